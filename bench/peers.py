@@ -40,13 +40,13 @@ class Scorewise:
         return float(seconds), float(result)
 
 
-def timed(work):
+def run_and_time(work):
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, float(result)
 
 
-def build():
+def build_program():
     """Build the Rust program and return its path, as reported by cargo."""
     command = ["cargo", "build", "--release", "-p", "scorewise", "--features", "rayon", "--example", "time_rows",
                "--message-format", "json"]
@@ -72,7 +72,7 @@ def torch_loss(logits, labels, prior):
     return loss.detach()
 
 
-def sklearn_curve(labels, probabilities):
+def sklearn_best_f1(labels, probabilities):
     """Return the best F1 on the precision-recall curve."""
     precision, recall, _ = precision_recall_curve(labels, probabilities)
     return numpy.nanmax(2 * precision * recall / numpy.maximum(precision + recall, 1e-300))
@@ -84,7 +84,7 @@ def main():
     labels = random.random(ROWS) < 0.05
     logits = (1.5 * random.standard_normal(ROWS) + numpy.where(labels, 1.0, -2.0)).astype(numpy.float32)
     probabilities = (1 / (1 + numpy.exp(-logits))).astype(numpy.float32)
-    program = build()
+    program = build_program()
     print(f"{ROWS:,} rows; scikit-learn {sklearn.__version__}, PyTorch {torch.__version__} eager on one thread, numpy {numpy.__version__}")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
@@ -97,13 +97,13 @@ def main():
         sweep = "sweep " + " ".join(NINE + ["f1"])
         pairs = {
             "value + gradient of 1 - f1, uniform prior, 1 thread (PyTorch)": (
-                lambda: timed(lambda: torch_loss(rows, targets, "uniform")), lambda: one_thread("loss f1 uniform"), 8),
+                lambda: run_and_time(lambda: torch_loss(rows, targets, "uniform")), lambda: one_thread("loss f1 uniform"), 8),
             "value + gradient of 1 - f1, cosine:0.5,0.1, 1 thread (PyTorch)": (
-                lambda: timed(lambda: torch_loss(rows, targets, "cosine")), lambda: one_thread("loss f1 cosine:0.5,0.1"), 8),
+                lambda: run_and_time(lambda: torch_loss(rows, targets, "cosine")), lambda: one_thread("loss f1 cosine:0.5,0.1"), 8),
             "sweep with nine exact optima, 2 threads (precision_recall_curve)": (
-                lambda: timed(lambda: sklearn_curve(labels, probabilities)), lambda: two_threads(sweep), 8),
+                lambda: run_and_time(lambda: sklearn_best_f1(labels, probabilities)), lambda: two_threads(sweep), 8),
             "sweep with nine exact optima, 1 thread (precision_recall_curve)": (
-                lambda: timed(lambda: sklearn_curve(labels, probabilities)), lambda: one_thread(sweep), None),
+                lambda: run_and_time(lambda: sklearn_best_f1(labels, probabilities)), lambda: one_thread(sweep), None),
         }
         seconds = {name: ([], []) for name in pairs}
         results = {}

@@ -22,7 +22,7 @@ MAX_SECONDS, MAX_GIGABYTES = 30, 4
 CHUNK = 1_000_000
 
 
-def make(path, rows, double):
+def write_predictions(path, rows, double):
     """Write predictions of rare events that are better than random: one row in fifty is positive, and most probabilities are small."""
     number = numpy.float64 if double else numpy.float32
     schema = pyarrow.schema(
@@ -47,7 +47,7 @@ def measure(command):
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - started
     if os.waitstatus_to_exitcode(status) != 0:
-        sys.exit(f"{' '.join(command)}: failed")
+        sys.exit(f"the command failed: {' '.join(command)}")
     return seconds, usage.ru_maxrss / 1e6, output
 
 
@@ -63,7 +63,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = arguments.file or pathlib.Path(folder) / "predictions.parquet"
         if not path.exists():
-            make(path, arguments.rows, arguments.double)
+            write_predictions(path, arguments.rows, arguments.double)
         print(f"{arguments.rows} rows, {path.stat().st_size / 1e6:.0f} MB, {'f64' if arguments.double else 'f32'}")
         missed = False
         for command in (["score"], ["tune", "--score", "tss"], ["tune", "--score", "f1", "--subject-to", "recall >= 0.5"]):

@@ -27,14 +27,14 @@ ROUNDS = 5
 MOVES = 300
 
 
-def predictions(rows: int) -> tuple[np.ndarray, np.ndarray]:
+def random_predictions(rows: int) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(0)
     labels = random.random(rows) < 0.02
     logits = random.normal(-3 + 2.5 * labels, 1.2)
     return labels, (1 / (1 + np.exp(-logits))).astype(np.float32)
 
 
-def write(folder: Path, labels: np.ndarray, probability: np.ndarray) -> Path:
+def write_parquet(folder: Path, labels: np.ndarray, probability: np.ndarray) -> Path:
     import pyarrow
     import pyarrow.parquet
 
@@ -43,7 +43,7 @@ def write(folder: Path, labels: np.ndarray, probability: np.ndarray) -> Path:
     return folder / "predictions.parquet"
 
 
-def seconds(work: Callable[[], object]) -> float:
+def measure_seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
@@ -69,7 +69,7 @@ def sklearn_figures(labels: np.ndarray, probability: np.ndarray) -> None:
         plt.close(figure)
 
 
-def moves(page: Path) -> tuple[list[float], list[float]]:
+def time_threshold_moves(page: Path) -> tuple[list[float], list[float]]:
     """Move the threshold many times; return the milliseconds of the page's script for each move, and of script and layout together."""
     from playwright.sync_api import sync_playwright
 
@@ -101,18 +101,18 @@ def moves(page: Path) -> tuple[list[float], list[float]]:
 
 def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
-    labels, probability = predictions(rows)
+    labels, probability = random_predictions(rows)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        table, page = write(folder, labels, probability), folder / "page.html"
+        table, page = write_parquet(folder, labels, probability), folder / "page.html"
         command = [COMMAND, "score", str(table), "--json", "--replicates", "100"]
         run = lambda options: subprocess.run(command + options, check=True, capture_output=True)  # noqa: E731
         scores_only, with_page, sklearn = [], [], []
         for _ in range(ROUNDS):
-            scores_only.append(seconds(lambda: run([])))
-            with_page.append(seconds(lambda: run(["--report", str(page)])))
+            scores_only.append(measure_seconds(lambda: run([])))
+            with_page.append(measure_seconds(lambda: run(["--report", str(page)])))
         for _ in range(2):
-            sklearn.append(seconds(lambda: sklearn_figures(labels, probability)))
+            sklearn.append(measure_seconds(lambda: sklearn_figures(labels, probability)))
         page_seconds = statistics.median(with_page) - statistics.median(scores_only)
         print(f"{rows} predictions")
         print(f"scores alone          {statistics.median(scores_only):.2f} s ({min(scores_only):.2f} to {max(scores_only):.2f})")
@@ -120,7 +120,7 @@ def main() -> None:
         print(f"the page, including its sweep: {page_seconds:.2f} s (target: 3 s after the sweep), {page.stat().st_size} bytes (target: below 1500000)")
         print(f"scikit-learn and matplotlib, four figures {min(sklearn):.2f} s: {min(sklearn) / page_seconds:.0f} ×")
         if os.environ.get("SCOREWISE_BROWSER") or shutil.which("chromium"):
-            for name, times in zip(("script", "script and layout"), moves(page), strict=True):
+            for name, times in zip(("script", "script and layout"), time_threshold_moves(page), strict=True):
                 print(
                     f"moving the threshold, {name}: median {statistics.median(times):.2f} ms, "
                     f"95 % below {times[len(times) * 95 // 100]:.2f} ms, at most {times[-1]:.2f} ms (target: 16 ms)"

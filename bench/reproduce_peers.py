@@ -24,7 +24,7 @@ import time
 import train_peers
 
 TARGET_RATIO, TARGET_SECONDS = 100, 8 * 60
-# Batch size (0 for all rows), epochs per call of fit, and number of calls after the warm-up.
+# For each experiment: batch size (0 for all rows), epochs per call of fit, and number of calls after the warm-up.
 SAMPLES = {"adult": (64, 3, 3), "pollution": (0, 20, 3)}
 TRAININGS = {"adult": 10 * 100, "pollution": 10 * 100}
 
@@ -37,22 +37,22 @@ def serve(folder, core):
         name = line.strip()
         batch, epochs, _ = SAMPLES[name]
         if name not in trainings:
-            trainings[name] = train_peers.keras_side(folder, name, batch, epochs)
+            trainings[name] = train_peers.keras_trainer(folder, name, batch, epochs)
         start = time.perf_counter()
         trainings[name]()
         print((time.perf_counter() - start) / epochs, 0, flush=True)
 
 
-def keras_epochs():
+def keras_seconds_per_epoch():
     """Return the seconds per epoch of each experiment, with one process per core, and the number of processes."""
     quiet = {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
     cores = sorted(os.sched_getaffinity(0))
     seconds = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name, prepare in {"adult": train_peers.adult, "pollution": train_peers.pollution}.items():
-            train_peers.write(pathlib.Path(folder), name, *prepare(), *train_peers.NETS[name])
+        for name, prepare in {"adult": train_peers.adult_data, "pollution": train_peers.pollution_data}.items():
+            train_peers.write_data(pathlib.Path(folder), name, *prepare(), *train_peers.NETS[name])
         command = [sys.executable, __file__, "--serve", folder]
-        sides = [train_peers.Side([*command, "--core", str(core)], **quiet) for core in cores]
+        sides = [train_peers.TrainingProcess([*command, "--core", str(core)], **quiet) for core in cores]
         for name, (_, _, calls) in SAMPLES.items():
             times = []
             for call in range(calls + 1):
@@ -95,7 +95,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = arguments.ours or pathlib.Path(folder)
         seconds = None if arguments.ours else run_scorewise(folder)
-        keras, processes = keras_epochs()
+        keras, processes = keras_seconds_per_epoch()
         total_ours = total_keras = 0.0
         for name in SAMPLES:
             with open(folder / name / "trainings.csv") as file:

@@ -41,7 +41,7 @@ CATEGORIES = [1, 5, 6, 7, 8, 9]  # workclass, marital-status, occupation, relati
 COUNTRY, INCOME = 13, 14
 
 
-def adult():
+def adult_data():
     """Return the data encoded as in Marchetti et al. (2022).
 
     Rows with `?` and the column `education` are left out, one country is encoded against the rest, and the 48 columns are standardised.
@@ -59,29 +59,29 @@ def adult():
     return numpy.ascontiguousarray((X - X.mean(axis=0)) / X.std(axis=0)), y
 
 
-def timed(work):
+def run_and_time(work):
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, result
 
 
-def alternate(contenders, rounds):
+def run_alternately(contenders, rounds):
     """Run the contenders alternately; return the median seconds of each, without the first round, and the last result of each."""
     seconds, results = {name: [] for name in contenders}, {}
     for at in range(rounds + 1):
         for name, work in contenders.items():
-            duration, results[name] = timed(work)
+            duration, results[name] = run_and_time(work)
             if at:
                 seconds[name].append(duration)
     return {name: statistics.median(values) for name, values in seconds.items()}, results
 
 
-def verdict(ratio, target):
+def format_verdict(ratio, target):
     return f"{ratio:.1f} × (target {target} ×: {'met' if ratio >= target else 'MISSED'})"
 
 
-def trainings(epochs):
-    X, y = adult()
+def compare_training(epochs):
+    X, y = adult_data()
     X_float32 = X.astype(numpy.float32)
 
     def train_scorewise():
@@ -95,16 +95,16 @@ def trainings(epochs):
     contenders = {"scorewise": train_scorewise, "MLP float64": lambda: train_mlp(X), "MLP float32": lambda: train_mlp(X_float32)}
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # there are too few epochs to converge
-        medians, models = alternate(contenders, ROUNDS)
+        medians, models = run_alternately(contenders, ROUNDS)
     print(f"training: Adult, {X.shape[0]} rows × {X.shape[1]}, net {HIDDEN}, batch 64, {epochs} epochs, a third held out")
     for name, seconds in medians.items():
         model = models[name]
         assert model.n_iter_ == epochs, "the training stopped early"
         print(f"  {name:12} {1000 * seconds:8.1f} ms   F1 of all rows {f1_score(y, model.predict(X.astype(numpy.float64))):.4f}")
-    print("  ratio", verdict(min(medians["MLP float64"], medians["MLP float32"]) / medians["scorewise"], TRAINING_TARGET))
+    print("  ratio", format_verdict(min(medians["MLP float64"], medians["MLP float32"]) / medians["scorewise"], TRAINING_TARGET))
 
 
-def sweeps():
+def compare_sweeps():
     rng = numpy.random.default_rng(0)
     flags = rng.random(ROWS) < 0.05
     probabilities = 1 / (1 + numpy.exp(-(rng.standard_normal(ROWS) + 2.0 * flags - 2.0)))
@@ -114,18 +114,18 @@ def sweeps():
                 "scorewise": lambda: sw.sweep(labels, p).best("f1").value,
                 "scikit-learn": lambda: precision_recall_curve(labels, p),
             }
-            medians, results = alternate(contenders, 3)
+            medians, results = run_alternately(contenders, 3)
             precision, recall, _ = results["scikit-learn"]
             best = numpy.nanmax(2 * precision * recall / numpy.maximum(precision + recall, 1e-300))
             print(f"sweep: {ROWS} rows, {p.dtype} predictions, {labels.dtype} labels")
             print(f"  scorewise    {medians['scorewise']:8.3f} s   best F1 {results['scorewise']:.6f}")
             print(f"  scikit-learn {medians['scikit-learn']:8.3f} s   best F1 {best:.6f}")
-            print("  ratio", verdict(medians["scikit-learn"] / medians["scorewise"], SWEEP_TARGET))
+            print("  ratio", format_verdict(medians["scikit-learn"] / medians["scorewise"], SWEEP_TARGET))
             del results, precision, recall
-            memory(labels, p)
+            check_memory(labels, p)
 
 
-def memory(labels, p):
+def check_memory(labels, p):
     """Check that a sweep does not copy the predictions."""
     tracemalloc.start()
     sweep = sw.sweep(labels, p)
@@ -138,7 +138,7 @@ def memory(labels, p):
     assert is_borrowed and (labels.dtype != bool or peak < 1 << 20)
 
 
-def resident():
+def print_peak_memory():
     """Print by how much a sweep increases the peak memory of a process; each library runs in a new process, since the peak never decreases."""
     code = """
 import re, numpy, scorewise as sw
@@ -160,7 +160,7 @@ if __name__ == "__main__":
     os.environ["RAYON_NUM_THREADS"] = "1"  # must be set before Rust starts its threads
     print(f"scorewise {sw.__version__}, scikit-learn {sklearn.__version__}, NumPy {numpy.__version__}, {os.cpu_count()} cores")
     for epochs in EPOCHS:
-        trainings(epochs)
-    sweeps()
+        compare_training(epochs)
+    compare_sweeps()
     if os.path.exists("/proc/self/status"):
-        resident()
+        print_peak_memory()

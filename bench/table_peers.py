@@ -25,7 +25,7 @@ ROUNDS = 5
 LEVELS = [2, 5, 8, 12, 16, 40]
 
 
-def write(path):
+def write_table(path):
     """Write the table in chunks, because holding the whole table would take more memory than the measured programs need."""
     random = numpy.random.default_rng(3)
     for start in range(0, ROWS, 200_000):
@@ -49,7 +49,7 @@ def write(path):
         pandas.DataFrame(chunk).to_csv(path, mode="w" if start == 0 else "a", header=start == 0, index=False)
 
 
-def build():
+def build_program():
     """Build the Rust program and return its path, as reported by cargo."""
     command = ["cargo", "build", "--release", "--workspace", "--example", "time_table", "--message-format", "json"]
     lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
@@ -58,7 +58,7 @@ def build():
 
 
 def run_scorewise(program, path, mode):
-    """Run the Rust program and return its output: seconds, rows, columns, most_kb."""
+    """Run the Rust program and return its output as a dictionary; `most_kb` is the peak memory in kilobytes."""
     environment = {**os.environ, "RAYON_NUM_THREADS": "2"}
     lines = subprocess.run([program, path, mode], check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
     return dict(line.split() for line in lines.splitlines())
@@ -82,10 +82,10 @@ def format_seconds(seconds):
 
 
 def main():
-    program = build()
+    program = build_program()
     with tempfile.TemporaryDirectory() as folder:
         path = str(pathlib.Path(folder) / "mixed.csv")
-        write(path)
+        write_table(path)
         size = os.path.getsize(path)
         print(f"{ROWS} rows x 20 columns, {size / 1e6:.0f} MB; pandas {pandas.__version__}, scikit-learn {sklearn.__version__}")
         encode_runs, stream_runs, pandas_runs = [], [], []

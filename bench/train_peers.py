@@ -33,7 +33,7 @@ NETS = {"adult": ([50, 20, 5], "f1"), "pollution": ([15, 8], "tss")}
 TARGETS = {("adult", 64): {"torch": 30, "jax": 3, "keras": 80}, ("adult", 256): {}, ("pollution", 0): {"torch": 10, "jax": 4}}
 
 
-def adult():
+def adult_data():
     """Return 48 standardised features and the labels of a random 4/5 of the 30162 complete rows, and the number of training rows, 2/3 of these."""
     with gzip.open(ROOT / "crates/scorewise-table/data" / "adult.data.gz", "rt") as file:
         rows = [[cell.strip() for cell in row] for row in csv.reader(file) if len(row) == 15]
@@ -52,8 +52,11 @@ def adult():
     return matrix[order].astype(numpy.float32), labels[order], 16086
 
 
-def pollution():
-    """Return, for the paper's first window, 8 features of each hour, whether PM2.5 exceeds 400 in the next hour, and the number of training rows."""
+def pollution_data():
+    """Return 8 features of each hour, whether PM2.5 exceeds 400 in the next hour, and the number of training rows.
+
+    The hours are those of the first window of Marchetti et al. (2022).
+    """
     with gzip.open(next((ROOT / "crates/scorewise-table/data").glob("PRSA*.gz")), "rt") as file:
         rows = list(csv.DictReader(file))[24:]
     number = lambda row, name: 0.0 if row[name] in ("NA", "") else float(row[name])
@@ -66,14 +69,14 @@ def pollution():
     return matrix[order].astype(numpy.float32), labels[order], 8736
 
 
-def write(folder, name, matrix, labels, steps, hidden, score):
+def write_data(folder, name, matrix, labels, steps, hidden, score):
     matrix.astype(numpy.float32).tofile(folder / f"{name}.f32")
     labels.astype(numpy.uint8).tofile(folder / f"{name}.u8")
     widths = ",".join(map(str, hidden))
     (folder / f"{name}.txt").write_text(f"{matrix.shape[1]} {steps} {widths} {score} {PRIOR}")
 
 
-def read(folder, name):
+def read_data(folder, name):
     columns, steps, hidden, score, _ = (pathlib.Path(folder) / f"{name}.txt").read_text().split()
     matrix = numpy.fromfile(pathlib.Path(folder) / f"{name}.f32", numpy.float32).reshape(-1, int(columns))
     labels = numpy.fromfile(pathlib.Path(folder) / f"{name}.u8", numpy.uint8).astype(numpy.float32)
@@ -90,12 +93,12 @@ def score_loss(tp, fp, positives, negatives, score):
 # --- The other frameworks: each function returns a function that runs one epoch and returns the validation loss -------------------
 
 
-def torch_side(folder, name, batch):
+def torch_trainer(folder, name, batch):
     import torch
 
     torch.set_num_threads(1)
     torch.manual_seed(1)
-    matrix, labels, steps, hidden, score = read(folder, name)
+    matrix, labels, steps, hidden, score = read_data(folder, name)
     matrix, labels = torch.from_numpy(matrix), torch.from_numpy(labels)
     widths = [matrix.shape[1], *hidden, 1]
     layers = []
@@ -126,11 +129,11 @@ def torch_side(folder, name, batch):
     return epoch
 
 
-def jax_side(folder, name, batch):
+def jax_trainer(folder, name, batch):
     import jax
     import jax.numpy as jnp
 
-    matrix, labels, steps, hidden, score = read(folder, name)
+    matrix, labels, steps, hidden, score = read_data(folder, name)
     matrix, labels = jnp.asarray(matrix), jnp.asarray(labels)
     widths = [matrix.shape[1], *hidden, 1]
     keys = jax.random.split(jax.random.key(1), len(widths))
@@ -177,7 +180,7 @@ def jax_side(folder, name, batch):
     return epoch
 
 
-def keras_side(folder, name, batch, epochs=1):
+def keras_trainer(folder, name, batch, epochs=1):
     import keras
     from keras import ops
 
@@ -187,7 +190,7 @@ def keras_side(folder, name, batch, epochs=1):
         tensorflow.config.threading.set_intra_op_parallelism_threads(1)
         tensorflow.config.threading.set_inter_op_parallelism_threads(1)
     keras.utils.set_random_seed(1)
-    matrix, labels, steps, hidden, score = read(folder, name)
+    matrix, labels, steps, hidden, score = read_data(folder, name)
     batch = batch or steps
 
     def loss(y, p):
@@ -212,34 +215,34 @@ def keras_side(folder, name, batch, epochs=1):
     return epoch
 
 
-SIDES = {"torch": torch_side, "jax": jax_side, "keras": keras_side}
+TRAINERS = {"torch": torch_trainer, "jax": jax_trainer, "keras": keras_trainer}
 
 
 def serve(side, folder):
-    """Run in the process of a framework, which is bound to one core: run one epoch for each line of standard input."""
-    bind()
+    """Run in the process of a framework, which is bound to one core: run one epoch for each line of standard input, and print its time and loss."""
+    bind_to_last_core()
     trainings = {}
     for line in sys.stdin:
         name, batch = line.split()
         if line not in trainings:
-            trainings[line] = SIDES[side](folder, name, int(batch))
+            trainings[line] = TRAINERS[side](folder, name, int(batch))
         start = time.perf_counter()
         value = trainings[line]()
         print(time.perf_counter() - start, value, flush=True)
 
 
-def bind():
+def bind_to_last_core():
     """Bind this process to the last available core."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-class Side:
+class TrainingProcess:
     """A process that reads commands from standard input and answers with seconds and a loss."""
 
     def __init__(self, command, one_core=False, **environment):
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            env={**os.environ, **environment}, preexec_fn=bind if one_core else None,
+            env={**os.environ, **environment}, preexec_fn=bind_to_last_core if one_core else None,
         )
 
     def __call__(self, line):
@@ -250,7 +253,7 @@ class Side:
         return float(answer[0]), float(answer[1])
 
 
-def build():
+def build_program():
     """Build the Rust program and return its path, as reported by cargo."""
     command = ["cargo", "build", "--release", "--workspace", "--example", "time_epochs", "--message-format", "json"]
     lines = subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.splitlines()
@@ -258,25 +261,25 @@ def build():
     return [path for path in executables if path][-1]
 
 
-def spread(times):
+def format_times(times):
     return f"{1e3 * statistics.median(times):8.2f} ms ({1e3 * min(times):.2f} to {1e3 * max(times):.2f})"
 
 
-def verdict(ratio, target):
+def format_verdict(ratio, target):
     return "" if target is None else f", target {target} x {'met' if ratio >= target else 'MISSED'}"
 
 
-def against_peers(folder, program, rounds):
+def compare_with_frameworks(folder, program, rounds):
     """Compare scorewise with the other frameworks, which run alternately; return whether every target is met."""
     single = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1", "OMP_NUM_THREADS": "1"}
     quiet = {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""}
-    sides = {side: Side([sys.executable, __file__, "--serve", side, folder], **single, **quiet) for side in SIDES}
-    ours = Side([program, folder], one_core=True)
+    sides = {side: TrainingProcess([sys.executable, __file__, "--serve", side, folder], **single, **quiet) for side in TRAINERS}
+    ours = TrainingProcess([program, folder], one_core=True)
     is_met = True
     for (name, batch), targets in TARGETS.items():
-        rows = read(folder, name)[2]
+        rows = read_data(folder, name)[2]
         print(f"{name} net {'-'.join(map(str, NETS[name][0]))}, {'full batch' if batch == 0 else f'batch {batch}'}, one core each")
-        times, losses = {side: [] for side in ["scorewise", *SIDES]}, {}
+        times, losses = {side: [] for side in ["scorewise", *TRAINERS]}, {}
         for round_number in range(rounds + 1):
             for side in times:
                 # The epochs of scorewise are short, so the median of several epochs is used.
@@ -293,15 +296,16 @@ def against_peers(folder, program, rounds):
             ratio = statistics.median(times[side]) / middle
             target = targets.get(side)
             is_met &= target is None or ratio >= target
-            print(f"  {side:<10}{spread(times[side])}, {ratio:6.1f} x scorewise{verdict(ratio, target)}; validation loss {losses[side]:.4f}")
+            comparison = f"{ratio:6.1f} x scorewise{format_verdict(ratio, target)}"
+            print(f"  {side:<10}{format_times(times[side])}, {comparison}; validation loss {losses[side]:.4f}")
     for side in sides.values():
         side.process.stdin.close()
     return is_met
 
 
-def two_threads(folder, program, rounds):
+def compare_thread_counts(folder, program, rounds):
     """Compare two threads with one; return whether both targets are met."""
-    ours, is_met = Side([program, folder]), True
+    ours, is_met = TrainingProcess([program, folder]), True
     for title, line, target in [
         ("eight independent training runs, Adult, batch 64, 40 epochs each", "members adult 64 8 40", 1.8),
         ("one training run at full batch on a million rows, network of the Adult experiment, one epoch", "full million", 1.6),
@@ -317,28 +321,28 @@ def two_threads(folder, program, rounds):
         # The ratio is computed per round, since other load on the machine affects both runs of a round alike.
         ratio = statistics.median(one / two for one, two in zip(times[1], times[2]))
         is_met &= ratio >= target
-        print(f"{title}\n  1 thread {spread(times[1])}, 2 threads {spread(times[2])}: {ratio:.2f} x{verdict(ratio, target)}")
+        print(f"{title}\n  1 thread {format_times(times[1])}, 2 threads {format_times(times[2])}: {ratio:.2f} x{format_verdict(ratio, target)}")
     return is_met
 
 
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    program = build()
+    program = build_program()
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
-        for name, table in (("adult", adult()), ("pollution", pollution())):
-            write(path, name, *table, *NETS[name])
-        matrix, labels, _ = adult()
+        for name, table in (("adult", adult_data()), ("pollution", pollution_data())):
+            write_data(path, name, *table, *NETS[name])
+        matrix, labels, _ = adult_data()
         repeated = numpy.arange(1_010_000) % len(matrix)
-        write(path, "million", matrix[repeated], labels[repeated], 1_000_000, *NETS["adult"])
+        write_data(path, "million", matrix[repeated], labels[repeated], 1_000_000, *NETS["adult"])
         versions = subprocess.run(
             [sys.executable, "-m", "pip", "list", "--format", "json"], check=True, stdout=subprocess.PIPE, text=True
         ).stdout
         named = {entry["name"].lower().replace("_", "-"): entry["version"] for entry in json.loads(versions)}
         keras = f"Keras {named.get('keras')} on TensorFlow {named.get('tensorflow-cpu')}"
         print(f"PyTorch {named.get('torch')} eager with fused Adam, JAX {named.get('jax')} with the epoch in one jit, {keras} with `fit`")
-        is_met = against_peers(folder, program, rounds)
-        is_met &= two_threads(folder, program, rounds)
+        is_met = compare_with_frameworks(folder, program, rounds)
+        is_met &= compare_thread_counts(folder, program, rounds)
     return 0 if is_met else 1
 
 

@@ -23,7 +23,7 @@ FILE = Path(__file__).parent.parent / "crates/scorewise-table/data" / "adult.dat
 PRIOR = "cosine:0.5,0.1"
 
 
-def read() -> tuple[np.ndarray, np.ndarray]:
+def read_adult() -> tuple[np.ndarray, np.ndarray]:
     """Return the standardised features, with categories one-hot encoded, and the labels."""
     with gzip.open(FILE, "rt", newline="") as file:
         rows = [row for row in csv.reader(file, skipinitialspace=True) if len(row) == 15 and "?" not in row]
@@ -41,7 +41,7 @@ def read() -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    x, y = read()
+    x, y = read_adult()
     keras.utils.set_random_seed(0)
     order = np.random.default_rng(0).permutation(len(y))
     train, test = order[: 4 * len(y) // 5], order[4 * len(y) // 5 :]

@@ -67,7 +67,7 @@ def main() -> None:
         result = sw.score(test.y, forecast(model, test), threshold, scores="tss", block=48).scores["tss"]
         print(f"{name:<44} {result['value']:.3f}  {result['low']:.3f} to {result['high']:.3f}")
 
-    # The batch is divided into eight micro-batches. The first pass computes sums, the second the gradients.
+    # The batch is divided into eight micro-batches. The first pass over them computes the sums of the whole batch, the second pass the gradients.
     loss, (x, y) = ScoreLoss("tss", PRIOR), tensors(train)
     accumulation = loss.accumulate()
     batches = list(zip(x.tensor_split(8), y.tensor_split(8), strict=True))

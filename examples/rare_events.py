@@ -28,7 +28,7 @@ REPLICATES = 400
 
 
 class Trees(Protocol):
-    """A trained model."""
+    """A trained model of gradient-boosted trees."""
 
     def forecast(self, x: np.ndarray, rounds: int) -> np.ndarray:
         """Return the probabilities after a number of rounds."""
@@ -64,12 +64,12 @@ class TestScore(NamedTuple):
     replicates: np.ndarray
 
 
-def with_threshold_one_half(library: Library, score: str, train: Split, tune: Split, depth: int, prior: str | None) -> Choice:
+def choice_with_threshold_one_half(library: Library, score: str, train: Split, tune: Split, depth: int, prior: str | None) -> Choice:
     trees, rounds, tuned = library.train_and_stop(depth, train, tune, score, prior)
     return Choice(tuned, trees, rounds, 0.5, f"depth {depth}, rounds {rounds}" + (f", {prior}" if prior else ""))
 
 
-def with_best_threshold(score: str, tune: Split, depth: int, trees: Trees) -> Choice:
+def choice_with_best_threshold(score: str, tune: Split, depth: int, trees: Trees) -> Choice:
     """Choose the number of rounds and the threshold of a model trained with log-loss by the score on 2013."""
     choices = []
     for rounds in range(5, ROUNDS + 1, 5):
@@ -94,7 +94,7 @@ def test_score(score: str, test: Split, choice: Choice) -> TestScore:
     return TestScore(value(), np.array([value(each) for each in weights]))
 
 
-def interval(values: np.ndarray, form: str) -> str:
+def format_interval(values: np.ndarray, form: str) -> str:
     low, high = np.quantile(values, [0.025, 0.975])
     return f"{low:{form}} to {high:{form}}"
 
@@ -110,19 +110,19 @@ def compare(library: Library) -> None:
     gains = []
     for score in SCORES:
         methods = {
-            "log-loss, 0.5": [with_threshold_one_half(library, score, train, tune, depth, None) for depth in DEPTHS],
-            "log-loss, best threshold": [with_best_threshold(score, tune, depth, log_loss[depth]) for depth in DEPTHS],
-            "the score, 0.5": [with_threshold_one_half(library, score, train, tune, depth, prior) for prior in PRIORS for depth in DEPTHS],
+            "log-loss, 0.5": [choice_with_threshold_one_half(library, score, train, tune, depth, None) for depth in DEPTHS],
+            "log-loss, best threshold": [choice_with_best_threshold(score, tune, depth, log_loss[depth]) for depth in DEPTHS],
+            "the score, 0.5": [choice_with_threshold_one_half(library, score, train, tune, depth, prior) for prior in PRIORS for depth in DEPTHS],
         }
         results = {}
         for method, choices in methods.items():
             choice = max(choices, key=lambda choice: choice.tuned)  # among equal scores, the first choice, which has the smallest depth
             results[method] = test_score(score, test, choice)
             value, replicates = results[method]
-            print(f"{score:5}  {method:24}  {choice.tuned:5.3f}  {value:5.3f}  {interval(replicates, '.3f')}  {choice.settings}")
+            print(f"{score:5}  {method:24}  {choice.tuned:5.3f}  {value:5.3f}  {format_interval(replicates, '.3f')}  {choice.settings}")
         *others, (_, ours) = results.items()
         for method, other in others:
-            gain, gain_interval = ours.value - other.value, interval(ours.replicates - other.replicates, "+.3f")
+            gain, gain_interval = ours.value - other.value, format_interval(ours.replicates - other.replicates, "+.3f")
             gains.append(f"{score:5}  {gain:+.3f}  ({gain_interval})  over {method}")
     print("\nGain on 2014 from the score as the objective, with 95 % intervals; an interval that contains 0 shows no difference")
     print("\n".join(gains))

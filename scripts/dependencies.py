@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
 
 
-def load(path: Path) -> dict[str, Any]:
+def load_toml(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text())
 
 
@@ -29,24 +29,24 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
     """Return whether allowed licences satisfy an SPDX expression. `/` is the old spelling of OR."""
     tokens = re.findall(r"\(|\)|[^\s()]+", expression.replace("/", " OR "))
 
-    def alternatives() -> bool:
-        satisfied = conjunction()
+    def parse_or() -> bool:
+        satisfied = parse_and()
         while tokens and tokens[0] == "OR":
             tokens.pop(0)
-            satisfied = conjunction() or satisfied
+            satisfied = parse_and() or satisfied
         return satisfied
 
-    def conjunction() -> bool:
-        satisfied = single()
+    def parse_and() -> bool:
+        satisfied = parse_licence()
         while tokens and tokens[0] == "AND":
             tokens.pop(0)
-            satisfied = single() and satisfied
+            satisfied = parse_licence() and satisfied
         return satisfied
 
-    def single() -> bool:
+    def parse_licence() -> bool:
         token = tokens.pop(0)
         if token == "(":
-            satisfied = alternatives()
+            satisfied = parse_or()
             tokens.pop(0)
             return satisfied
         if tokens and tokens[0] == "WITH":
@@ -54,7 +54,7 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
             token = f"{token} WITH {tokens.pop(0)}"
         return token in allowed
 
-    return bool(tokens) and alternatives() and not tokens
+    return bool(tokens) and parse_or() and not tokens
 
 
 def built_packages(folder: Path) -> dict[tuple[str, str], str]:
@@ -79,7 +79,8 @@ def licence_faults(packages: dict[tuple[str, str], str], settings: dict[str, Any
     for (name, version), licence in sorted(packages.items()):
         if not is_allowed(licence, set(settings["allow"]) | exceptions.get(name, set())):
             faults.append(f"{name} {version}: licence `{licence}` is not allowed by deny.toml")
-    faults += [f"deny.toml: no package {name}, remove its exception" for name in exceptions if not any(name == built for built, _ in packages)]
+    built = {name for name, _ in packages}
+    faults += [f"deny.toml: there is no package {name}; remove its exception" for name in exceptions if name not in built]
     return faults
 
 
@@ -104,8 +105,8 @@ def duplicate_faults(packages: dict[tuple[str, str], str], settings: dict[str, A
     for name, found in versions.items():
         unlisted = [version for version in found if f"{name}@{version}" not in known]
         if len(unlisted) > 1:
-            faults.append(f"{name}: versions {', '.join(found)}; list all but one under `skip` in deny.toml, with the reason")
-    faults += [f"deny.toml: {entry} is not a duplicate, remove it from `skip`" for entry in sorted(known - several)]
+            faults.append(f"{name}: versions {', '.join(found)}; list all versions but one under `skip` in deny.toml, with the reason")
+    faults += [f"deny.toml: {entry} is not one of several versions of a package; remove it from `skip`" for entry in sorted(known - several)]
     return faults
 
 
@@ -113,7 +114,7 @@ def wildcard_faults(folder: Path) -> list[str]:
     """Return an error for each requirement without a version. Paths in the repository need a version too, or the crate could not be published."""
     faults = []
     for manifest in [folder / "Cargo.toml", *sorted(folder.glob("crates/*/Cargo.toml"))]:
-        content = load(manifest)
+        content = load_toml(manifest)
         tables = [content, content.get("workspace", {}), *content.get("target", {}).values()]
         for table in tables:
             for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
@@ -127,7 +128,7 @@ def wildcard_faults(folder: Path) -> list[str]:
 
 def repetition_faults(folder: Path) -> list[str]:
     """Return an error for each setting of the root's Cargo.toml that a bridge repeats with another value."""
-    workspace, bridge = load(ROOT / "Cargo.toml")["workspace"], load(folder / "Cargo.toml")
+    workspace, bridge = load_toml(ROOT / "Cargo.toml")["workspace"], load_toml(folder / "Cargo.toml")
     pairs = [(f"package.{key}", bridge["package"].get(key), workspace["package"][key]) for key in ("version", "edition", "license", "authors")]
     pairs.append(("lints", bridge["lints"], workspace["lints"]))
     for kind in ("dependencies", "dev-dependencies"):
@@ -136,14 +137,14 @@ def repetition_faults(folder: Path) -> list[str]:
             if name in workspace["dependencies"]:
                 pairs.append((f"{kind}.{name}", version(requirement), version(workspace["dependencies"][name])))
     file = (folder / "Cargo.toml").relative_to(ROOT)
-    return [f"{file}: {key} is {got!r}, in the root's Cargo.toml {expected!r}" for key, got, expected in pairs if got != expected]
+    return [f"{file}: {key} is {got!r}, but {expected!r} in the root's Cargo.toml" for key, got, expected in pairs if got != expected]
 
 
 def main() -> None:
     folders = [Path(folder).resolve() for folder in sys.argv[1:]] or [ROOT, ROOT / "bridges" / "burn"]
     faults = []
     for folder in folders:
-        settings, lock, packages = load(folder / "deny.toml"), load(folder / "Cargo.lock"), built_packages(folder)
+        settings, lock, packages = load_toml(folder / "deny.toml"), load_toml(folder / "Cargo.lock"), built_packages(folder)
         found = licence_faults(packages, settings["licenses"])
         found += source_faults(lock)
         found += duplicate_faults(packages, settings["bans"])

@@ -19,7 +19,7 @@ from playwright.sync_api import sync_playwright
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Largest size of a screenshot, so that the documentation loads fast.
 MAX_BYTES = 400_000
-# File name, page, colour scheme, width and height.
+# File name, page, colour scheme, width and height of each screenshot.
 SCREENSHOTS = [
     ("report-light.png", "train.html", "light", 1200, 1500),
     ("report-dark.png", "tune.html", "dark", 1200, 1500),
@@ -42,7 +42,7 @@ def take_screenshots(pages: pathlib.Path, folder: pathlib.Path) -> None:
     """Take a screenshot of the top of each page."""
     program = os.environ.get("SCOREWISE_BROWSER") or shutil.which("chromium")
     if program is None:
-        sys.exit("no Chromium: install it (Debian: apt-get install chromium), or name it in SCOREWISE_BROWSER")
+        sys.exit("Chromium was not found: install it (Debian: apt-get install chromium), or set SCOREWISE_BROWSER to its path")
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         # Chromium refuses to start with a sandbox as root.

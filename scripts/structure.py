@@ -50,7 +50,7 @@ def missing_paths() -> list[str]:
     for name in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
         folder = ROOT
         for number, line in enumerate((ROOT / name).read_text().splitlines(), 1):
-            # A heading such as "## `crates/scorewise`" is the folder of the paths below it.
+            # A heading such as "## `crates/scorewise`" names the folder that contains the paths below it.
             heading = re.match(r"#+ .*`(crates/[\w-]+|python/scorewise)`", line)
             if line.startswith("#"):
                 folder = ROOT / heading.group(1) if heading else ROOT

@@ -30,7 +30,7 @@ def array(values: Any, name: str) -> Array:
         chunked = hasattr(values, "chunks")
         values = values.to_numpy() if chunked else values.to_numpy(zero_copy_only=False)
     if np.ma.is_masked(values):
-        raise ValueError(f"{name} has masked values: remove these rows")
+        raise ValueError(f"{name} has masked values: remove the rows with masked values")
     result = canonical_booleans(np.asarray(values))
     if result.ndim == 2 and result.shape[1] == 1:
         result = result[:, 0]
@@ -94,7 +94,7 @@ def labels(values: Any, positive: Any = None) -> Array:
     if positive is not None:
         flags = np.asarray(result == positive)
         if not flags.any():
-            raise ValueError(f"no label is {positive!r}, the positive label")
+            raise ValueError(f"no label is equal to the positive label {positive!r}")
         return np.ascontiguousarray(flags, dtype=np.bool_)
     if result.dtype == np.bool_:
         return np.ascontiguousarray(result)
@@ -126,7 +126,7 @@ def string_list(values: str | Sequence[str] | None) -> list[str]:
 
 
 def columns(table: Any) -> list[Column]:
-    """Return the columns of a table with their names, each as numbers, categories or times."""
+    """Return the name and the values of each column of a table; values are numbers, times, booleans or categories."""
     if type(table).__module__.startswith("pyarrow"):
         named = [(str(name), _arrow_column(table.column(at))) for at, name in enumerate(table.column_names)]
     elif hasattr(table, "columns") and hasattr(table, "__getitem__") and not isinstance(table, np.ndarray):
@@ -151,13 +151,15 @@ def columns(table: Any) -> list[Column]:
 
 
 def _arrow_column(values: Any) -> Array | tuple[Array, list[str]]:
+    """Convert a column of a pyarrow table to numbers, times, booleans or categories."""
     if str(values.type).startswith("dictionary"):
         plain = values.cast(values.type.value_type)  # the conversion of a dictionary array to NumPy loses missing values
-        return _category(*_factorize(_objects(plain.to_pylist())))
+        return _category(*_factorize(_object_array(plain.to_pylist())))
     return _column(values.to_numpy() if hasattr(values, "chunks") else values.to_numpy(zero_copy_only=False))
 
 
 def _column(values: Any) -> Array | tuple[Array, list[str]]:
+    """Convert a column of a table to numbers, times, booleans or categories."""
     if hasattr(values, "cat") and hasattr(values.cat, "codes"):  # a pandas categorical, whose categories may be numbers
         return _category(np.asarray(values.cat.codes), list(values.cat.categories))
     array_ = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
@@ -180,21 +182,21 @@ def _column(values: Any) -> Array | tuple[Array, list[str]]:
         return np.array([-1 if is_missing else int(level) for level, is_missing in zip(levels, missing, strict=True)], dtype=np.int8)[codes]
     if present and all(isinstance(level, (numbers_abc.Real, np.bool_, Decimal)) for level in present):
         # A column of objects that are numbers or missing, such as integers with None, is numeric.
-        return np.array([np.nan if is_missing else _number(level) for level, is_missing in zip(levels, missing, strict=True)])[codes]
+        return np.array([np.nan if is_missing else _to_float(level) for level, is_missing in zip(levels, missing, strict=True)])[codes]
     if present and all(isinstance(level, date) for level in present):
-        return np.array([_MISSING_TIME if is_missing else _seconds(level) for level, is_missing in zip(levels, missing, strict=True)])[codes]
+        return np.array([_MISSING_TIME if is_missing else _unix_seconds(level) for level, is_missing in zip(levels, missing, strict=True)])[codes]
     return _category(codes, levels)
 
 
-def _number(value: Any) -> float:
+def _to_float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
         raise ValueError(f"X holds {str(value)[:12]}…, which is too large for a float64: make it a missing value, or remove its row") from None
 
 
-def _objects(values: list[Any]) -> Array:
-    result = np.empty(len(values), dtype=object)  # numpy.array would make a matrix of values that are lists of one length
+def _object_array(values: list[Any]) -> Array:
+    result = np.empty(len(values), dtype=object)  # numpy.array would turn a list of equally long lists into a matrix
     result[:] = values
     return result
 
@@ -211,7 +213,10 @@ def _factorize(values: Array) -> tuple[Array, list[Any]]:
 
 
 def _category(codes: Array, levels: list[Any]) -> tuple[Array, list[str]]:
-    """Sort the levels as strings; return the codes of the rows in this order and the sorted strings. A code of −1 means missing."""
+    """Convert the categories to strings and sort them; return the index of each row's category in the sorted list, and the list.
+
+    ``codes`` holds the index of each row's category in ``levels``; −1 means missing.
+    """
     names = [None if _is_missing(level) else str(level) for level in levels]
     categories = sorted({name for name in names if name is not None})
     index_of = {name: at for at, name in enumerate(categories)}
@@ -224,10 +229,10 @@ def _is_missing(value: Any) -> bool:
         return value is None or bool(value != value)
     except TypeError:  # pandas.NA has no truth value
         return True
-    except ValueError:  # an array
+    except ValueError:  # comparing an array gives no single truth value
         return False
 
 
-def _seconds(value: date) -> int:
+def _unix_seconds(value: date) -> int:
     moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
     return math.floor((moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,12 +11,12 @@ from . import _arrays, _scorewise
 from ._arrays import Array, Rows
 
 # The default prior of all losses in this package. If events are common, trees learn faster with this prior than with a wider one; if events are
-# very rare, a wider prior starts to overfit only after more boosting rounds.
+# very rare, trees with a wider prior start to overfit only after more boosting rounds.
 PRIOR = "cosine:0.5,0.1"
 
 # The curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean. With a smaller fraction, a leaf that
-# holds mostly rows outside the support follows its few rows inside, and the model overfits sooner; with 1, a wide prior needs several times as
-# many rounds.
+# holds mostly rows outside the support is determined by its few rows inside, and the model overfits sooner; with a fraction of 1, training with a
+# wide prior needs several times as many rounds.
 FLOOR = 0.1
 
 
@@ -55,7 +54,7 @@ class Objective:
     score : str
         The name of a registered score, or a formula.
     prior : str, default="cosine:0.5,0.1"
-        The distribution of the threshold. If events are very rare, a wider prior, such as ``"cosine:0.5,0.5"``, starts to overfit
+        The distribution of the threshold. If events are very rare, trees with a wider prior, such as ``"cosine:0.5,0.5"``, start to overfit
         only after more boosting rounds.
     floor : float, default=0.1
         The curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean. A greater value makes
@@ -74,7 +73,7 @@ class Objective:
         # XGBoost and LightGBM show this name in tables and logs.
         self.__name__ = f"scorewise {self.score}"
 
-    # The libraries inspect this signature: LightGBM passes weights to functions with three parameters, XGBoost to functions with a parameter
+    # XGBoost and LightGBM inspect this signature: LightGBM passes weights to functions with three parameters, XGBoost to functions with a parameter
     # `sample_weight`.
     def __call__(self, labels: Any, margins: Any, sample_weight: Any = None) -> tuple[Array, Array]:
         rows = _rows(labels, margins, sample_weight)
@@ -87,7 +86,7 @@ class Objective:
 
     def _check_start(self, margins: Array) -> None:
         """Raise an error if all margins are equal and lie outside the support, which only happens before the first round."""
-        # NaN is not equal to itself, so NaN margins pass this check; the native module refuses them.
+        # NaN is not equal to itself, so NaN margins pass this check; the native module raises an error for them.
         if margins.size == 0 or margins.min() != margins.max():
             return
         low, high = self._support
@@ -125,11 +124,11 @@ class Metric:
         self.threshold = float(threshold)
         self.margins = bool(margins)
         self.undefined = float(undefined)
-        # The libraries can only maximise or minimise, so a score with a finite ideal value is replaced by its distance from that value.
+        # XGBoost and LightGBM can only maximise or minimise, so a score with a finite ideal value is replaced by its distance from that value.
         self._ideal = target if np.isfinite(target) else None
         self.higher_is_better = bool(target == np.inf)
         name = self.score if self._ideal is None else f"|{self.score}-{self._ideal:g}|"
-        # The name must not contain white space, because XGBoost splits its log there to read the metrics back.
+        # The name must not contain white space, because XGBoost splits its log at white space to read the metrics.
         self.__name__ = "".join(name.split())
 
     def value(self, labels: Any, predictions: Any, sample_weight: Any = None) -> float:
@@ -160,7 +159,7 @@ def _rows(labels: Any, predictions: Any, weights: Any) -> Rows:
     """Return labels, predictions and weights. XGBoost and LightGBM pass (labels, predictions, weights) or (predictions, dataset)."""
     if is_dataset(predictions):
         dataset, predictions = predictions, labels
-        labels, weights = _field(dataset.get_label), _field(dataset.get_weight)
+        labels, weights = _array_or_none(dataset.get_label()), _array_or_none(dataset.get_weight())
     z = np.asarray(predictions)
     y = np.asarray(labels)
     if z.ndim > 1 and z.shape[1] > 1 or y.ndim > 1 and y.shape[1] > 1:
@@ -174,6 +173,5 @@ def _rows(labels: Any, predictions: Any, weights: Any) -> Rows:
     return _arrays.labels(y), margins, _arrays.weights(weights, margins)
 
 
-def _field(get: Callable[[], Any]) -> Any:
-    values = get()
+def _array_or_none(values: Any) -> Any:
     return None if values is None else np.asarray(values)

@@ -22,7 +22,7 @@ def labels(y: Any, n_rows: int | None) -> Array:
     if type(y).__module__.startswith(("pyarrow", "polars")):
         y = _arrays.array(y, "y")
     if np.ma.is_masked(y):
-        raise ValueError("y has masked values: remove these rows")
+        raise ValueError("y has masked values: remove the rows with masked values")
     checked: Array = _arrays.canonical_booleans(column_or_1d(y, warn=True))
     if n_rows is not None and len(checked) != n_rows:
         check_consistent_length(range(n_rows), checked)

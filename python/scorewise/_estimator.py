@@ -14,7 +14,7 @@ from ._report import Report, make_report
 
 
 class _CallableName(str):
-    """The name of a score that can also be called: ``model.score == "f1"`` and ``model.score(X, y)``."""
+    """A string that holds the name of a score and can be called like a method: ``model.score == "f1"`` and ``model.score(X, y)``."""
 
     _estimator: Any
 
@@ -79,12 +79,13 @@ class ScoreEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sc
         )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with the plain name of the score."""
+        """Return the parameters of the estimator; ``score`` is an ordinary string."""
         params: dict[str, Any] = super().get_params(deep=deep)
         params["score"] = self.__dict__["score"]
         return params
 
     def _score(self) -> str:
+        """Return the parameter ``score``, or raise an error if it is not a string."""
         name = self.__dict__["score"]
         if not isinstance(name, str):
             raise ValueError(f"score must be a name or a formula such as 'f1', not {name!r}")

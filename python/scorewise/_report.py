@@ -167,8 +167,8 @@ def make_report(
     rows = _arrays.rows(labels, probabilities, weights, positive, name="probabilities")
     names = [str(name) for name in classes]
     if len(names) != 2:
-        raise ValueError(f"classes must be two names, of the negative and the positive class, not {len(names)}")
-    # https://reproducible-builds.org/specs/source-date-epoch/
+        raise ValueError(f"classes must hold two names, of the negative and of the positive class, not {len(names)}")
+    # SOURCE_DATE_EPOCH replaces the current time: https://reproducible-builds.org/specs/source-date-epoch/
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     now = datetime.fromtimestamp(int(epoch), timezone.utc) if epoch else datetime.now(timezone.utc)
     provenance = {"command": "scorewise.report in Python", "time": f"{now:%Y-%m-%d %H:%M:%S} UTC", "seed": seed, "data": []}

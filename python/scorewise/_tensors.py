@@ -46,7 +46,8 @@ class Guards:
         if isinstance(y, float):
             if y == 0.0:
                 return 0.0 * x + 1.0
-            # At x = 0 the derivative is infinite for y < 1, and the value is infinite for y < 0; a root of a negative number is undefined.
+            # At x = 0 the derivative is infinite for y < 1, and the value is infinite for y < 0; a root of a negative number is undefined. In all
+            # these cases the result and its derivative are 0.
             bad = x <= 0 if not y.is_integer() else x == 0
             if y >= 1.0 and y.is_integer():
                 return x**y
@@ -56,12 +57,12 @@ class Guards:
     def sqrt(self, x: Any) -> Any:
         if isinstance(x, float):
             return math.sqrt(x) if x > 0.0 else 0.0
-        return self.operations.where(x > 0, self.operations.sqrt(self._positive(x)), 0.0 * x)
+        return self.operations.where(x > 0, self.operations.sqrt(self._replace_nonpositive_by_one(x)), 0.0 * x)
 
     def ln(self, x: Any) -> Any:
         if isinstance(x, float):
             return math.log(x) if x > 0.0 else 0.0
-        return self.operations.where(x > 0, self.operations.log(self._positive(x)), 0.0 * x)
+        return self.operations.where(x > 0, self.operations.log(self._replace_nonpositive_by_one(x)), 0.0 * x)
 
     def exp(self, x: Any) -> Any:
         return math.exp(x) if isinstance(x, float) else self.operations.exp(x)
@@ -70,19 +71,19 @@ class Guards:
         return abs(x) if isinstance(x, float) else self.operations.abs(x)
 
     def minimum(self, a: Any, b: Any) -> Any:
-        return self._extreme(a, b, min, self.operations.minimum)
+        return self._minimum_or_maximum(a, b, min, self.operations.minimum)
 
     def maximum(self, a: Any, b: Any) -> Any:
-        return self._extreme(a, b, max, self.operations.maximum)
+        return self._minimum_or_maximum(a, b, max, self.operations.maximum)
 
-    def _positive(self, x: Any) -> Any:
+    def _replace_nonpositive_by_one(self, x: Any) -> Any:
         return self.operations.where(x > 0, x, 0.0 * x + 1.0)
 
     @staticmethod
-    def _extreme(a: Any, b: Any, of_floats: Any, of_tensors: Any) -> Any:
+    def _minimum_or_maximum(a: Any, b: Any, of_floats: Any, of_tensors: Any) -> Any:
         if isinstance(a, float) and isinstance(b, float):
             return of_floats(a, b)
-        # The framework's function needs two tensors of the same type.
+        # The functions minimum and maximum of PyTorch and Keras need two tensors of the same type.
         return of_tensors(a + 0.0 * b if isinstance(a, float) else a, b + 0.0 * a if isinstance(b, float) else b)
 
 
@@ -170,5 +171,5 @@ def prior_tables(prior: str | list[str] | tuple[str, ...], task: str) -> list[Pr
     if not all(isinstance(each, str) for each in strings):
         raise ValueError(f"prior must be a string such as 'cosine:0.5,0.1', not {prior!r}")
     if not strings or (task == "binary" and len(strings) != 1):
-        raise ValueError(f"prior must be one string{'' if task == 'binary' else ', or one for each class'}, not {len(strings)}")
+        raise ValueError(f"prior must be one string{'' if task == 'binary' else ', or one string for each class'}, not {len(strings)} strings")
     return [PriorTable(str(each)) for each in strings]

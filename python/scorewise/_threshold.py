@@ -27,7 +27,7 @@ from ._measures import Confusion
 from ._report import Report
 
 
-def _has(method: str) -> Callable[[Any], bool]:
+def _estimator_has(method: str) -> Callable[[Any], bool]:
     """Return a function for ``available_if`` that checks whether the wrapped estimator has a method."""
 
     def check(self: Any) -> bool:
@@ -153,9 +153,9 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
             splits = list(self._splitter(labels).split(X, labels, **for_split))
             if not self.refit and len(splits) != 1:
                 count = len(splits)
-                raise ValueError(f"refit=False keeps the estimator of the only split, but cv defines {count}: use cv=0.2, or refit=True")
+                raise ValueError(f"refit=False keeps the estimator of the only split, but cv defines {count} splits: use cv=0.2, or refit=True")
             folds = Parallel(n_jobs=self.n_jobs)(
-                delayed(_fold)(clone(self.estimator), X, labels, for_fit, self.method, classes, *split) for split in splits
+                delayed(_fit_fold)(clone(self.estimator), X, labels, for_fit, self.method, classes, *split) for split in splits
             )
             rows = np.concatenate([np.asarray(held_out) for _, held_out in splits])
             method = folds[0][1]
@@ -212,13 +212,13 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
             block=block,
         )
 
-    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the estimator."""
         check_is_fitted(self, "threshold_")
         return self.estimator_.predict_proba(X)
 
-    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of the probabilities of the estimator."""
         check_is_fitted(self, "threshold_")
@@ -271,17 +271,17 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         return tags
 
 
-def _fold(
+def _fit_fold(
     estimator: Any, X: Any, y: Array, fit_params: dict[str, Any], method: str, classes: Array, training: Any, held_out: Any
 ) -> tuple[Any, str, Array]:
     """Train an estimator on the training rows; return the estimator, the method used, and its values for the held-out rows."""
     n_rows = len(y)
-    params = {name: _safe_indexing(value, training) if _is_by_row(value, n_rows) else value for name, value in fit_params.items()}
+    params = {name: _safe_indexing(value, training) if _has_entry_per_row(value, n_rows) else value for name, value in fit_params.items()}
     estimator.fit(_safe_indexing(X, training), _safe_indexing(y, training), **params)
     return estimator, *_predicted_values(estimator, _safe_indexing(X, held_out), method, classes)
 
 
-def _is_by_row(value: Any, n_rows: int) -> bool:
+def _has_entry_per_row(value: Any, n_rows: int) -> bool:
     is_list = hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, (str, bytes, dict))
     return is_list and len(value) == n_rows
 
@@ -294,7 +294,7 @@ def _predicted_values(estimator: Any, X: Any, method: str, classes: Array) -> tu
     methods = ("predict_proba", "decision_function") if method == "auto" else (method,)
     used = next((name for name in methods if hasattr(estimator, name)), None)
     if used is None:
-        raise ValueError(f"{type(estimator).__name__} has no {' and no '.join(methods)}, which a threshold needs")
+        raise ValueError(f"{type(estimator).__name__} has no {' and no '.join(methods)}, so there are no values to compare with a threshold")
     if len(estimator.classes_) != 2:
         raise ValueError("the estimator was trained on rows of only one class: use fewer folds, or a stratified splitter")
     if not np.array_equal(estimator.classes_, classes):

@@ -55,6 +55,7 @@ class _Prior:
         return {"table": self.table, "_cache": {}}
 
     def coefficients(self, like: Any) -> list[Any]:
+        """Return the coefficients of each range as tensors on the device and with the dtype of ``like``."""
         key = (str(like.device), str(like.dtype))
         tensors = self._cache.get(key)
         if tensors is None:
@@ -69,7 +70,7 @@ class _Prior:
         for (low, width, polynomials), coefficients in zip(self.table.ranges, self.coefficients(z), strict=True):
             count = polynomials.shape[0]
             position = (constant - low) / width
-            # A NaN logit uses an arbitrary polynomial; the result is still NaN, because s, the position within the panel, is NaN.
+            # A NaN logit uses an arbitrary polynomial; the result is still NaN, because s, the position within an interval, is NaN.
             index = torch.nan_to_num(position).clamp(0, count - 1).floor()
             s = ((constant - (low + (index + 0.5) * width)) * (2.0 / width)).clamp(-1.0, 1.0)
             term, term_derivative = _tensors.horner(coefficients[index.long()], s)
@@ -98,7 +99,8 @@ class _Loss(nn.Module):  # type: ignore[misc]
 
     def _with_gradient(self, total: Any, part: Any) -> Any:
         """Return the value of ``total`` with the gradient of ``part``."""
-        # The gradient of the whole batch is the sum over the ranks, but DistributedDataParallel divides it by their number, which is undone here.
+        # The gradient of the whole batch is the sum over the ranks, but DistributedDataParallel divides the sum by the number of ranks; ``scale``
+        # undoes this division.
         distributed = self.process_group is not None and self.averaged
         scale = torch.distributed.get_world_size(self._group()) if distributed else 1
         return total + scale * (part - part.detach())
@@ -268,9 +270,9 @@ class TemporalScoreLoss(_Loss):
     prior : str, default="cosine:0.5,0.1"
         The distribution of the threshold.
     weighting : {"value", "sum", "maximum"}, default="value"
-        The weight of a false alarm is 1, less if an event follows; the weight of a missed event is 1, less if an alarm precedes it. If there are
-        several such events or alarms, the greatest of their masks is subtracted ("maximum"), or the sum of their masks ("sum"). "value" is
-        like "maximum", but the weight of a false alarm with no event near it, or of a missed event with no alarm near it, is 2.
+        The weight of a false alarm is 1, or less if an event follows; the weight of a missed event is 1, or less if an alarm precedes it. If
+        there are several such events or alarms, the greatest of their masks is subtracted ("maximum"), or the sum of their masks ("sum").
+        "value" is like "maximum", but the weight of a false alarm with no event near it, or of a missed event with no alarm near it, is 2.
     masks : tuple of float, optional
         The numbers that are subtracted from the weight of an error at distances of 1, 2, … steps.
     process_group, averaged
@@ -319,8 +321,8 @@ class TemporalScoreLoss(_Loss):
             exists = mask.to(z.dtype)
             y, cdf, w = y * exists, cdf * exists, w * exists
         window, zero = len(self.masks), torch.zeros_like(z)
-        before = [_shifted(cdf, step) for step in range(1, window + 1)]
-        ahead = [_shifted(y, -step) for step in range(1, window + 1)]
+        before = [_shift(cdf, step) for step in range(1, window + 1)]
+        ahead = [_shift(y, -step) for step in range(1, window + 1)]
         if self.weighting == "sum":
             early = sum((mask * event for mask, event in zip(self.masks, ahead, strict=True)), zero)
             gains = (mask * (alarm - cdf).clamp(min=0.0) for mask, alarm in zip(self.masks, before, strict=True))
@@ -335,8 +337,8 @@ class TemporalScoreLoss(_Loss):
         if self.weighting == "value":
             near, peak = y, cdf
             for step in range(1, window + 1):
-                near = torch.maximum(near, torch.maximum(_shifted(y, step), _shifted(y, -step)))
-                peak = torch.maximum(peak, torch.maximum(before[step - 1], _shifted(cdf, -step)))
+                near = torch.maximum(near, torch.maximum(_shift(y, step), _shift(y, -step)))
+                peak = torch.maximum(peak, torch.maximum(before[step - 1], _shift(cdf, -step)))
             isolated_alarm, isolated_miss = (near == 0).to(z.dtype), 1.0 - peak
         tp, tn = (w * y * cdf).sum(), (w * (1.0 - y) * (1.0 - cdf)).sum()
         fp = (w * (1.0 - y) * cdf * (1.0 - early + isolated_alarm)).sum()
@@ -352,7 +354,7 @@ def _check_masks(masks: tuple[float, ...], weighting: str) -> None:
         raise ValueError(f"masks must sum to at most 1 with weighting 'sum', not to {sum(masks):g}: otherwise an error could have a negative weight")
 
 
-def _shifted(x: Any, steps: int) -> Any:
+def _shift(x: Any, steps: int) -> Any:
     """Return x shifted forward by ``steps`` along the last axis (backward if negative), with zeros at the ends."""
     length = x.shape[-1]
     if abs(steps) >= length:

@@ -39,8 +39,8 @@ class Objective(_boosting.Objective):
 
 
 class Metric(_boosting.Metric):
-    # The scikit-learn interface calls with (labels, predictions) and expects a number; the training interface calls with (predictions, DMatrix)
-    # and expects a name and a number.
+    # XGBoost's scikit-learn interface calls the metric with (labels, predictions) and expects a number; its training interface calls the metric
+    # with (predictions, DMatrix) and expects a name and a number.
     def __call__(self, labels: Any, predictions: Any, sample_weight: Any = None) -> float | tuple[str, float]:
         value = self.value(labels, predictions, sample_weight)
         return (self.__name__, value) if _boosting.is_dataset(predictions) else value

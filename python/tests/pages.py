@@ -29,7 +29,7 @@ HOSTILE = "<script>document.title='taken'</script>\"'><img src=x onerror=documen
 HOSTILE_FILE = "a\"'<script>document.title='taken'<&.csv"
 
 
-def chromium() -> str | None:
+def chromium_path() -> str | None:
     """Return the path of Chromium: that in the environment variable SCOREWISE_BROWSER, which `./check` sets, or that of the system."""
     names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
     return os.environ.get("SCOREWISE_BROWSER") or next(filter(None, map(shutil.which, names)), None)
@@ -40,7 +40,7 @@ def browser_flags() -> list[str]:
     return ["--no-sandbox"] if os.geteuid() == 0 else []
 
 
-def command(folder: pathlib.Path, *arguments: object, standard_input: str | None = None) -> str:
+def run_command(folder: pathlib.Path, *arguments: object, standard_input: str | None = None) -> str:
     """Run `scorewise` in a folder, with `standard_input` on standard input, and return its output."""
     words = [COMMAND, *map(str, arguments)]
     process = subprocess.run(words, cwd=folder, env=ENVIRONMENT, input=standard_input, capture_output=True, text=True, encoding="utf-8", check=False)
@@ -58,14 +58,14 @@ def format_number(value: float | None) -> str:
     if value != 0 and abs(value) < 0.00005:
         digits, power = f"{value:.3e}".split("e")
         return f"{digits}e{int(power)}"
-    return without_zeros(f"{value:.6f}")
+    return without_trailing_zeros(f"{value:.6f}")
 
 
 def format_in_sentence(value: float | None) -> str:
     """Format a number with three decimals, as in the sentences of a page."""
     if value is None:
         return "undefined"
-    return format_number(value) if value != 0 and abs(value) < 0.005 else without_zeros(f"{value:.3f}")
+    return format_number(value) if value != 0 and abs(value) < 0.005 else without_trailing_zeros(f"{value:.3f}")
 
 
 def format_count(value: float) -> str:
@@ -73,7 +73,7 @@ def format_count(value: float) -> str:
     return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else format_number(value)
 
 
-def without_zeros(text: str) -> str:
+def without_trailing_zeros(text: str) -> str:
     whole, _, rest = text.partition(".")
     text = f"{whole}.{rest.rstrip('0')}".rstrip(".")
     return "0" if text == "-0" else text
@@ -100,16 +100,16 @@ class ReportPage:
 
     def score(self, threshold: float | str, replicates: int = 1) -> Any:
         """Return the output of `score` at a threshold; one replicate is enough if the intervals are not used."""
-        return json.loads(command(self.folder, "score", *self.rows, "--threshold", threshold, "--replicates", replicates, "--json"))
+        return json.loads(run_command(self.folder, "score", *self.rows, "--threshold", threshold, "--replicates", replicates, "--json"))
 
     def format_threshold(self, threshold: float, least: int = 3) -> str:
         """Format a threshold with `least` decimals, or with more if the rounded threshold would give another confusion matrix."""
         exact = self.score(threshold)["confusion"]
-        texts = (without_zeros(f"{threshold:.{digits}f}") for digits in range(least, 18))
+        texts = (without_trailing_zeros(f"{threshold:.{digits}f}") for digits in range(least, 18))
         return next(text for text in texts if self.score(text)["confusion"] == exact)
 
     def tune(self, score: str, *more: str) -> Any:
-        return json.loads(command(self.folder, "tune", *self.rows, "--score", score, *more, "--replicates", 1, "--json"))
+        return json.loads(run_command(self.folder, "tune", *self.rows, "--score", score, *more, "--replicates", 1, "--json"))
 
 
 def write_tables(folder: pathlib.Path) -> None:
@@ -177,36 +177,36 @@ class PageFolder:
 
     def __getitem__(self, name: str) -> ReportPage:
         if name not in self.pages:
-            self.pages[name] = self.make(name)
+            self.pages[name] = self.make_page(name)
         return self.pages[name]
 
-    def make(self, name: str) -> ReportPage:
+    def make_page(self, name: str) -> ReportPage:
         words, rows = CASES[name]
         path = self.folder / f"{name}.html"
         if name == "plain":
-            output = command(self.folder, "score", "p.csv", "--json")
-            command(self.folder, "report", "-", "-o", path.name, standard_input=output)
+            output = run_command(self.folder, "score", "p.csv", "--json")
+            run_command(self.folder, "report", "-", "-o", path.name, standard_input=output)
         else:
-            output = command(self.folder, *words, "--report", path.name, "--json")
+            output = run_command(self.folder, *words, "--report", path.name, "--json")
         result = json.loads(output)
         if name == "train":
-            command(self.folder, "predict", "adult.scorewise", "adult-test", "-o", rows[0])
+            run_command(self.folder, "predict", "adult.scorewise", "adult-test", "-o", rows[0])
         if name == "lead":
-            self.write_lead(result["test"]["rows"])
+            self.write_lead_forecasts(result["test"]["rows"])
         return ReportPage(name, path, result, rows)
 
-    def write_lead(self, n_rows: int) -> None:
+    def write_lead_forecasts(self, n_rows: int) -> None:
         """Write the test rows of the Beijing air pollution data: the forecasts of the model and of persistence, and the event one hour later."""
-        predictions = csv.DictReader(command(self.folder, "predict", "pollution.scorewise", "pollution", "--with", "pm2.5").splitlines())
+        predictions = csv.DictReader(run_command(self.folder, "predict", "pollution.scorewise", "pollution", "--with", "pm2.5").splitlines())
         rows = [(row["probability"], float(row["pm2.5"]) if row["pm2.5"] else None) for row in predictions]
         pairs = [(now, later[1]) for now, later in zip(rows, rows[1:]) if later[1] is not None][-n_rows:]
         lines = [f"{probability},{float(dust is not None and dust > 400)},{int(later > 400)}" for (probability, dust), later in pairs]
         (self.folder / "lead.csv").write_text("\n".join(["probability,persistence,truth", *lines]) + "\n", encoding="utf-8")
 
-    def document(self, name: str) -> Any:
+    def page_data(self, name: str) -> Any:
         """Return the data of a page, which the same command writes if `--report` names a JSON file."""
         words, _ = CASES[name]
-        command(self.folder, *words, "--report", f"{name}.json")
+        run_command(self.folder, *words, "--report", f"{name}.json")
         return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -214,11 +214,11 @@ class PageFolder:
 def serve(folder: pathlib.Path) -> Iterator[str]:
     """Serve a folder over HTTP on the local machine and yield its address."""
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
+    class QuietHandler(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -39,7 +39,7 @@ def rare_events(rows: int = 1500, seed: int = 0) -> tuple[Floats, Floats, Floats
     return features, (random.random(rows) < probability).astype(float), random.uniform(0.2, 3, size=rows)
 
 
-def margins_and_labels(rows: int = 40, seed: int = 1) -> tuple[Floats, Floats, Floats]:
+def margins_labels_and_weights(rows: int = 40, seed: int = 1) -> tuple[Floats, Floats, Floats]:
     random = np.random.default_rng(seed)
     labels = (random.random(rows) < 0.3).astype(float)
     return random.normal(size=rows) + labels - 0.5, labels, random.uniform(0.2, 3, size=rows)
@@ -54,7 +54,7 @@ def library(request: pytest.FixtureRequest) -> Any:
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("score", SCORES)
 def test_gradient_is_the_number_of_rows_times_the_central_difference_of_the_loss(score: str, prior: str, weighted: bool) -> None:
-    margins, labels, weights = margins_and_labels()
+    margins, labels, weights = margins_labels_and_weights()
     w = weights if weighted else None
     gradient, curvature = scorewise.xgboost.objective(score, prior)(labels, margins, w)
     step = 1e-5
@@ -80,13 +80,13 @@ def test_curvature_is_positive_where_the_gradient_is_zero(prior: str) -> None:
 
 
 def test_newton_step_of_a_single_row_is_at_most_one() -> None:
-    margins, labels, _ = margins_and_labels()
+    margins, labels, _ = margins_labels_and_weights()
     gradient, curvature = scorewise.xgboost.objective("tss", "uniform")(labels, margins)
     assert np.abs(gradient / curvature).max() <= 1.0
 
 
 def test_both_call_signatures_of_both_libraries_give_the_same_result() -> None:
-    margins, labels, weights = margins_and_labels()
+    margins, labels, weights = margins_labels_and_weights()
     features = np.zeros((len(labels), 1))
     in_float32 = weights.astype(np.float32)
     expected = scorewise.xgboost.objective("csi", "uniform")(labels, margins, sample_weight=in_float32)
@@ -182,7 +182,7 @@ def test_same_seed_gives_the_same_margins(training: TrainingFunction) -> None:
 @pytest.mark.parametrize("threshold", [0.5, 0.2])
 @pytest.mark.parametrize("score", ["f1", "tss", "far", "tp/(tp + 2*fp + fn)"])
 def test_metric_equals_the_score(library: Any, score: str, threshold: float) -> None:
-    margins, labels, weights = margins_and_labels()
+    margins, labels, weights = margins_labels_and_weights()
     p = library.probabilities(margins)
     expected = sw.score(labels, p, threshold, scores=score, weights=weights, replicates=1)
     (value,) = (result["value"] for result in expected.scores.values())
@@ -192,7 +192,7 @@ def test_metric_equals_the_score(library: Any, score: str, threshold: float) -> 
 
 
 def test_metrics_return_what_each_interface_expects() -> None:
-    margins, labels, _ = margins_and_labels()
+    margins, labels, _ = margins_labels_and_weights()
     features = np.zeros((len(labels), 1))
     value = sw.xgboost.metric("csi").value(labels, margins)
     assert sw.xgboost.metric("csi")(labels, margins) == value
@@ -259,7 +259,7 @@ def test_lightgbm_stops_early_at_the_highest_score() -> None:
     assert max(log["validation"]["csi"]) == pytest.approx(expected, rel=1e-6)
 
 
-# LightGBM 4.7 deprecates eval_set in favour of eval_X, which older versions do not have.
+# LightGBM 4.7 deprecates eval_set in favour of eval_X, which older versions do not have, so the warning is ignored.
 @pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 def test_lightgbm_classifier_uses_the_metric() -> None:
     x, y, _ = rare_events(3000)
@@ -335,7 +335,7 @@ def test_unknown_names_and_numbers_out_of_range_are_refused_immediately(library:
 
 
 def test_objective_and_metric_can_be_pickled_and_copied(library: Any) -> None:
-    margins, labels, _ = margins_and_labels()
+    margins, labels, _ = margins_labels_and_weights()
     objective, metric = library.objective("peirce", "cosine:0.5,0.3", floor=0.1), library.metric("csi", 0.4)
     for again in (pickle.loads(pickle.dumps(objective)), copy.deepcopy(objective)):
         assert repr(again) == repr(objective)

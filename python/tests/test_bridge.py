@@ -82,7 +82,7 @@ def test_native_module_accepts_bytes_as_booleans() -> None:
         _scorewise.confusion((np.repeat(Y, 2)[::2], P, None), 0.4)
 
 
-def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def read_only_copy(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     values = values.copy()
     values.flags.writeable = False
     return values
@@ -91,7 +91,7 @@ def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 @pytest.mark.parametrize(
     "labels",
     [
-        read_only(Y),
+        read_only_copy(Y),
         np.repeat(Y, 3)[::3],
         Y[::-1][::-1],
         Y.astype(">i4"),
@@ -115,7 +115,7 @@ def test_labels_of_every_type_and_layout_give_the_same_result(labels: Any) -> No
 
 @pytest.mark.parametrize(
     "values",
-    [read_only(P), np.repeat(P, 2)[::2], P.astype(">f8"), P.astype(object), P.astype(np.longdouble), P[:, None], P.tolist(), P.astype(str)],
+    [read_only_copy(P), np.repeat(P, 2)[::2], P.astype(">f8"), P.astype(object), P.astype(np.longdouble), P[:, None], P.tolist(), P.astype(str)],
     ids=lambda values: f"{type(values).__name__} {getattr(values, 'dtype', '')} {getattr(values, 'strides', '')}",
 )
 def test_numbers_of_every_type_and_layout_give_the_same_result(values: Any) -> None:
@@ -136,9 +136,9 @@ def test_half_precision_gives_the_result_of_single_precision() -> None:
         ([0, 1, 2**70], "choose the positive label"),
         ([0, 1, None], "choose the positive label"),
         (np.array([0, 1, 1j]), "choose the positive label"),
-        (np.ma.array([0, 1, 1], mask=[False, False, True]), "labels has masked values: remove these rows"),
+        (np.ma.array([0, 1, 1], mask=[False, False, True]), "labels has masked values: remove the rows with masked values"),
         (np.zeros((3, 2)), "labels must be one-dimensional"),
-        ([], "labels has 0 rows, expected 3|there are no rows"),
+        ([], "wrong number of rows in labels: 0, expected 3|there are no rows"),
     ],
 )
 def test_invalid_labels_raise_a_clear_error(labels: Any, message: str) -> None:
@@ -181,7 +181,7 @@ def test_masked_value_in_a_table_is_missing_and_masked_label_is_refused() -> Non
 def test_tables_of_every_type_and_layout_give_the_same_model() -> None:
     fit = lambda table: sw.ScoreClassifier(epochs=5, random_state=1).fit(table, Y).predict_proba(table).tolist()  # noqa: E731
     expected = fit(X)
-    for table in (read_only(X), np.asfortranarray(X), X.astype(">f8"), X.astype(object), np.repeat(X, 2, axis=0)[::2]):
+    for table in (read_only_copy(X), np.asfortranarray(X), X.astype(">f8"), X.astype(object), np.repeat(X, 2, axis=0)[::2]):
         assert fit(table) == expected
     with pytest.raises(ValueError, match="too large for a float64|infinity|inf"):
         fit(np.array([[10**400, 1], [1, 2]] * (ROWS // 2), dtype=object))

@@ -16,7 +16,7 @@ from scorewise.torch import ScoreLoss, TemporalScoreLoss
 ROWS = 600
 
 
-def data() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def random_data() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(3)
     x = torch.randn(ROWS, 6, generator=generator, dtype=torch.float64)
     y = torch.rand(ROWS, generator=generator) < 0.08
@@ -44,8 +44,8 @@ def losses(group: bool | None, averaged: bool = True) -> dict[str, torch.nn.Modu
     }
 
 
-def value(task: str, loss: torch.nn.Module, model: torch.nn.Module, rows: slice) -> torch.Tensor:
-    x, y, w = (tensor[rows] for tensor in data())
+def loss_of_rows(task: str, loss: torch.nn.Module, model: torch.nn.Module, rows: slice) -> torch.Tensor:
+    x, y, w = (tensor[rows] for tensor in random_data())
     if task == "multiclass":
         return loss(model(x), (y.long() + (x[:, 0] > 1).long()), w)
     if task == "temporal":  # series of twelve steps
@@ -61,18 +61,18 @@ def worker(rank: int, ranks: int, port: int, folder: str) -> None:
         if task == "temporal":
             rows = slice(rows.start // 12 * 12, rows.stop // 12 * 12)
         model = DistributedDataParallel(network(3 if task == "multiclass" else 1))
-        loss_value = value(task, loss, model, rows)
+        loss_value = loss_of_rows(task, loss, model, rows)
         loss_value.backward()
         results[task] = (loss_value.item(), [parameter.grad.clone() for parameter in model.parameters()])
     # Gradients are summed explicitly instead of averaged by DistributedDataParallel.
     model = network()
-    value("binary", losses(True, averaged=False)["binary"], model, rows_of(rank, ranks)).backward()
+    loss_of_rows("binary", losses(True, averaged=False)["binary"], model, rows_of(rank, ranks)).backward()
     for parameter in model.parameters():
         dist.all_reduce(parameter.grad)
     results["summed"] = (results["binary"][0], [parameter.grad for parameter in model.parameters()])
-    # Every rank uses micro-batches.
+    # Every rank accumulates its gradient over micro-batches.
     model = DistributedDataParallel(network())
-    x, y, w = (tensor[rows_of(rank, ranks)] for tensor in data())
+    x, y, w = (tensor[rows_of(rank, ranks)] for tensor in random_data())
     pieces = list(zip(x.tensor_split(3), y.tensor_split(3), w.tensor_split(3), strict=True))
     accumulation = losses(True)["binary"].accumulate()
     with torch.no_grad():
@@ -95,7 +95,7 @@ def test_several_processes_give_the_same_loss_and_gradients_as_one(ranks: int, t
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    assert not data()[1][rows_of(0, ranks)].any(), "the first rank has no positive"
+    assert not random_data()[1][rows_of(0, ranks)].any(), "the first rank has no positive"
     sizes = {rows_of(rank, ranks).stop - rows_of(rank, ranks).start for rank in range(ranks)}
     assert len(sizes) > 1 and rows_of(ranks - 1, ranks).stop == ROWS
     mp.spawn(worker, (ranks, port, str(tmp_path)), nprocs=ranks)
@@ -103,7 +103,7 @@ def test_several_processes_give_the_same_loss_and_gradients_as_one(ranks: int, t
     for task, (loss_value, gradients) in results.items():
         name = task if task in losses(None) else "binary"
         model = network(3 if name == "multiclass" else 1)
-        expected = value(name, losses(None)[name], model, slice(0, ROWS))
+        expected = loss_of_rows(name, losses(None)[name], model, slice(0, ROWS))
         expected.backward()
         assert abs(loss_value - expected.item()) <= 1e-12, task
         for gradient, parameter in zip(gradients, model.parameters(), strict=True):

@@ -58,14 +58,14 @@ ESTIMATORS = [
 
 
 @pytest.mark.parametrize("estimator, expected_failures", ESTIMATORS, ids=lambda value: type(value).__name__)
-def test_scikit_learn_checks_pass_except_the_listed_ones(estimator, expected_failures):
+def test_scikit_learn_checks_pass_except_the_expected_failures(estimator, expected_failures):
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = check_estimator(estimator, expected_failed_checks=expected_failures, on_skip=None, on_fail=None)
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert not failed
     assert sum(result["status"] == "passed" for result in results) > 50
-    # Fails if a listed check passes, so that it is removed from the list.
+    # This assertion fails if an expected failure passes, so that the check is removed from the list of expected failures.
     assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(expected_failures)
 
 
@@ -110,48 +110,48 @@ FRAMES = {
 
 
 @pytest.fixture(scope="module")
-def fitted():
+def fitted_classifier():
     data, y = mixed_columns()
     return sw.ScoreClassifier("tss", hidden=(16,), epochs=80).fit(pandas.DataFrame(data), y)
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_tables_of_every_library_give_the_same_model(fitted, frame):
+def test_tables_of_every_library_give_the_same_model(fitted_classifier, frame):
     data, y = mixed_columns()
     X = FRAMES[frame](data)
     model = sw.ScoreClassifier("tss", hidden=(16,), epochs=80).fit(X, y)
-    assert model.model_bytes_ == fitted.model_bytes_
+    assert model.model_bytes_ == fitted_classifier.model_bytes_
     assert model.feature_names_in_.tolist() == list(data)
     assert model.n_features_in_ == 5
-    np.testing.assert_array_equal(model.predict_proba(X), fitted.predict_proba(pandas.DataFrame(data)))
+    np.testing.assert_array_equal(model.predict_proba(X), fitted_classifier.predict_proba(pandas.DataFrame(data)))
     other_data, other_labels = mixed_columns(seed=1)
     assert model.score(FRAMES[frame](other_data), other_labels) > 0.45
 
 
-def test_labels_of_every_library_give_the_same_model(fitted):
+def test_labels_of_every_library_give_the_same_model(fitted_classifier):
     data, y = mixed_columns()
     X = polars.DataFrame(data)
     for labels in (polars.Series(y), pandas.Series(y, index=np.arange(len(y)) + 7), pyarrow.chunked_array([y]), y.tolist()):
-        assert sw.ScoreClassifier("tss", hidden=(16,), epochs=80).fit(X, labels).model_bytes_ == fitted.model_bytes_
+        assert sw.ScoreClassifier("tss", hidden=(16,), epochs=80).fit(X, labels).model_bytes_ == fitted_classifier.model_bytes_
 
 
-def test_categories_unseen_in_training_are_encoded_as_other(fitted):
+def test_categories_unseen_in_training_are_encoded_as_other(fitted_classifier):
     data, _ = mixed_columns(60, seed=2)
-    known = fitted.predict_proba(pandas.DataFrame(data))
+    known = fitted_classifier.predict_proba(pandas.DataFrame(data))
     data["place"] = ["the moon"] * 60
-    unseen = fitted.predict_proba(pandas.DataFrame(data))
+    unseen = fitted_classifier.predict_proba(pandas.DataFrame(data))
     assert np.isfinite(unseen).all()
     assert not np.array_equal(known, unseen)
 
 
-def test_none_nan_and_pandas_na_are_the_same_missing_value(fitted):
+def test_none_nan_and_pandas_na_are_the_same_missing_value(fitted_classifier):
     data, _ = mixed_columns(50, seed=3)
     predictions = []
     for missing in (None, float("nan"), pandas.NA):
         X = pandas.DataFrame(data).astype({"whole": object, "place": object})
         X.loc[:, "whole"] = missing
         X.loc[:, "place"] = missing
-        predictions.append(fitted.predict_proba(X))
+        predictions.append(fitted_classifier.predict_proba(X))
     np.testing.assert_array_equal(predictions[0], predictions[1])
     np.testing.assert_array_equal(predictions[0], predictions[2])
 
@@ -193,7 +193,7 @@ def test_columns_of_unusual_types_are_converted_by_meaning():
     np.testing.assert_array_equal(arrow["decimal"], converted["decimal"])
 
 
-def test_array_with_nan_can_be_trained_on():
+def test_classifier_can_be_trained_on_an_array_with_nan():
     X, y = rare_events(1500)
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
     model = sw.ScoreClassifier(epochs=60).fit(X, y)
@@ -226,7 +226,7 @@ def test_second_class_in_sorted_order_is_positive():
 
 @pytest.mark.parametrize("multiclass", ["simplex", "one-versus-rest"])
 def test_more_than_two_classes_keep_their_order(multiclass):
-    # As strings, the classes would be sorted as "10", "2", "7".
+    # The classes are sorted as numbers; as strings, they would be sorted as "10", "2", "7".
     X, y = make_blobs(600, centers=3, cluster_std=1.0, random_state=3)
     labels = np.array([2, 7, 10])[y]
     model = sw.ScoreClassifier("f1", multiclass=multiclass, epochs=150).fit(X, labels)
@@ -242,7 +242,7 @@ def test_more_than_two_classes_keep_their_order(multiclass):
     np.testing.assert_array_equal(restored.predict(X), model.predict(X))
 
 
-def test_fitted_attributes():
+def test_fit_sets_the_learned_attributes():
     X, y = rare_events()
     model = sw.ScoreClassifier("f1", epochs=12, patience=12).fit(X, y)
     assert model.n_iter_ == 12 == len(model.loss_curve_) == len(model.validation_curve_)
@@ -279,7 +279,7 @@ def test_score_is_both_a_parameter_and_a_method():
     assert model.score(X, y, sample_weight=weights) == pytest.approx(tp / (tp + fn) - fp / (fp + tn), abs=1e-12)
 
 
-def test_score_method_is_greater_for_better_models_even_if_lower_scores_are_better():
+def test_score_method_returns_more_for_better_models_even_if_the_score_is_to_be_minimised():
     X, y = rare_events(1000)
     model = sw.ScoreThreshold(GaussianNB(), "f1").fit(X, y)
     tn, fp, fn, tp = confusion_matrix(y, model.predict(X)).ravel()
@@ -336,7 +336,7 @@ def test_pipelines_grid_search_and_cross_validation_work():
     grid = {"scoreclassifier__score": ["f1", "csi"], "scoreclassifier__hidden": [(), (8,)]}
     search = GridSearchCV(pipeline, grid, cv=3, scoring="f1", n_jobs=2).fit(X, y)
     assert search.best_score_ > 0.3 and search.predict(X).shape == y.shape
-    # Without `scoring`, the search uses the score of the estimator.
+    # Without the argument `scoring`, the grid search uses the score of the estimator.
     default = GridSearchCV(sw.ScoreThreshold(LogisticRegression(), "f1"), {"estimator__C": [0.01, 1.0]}, cv=3).fit(X, y)
     explicit = GridSearchCV(sw.ScoreThreshold(LogisticRegression(), "f1"), {"estimator__C": [0.01, 1.0]}, cv=3, scoring="f1").fit(X, y)
     np.testing.assert_allclose(default.cv_results_["mean_test_score"], explicit.cv_results_["mean_test_score"])
@@ -358,7 +358,7 @@ def test_metadata_routing_is_followed():
     assert 0 < groups.threshold_ < 1
 
 
-def brute_force(y, p, weights=None, condition=lambda tn, fp, fn, tp: True):
+def best_f1_by_brute_force(y, p, weights=None, condition=lambda tn, fp, fn, tp: True):
     """Try all predictions and the midpoints between them as thresholds; return the best F1 and the thresholds that reach it."""
     levels = np.unique(np.concatenate([p, [0.0, 1.0]]))
     values = {}
@@ -378,7 +378,7 @@ def test_threshold_equals_the_result_of_an_exhaustive_search(weighted):
     model = sw.ScoreThreshold(GaussianNB(), "f1", cv=4).fit(X, y, sample_weight=weights)
     params = None if weights is None else {"sample_weight": weights}
     p = cross_val_predict(GaussianNB(), X, y, cv=StratifiedKFold(4), method="predict_proba", params=params)[:, 1]
-    best, thresholds = brute_force(y, p, weights)
+    best, thresholds = best_f1_by_brute_force(y, p, weights)
     assert model.best_score_ == pytest.approx(best, abs=1e-12)
     low, high = model.interval_
     assert low <= model.threshold_ < high and any(low <= threshold < high for threshold in thresholds)
@@ -478,10 +478,10 @@ def test_tables_and_weights_are_passed_to_the_wrapped_estimator():
 
 
 @pytest.mark.parametrize("file", ["new.csv", "new.parquet"])
-def test_command_line_reads_a_saved_model(fitted, tmp_path, file):
+def test_command_line_reads_a_saved_model(fitted_classifier, tmp_path, file):
     data, _ = mixed_columns(120, seed=4)
     table = pandas.DataFrame(data)
-    fitted.save(tmp_path / "model.scorewise")
+    fitted_classifier.save(tmp_path / "model.scorewise")
     if file == "new.csv":
         table.astype({"flag": int}).to_csv(tmp_path / file, index=False)
     else:
@@ -491,21 +491,22 @@ def test_command_line_reads_a_saved_model(fitted, tmp_path, file):
     assert process.returncode == 0, process.stderr
     with open(tmp_path / "predictions.csv", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
-    np.testing.assert_allclose([float(row["probability"]) for row in rows], fitted.predict_proba(table)[:, 1], rtol=0, atol=1e-6)
-    assert [int(row["decision"]) for row in rows] == fitted.predict(table).tolist()
+    np.testing.assert_allclose([float(row["probability"]) for row in rows], fitted_classifier.predict_proba(table)[:, 1], rtol=0, atol=1e-6)
+    assert [int(row["decision"]) for row in rows] == fitted_classifier.predict(table).tolist()
     assert [path.name for path in tmp_path.iterdir() if "model" in path.name] == ["model.scorewise"]
 
 
-def test_saved_model_can_be_loaded(fitted, tmp_path):
+def test_saved_model_can_be_loaded(fitted_classifier, tmp_path):
     data, y = mixed_columns(120, seed=4)
     table = pandas.DataFrame(data)
-    fitted.save(tmp_path / "model.scorewise")
+    fitted_classifier.save(tmp_path / "model.scorewise")
     restored = sw.ScoreClassifier.load(tmp_path / "model.scorewise")
-    np.testing.assert_array_equal(restored.predict_proba(table), fitted.predict_proba(table))
-    np.testing.assert_array_equal(restored.predict(table), fitted.predict(table))
-    assert restored.classes_.tolist() == [0, 1] and restored.best_score_ == fitted.best_score_ and restored.score(table, y) == fitted.score(table, y)
+    np.testing.assert_array_equal(restored.predict_proba(table), fitted_classifier.predict_proba(table))
+    np.testing.assert_array_equal(restored.predict(table), fitted_classifier.predict(table))
+    assert restored.classes_.tolist() == [0, 1] and restored.best_score_ == fitted_classifier.best_score_
+    assert restored.score(table, y) == fitted_classifier.score(table, y)
     assert restored.get_params()["score"] == "tss" and restored.get_params()["hidden"] == (16,)
-    assert restored.model_bytes_ == fitted.model_bytes_
+    assert restored.model_bytes_ == fitted_classifier.model_bytes_
     X, y = make_blobs(200, centers=3, random_state=0)
     three_classes = sw.ScoreClassifier(epochs=20).fit(X, np.array([2, 7, 10])[y])
     three_classes.save(tmp_path / "three.scorewise")
@@ -529,20 +530,20 @@ def test_model_trained_by_the_command_line_can_be_loaded(tmp_path):
     assert model.score(X, table["event"]) > 0.3
 
 
-def test_names_and_number_of_columns_are_checked(fitted):
+def test_names_and_number_of_columns_are_checked(fitted_classifier):
     data, _ = mixed_columns(20)
     table = pandas.DataFrame(data)
     with pytest.raises(ValueError, match="feature names should match"):
-        fitted.predict(table[["whole", "number", "place", "flag", "time"]])
+        fitted_classifier.predict(table[["whole", "number", "place", "flag", "time"]])
     with pytest.raises(ValueError, match="feature names should match|features"):
-        fitted.predict(table[["number", "whole"]])
+        fitted_classifier.predict(table[["number", "whole"]])
     X, y = rare_events(300)
     model = sw.ScoreClassifier(epochs=3).fit(X, y)
     with pytest.raises(ValueError, match="expecting 8 features"):
         model.predict(X[:, :3])
 
 
-def fit(X=None, y=None, sample_weight=None, **settings):
+def fit_classifier(X=None, y=None, sample_weight=None, **settings):
     base, labels = rare_events(200, share=0.3)
     return sw.ScoreClassifier(**{"epochs": 3, **settings}).fit(base if X is None else X, labels if y is None else y, sample_weight)
 
@@ -591,9 +592,9 @@ def fit(X=None, y=None, sample_weight=None, **settings):
     ],
     ids=lambda value: value if isinstance(value, str) else ",".join(value),
 )
-def test_invalid_arguments_of_a_classifier_raise_a_clear_error(arguments, message):
+def test_invalid_arguments_of_score_classifier_raise_a_clear_error(arguments, message):
     with pytest.raises(ValueError, match=message):
-        fit(**arguments)
+        fit_classifier(**arguments)
 
 
 @pytest.mark.parametrize(
@@ -607,13 +608,13 @@ def test_invalid_arguments_of_a_classifier_raise_a_clear_error(arguments, messag
         (dict(method="decision_function"), "GaussianNB has no decision_function"),
     ],
 )
-def test_invalid_arguments_of_a_threshold_raise_a_clear_error(arguments, message):
+def test_invalid_arguments_of_score_threshold_raise_a_clear_error(arguments, message):
     X, y = rare_events(200, share=0.3)
     with pytest.raises(ValueError, match=message):
         sw.ScoreThreshold(GaussianNB(), **arguments).fit(X, y)
 
 
-def test_threshold_needs_two_classes():
+def test_score_threshold_needs_two_classes():
     X, y = make_blobs(60, centers=3, random_state=0)
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         sw.ScoreThreshold(GaussianNB()).fit(X, y)

@@ -25,7 +25,7 @@ def power(x, y):
     return 0.0 if isinstance(value, complex) else value
 
 
-# The functions that the source uses, with the same conventions for undefined values as in Rust.
+# The functions that the Python source of a formula calls, with the same conventions for undefined values as in Rust.
 FUNCTIONS = {
     "__builtins__": {},
     "ratio": lambda x, y: 0.0 if y == 0 else x / y,
@@ -39,7 +39,7 @@ FUNCTIONS = {
 }
 
 
-def run(*arguments):
+def run_for_json(*arguments):
     result = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=True)
     return json.loads(result.stdout)
 
@@ -61,7 +61,7 @@ def evaluate(source, row):
 
 @pytest.mark.parametrize("score", sorted({row["score"] for row in golden_rows()}))
 def test_python_source_gives_the_golden_values(score):
-    source = run("scores", score, "--json")["python"]
+    source = run_for_json("scores", score, "--json")["python"]
     rows = [row for row in golden_rows() if row["score"] == score]
     assert len(rows) >= 3
     for row in rows:
@@ -70,7 +70,7 @@ def test_python_source_gives_the_golden_values(score):
 
 
 def test_source_of_every_registered_score_is_valid_python():
-    scores = run("scores", "--json")
+    scores = run_for_json("scores", "--json")
     assert len(scores) >= 50
     row = {"tn": 70, "fp": 10, "fn": 5, "tp": 15}
     for score in scores:
@@ -79,10 +79,10 @@ def test_source_of_every_registered_score_is_valid_python():
 
 def test_values_in_the_json_output_equal_the_values_of_the_python_source():
     row = {"tn": 2680, "fp": 72, "fn": 23, "tp": 28}
-    for score in run("scores", "--matrix", "2680,72,23,28", "--json"):
+    for score in run_for_json("scores", "--matrix", "2680,72,23,28", "--json"):
         assert score["value"] == pytest.approx(evaluate(score["python"], row), rel=1e-12), score["name"]
 
 
-def test_closed_pipe_is_not_an_error():
+def test_closing_the_output_pipe_is_not_an_error():
     pipe = subprocess.run(f"{COMMAND} scores --markdown | head -n 1", shell=True, capture_output=True, text=True)
     assert (pipe.returncode, pipe.stdout, pipe.stderr) == (0, "# Scores\n", "")

@@ -24,7 +24,7 @@ from scorewise.keras import ScoreLoss, output_bias
 ROWS = 300
 
 
-def rows(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def random_rows(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     return (2.0 * random.normal(size=ROWS)).astype(np.float32), random.random(ROWS) < 0.3, random.random(ROWS).astype(np.float32)
 
@@ -41,7 +41,7 @@ def assert_close(value: float, gradient: np.ndarray, expected: float, expected_g
 
 @pytest.mark.parametrize("score", every_score())
 def test_every_score_and_prior_equals_the_rust_crate(score: str) -> None:
-    z, y, w = rows(1)
+    z, y, w = random_rows(1)
     for prior in every_prior():
         expected, expected_gradient = sw.loss_and_gradient(y, z.astype(np.float64), score, prior, weights=w)
         assert_close(*value_and_gradient(ScoreLoss(score, prior, from_logits=True), z, y, w), expected, expected_gradient)
@@ -116,8 +116,8 @@ def test_model_can_be_trained_saved_and_loaded(tmp_path: Path) -> None:
     assert restored.loss.get_config() == model.loss.get_config()
 
 
-def test_sample_weights_are_applied_inside_the_sums() -> None:
-    z, y, w = rows(5)
+def test_sample_weights_multiply_the_rows_of_the_confusion_matrix() -> None:
+    z, y, w = random_rows(5)
     p = 1.0 / (1.0 + np.exp(-z))
     value = float(ScoreLoss("f1", "uniform")(y, p, w))
     assert value == pytest.approx(sw.loss(y, p, "f1", "uniform", weights=w), abs=1e-5)
@@ -126,7 +126,7 @@ def test_sample_weights_are_applied_inside_the_sums() -> None:
 
 
 def test_loss_and_gradient_are_finite_at_probabilities_0_and_1_and_for_a_single_class() -> None:
-    z, y, _ = rows(6)
+    z, y, _ = random_rows(6)
     for score in ("f1", "tss", "mcc", "edi", "csi"):
         for labels in (y, np.zeros(ROWS, bool), np.ones(ROWS, bool)):
             for p in (1.0 / (1.0 + np.exp(-z)), np.zeros(ROWS, np.float32), np.ones(ROWS, np.float32)):

@@ -178,7 +178,7 @@ def test_notebooks_display_tables_and_figures(forecast: tuple[np.ndarray, ...]) 
 def test_invalid_arguments_raise_a_clear_error(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
     for call, message in (
-        (lambda: sw.sweep(y, p[:-1]), "labels has 2000 rows, expected 1999"),
+        (lambda: sw.sweep(y, p[:-1]), "wrong number of rows in labels: 2000, expected 1999"),
         (lambda: sw.sweep(y, np.where(np.arange(2000) == 7, np.nan, p)), "probabilities, row 7"),
         (lambda: sw.sweep(y, p * 2), "between 0 and 1"),
         (lambda: sw.sweep(y + 1, p), "labels must be 0 and 1"),

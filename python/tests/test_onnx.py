@@ -34,25 +34,25 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def case_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("onnx")
     subprocess.run([COMMAND.parent / "examples" / "onnx_case", folder], check=True)
     return folder
 
 
-def test_every_case_of_the_example_is_listed(folder):
-    assert sorted(path.name for path in folder.iterdir()) == sorted(CASES)
+def test_list_of_cases_contains_every_case_that_the_example_writes(case_folder):
+    assert sorted(path.name for path in case_folder.iterdir()) == sorted(CASES)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_onnxruntime_agrees_with_the_native_predictions(folder, name):
-    case = json.loads((folder / name / "case.json").read_text(encoding="utf-8"))
-    rows = numpy.fromfile(folder / name / "rows.f32", "<f4").reshape(case["rows"], case["features"])
-    expected = numpy.fromfile(folder / name / "probability.f64", "<f8")
-    labels = numpy.fromfile(folder / name / "label.i64", "<i8")
+def test_onnxruntime_agrees_with_the_native_predictions(case_folder, name):
+    case = json.loads((case_folder / name / "case.json").read_text(encoding="utf-8"))
+    rows = numpy.fromfile(case_folder / name / "rows.f32", "<f4").reshape(case["rows"], case["features"])
+    expected = numpy.fromfile(case_folder / name / "probability.f64", "<f8")
+    labels = numpy.fromfile(case_folder / name / "label.i64", "<i8")
     shape = (case["rows"],) if case["outputs"] == 1 else (case["rows"], case["outputs"])
 
-    session = onnxruntime.InferenceSession(folder / name / "model.onnx", providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(case_folder / name / "model.onnx", providers=["CPUExecutionProvider"])
     probability, label = session.run(["probability", "label"], {"x": rows})
 
     assert probability.shape == shape and probability.dtype == numpy.float64
@@ -71,9 +71,9 @@ def test_onnxruntime_agrees_with_the_native_predictions(folder, name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_exported_file_is_valid_and_has_complete_metadata(folder, name):
-    case = json.loads((folder / name / "case.json").read_text(encoding="utf-8"))
-    model = onnx.load(folder / name / "model.onnx")
+def test_exported_file_is_valid_and_has_complete_metadata(case_folder, name):
+    case = json.loads((case_folder / name / "case.json").read_text(encoding="utf-8"))
+    model = onnx.load(case_folder / name / "model.onnx")
     onnx.checker.check_model(model, full_check=True)
     metadata = {entry.key: entry.value for entry in model.metadata_props}
     assert json.loads(metadata["classes"]) == case["classes"]
@@ -86,7 +86,7 @@ def test_exported_file_is_valid_and_has_complete_metadata(folder, name):
     assert json.loads(metadata["encoder"]) == description["encoder"]
 
     # The description in the metadata equals the one in the header of the model file.
-    with open(folder / name / "model.scorewise", "rb") as file:
+    with open(case_folder / name / "model.scorewise", "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
     assert json.loads(header["__metadata__"]["scorewise"]) == description
 
@@ -113,7 +113,7 @@ def test_exported_adult_model_gives_the_labels_of_predict(tmp_path):
     assert 1000 < sum(labels) < 15000
 
 
-def write_storms(path, rows, seed):
+def write_storm_table(path, rows, seed):
     """Write a table of weather stations: times in every format, numbers, strings, ordered categories and booleans, with missing values."""
     generator = random.Random(seed)
     start = datetime.datetime(1969, 6, 1, 3)
@@ -147,7 +147,7 @@ def write_storms(path, rows, seed):
             )
 
 
-def seconds(cell):
+def seconds_since_1970(cell):
     """Convert a time to seconds as docs/model-file.md specifies: to UTC if it has an offset, otherwise without conversion."""
     at = datetime.datetime.fromisoformat(cell.replace("Z", "+00:00"))
     return math.floor((at if at.tzinfo else at.replace(tzinfo=datetime.timezone.utc)).timestamp())
@@ -156,7 +156,7 @@ def seconds(cell):
 def encode(encoder, rows):
     """Encode rows of strings. Implements only what the section "Inputs of the encoder" of docs/model-file.md says."""
     group, time, step = encoder["group"], encoder["time"], encoder["step"]
-    times = [seconds(row[time]) if time is not None and row[time] else None for row in rows]
+    times = [seconds_since_1970(row[time]) if time is not None and row[time] else None for row in rows]
     known = [moment for moment in times if moment is not None]
     is_descending = any(early > late for early, late in itertools.pairwise(known)) and all(early >= late for early, late in itertools.pairwise(known))
     order = list(range(len(rows)))[:: -1 if is_descending else 1]
@@ -179,7 +179,7 @@ def encode(encoder, rows):
     def standardised(x, scale):
         return min(max((x - scale["mean"]) / scale["deviation"], -1e6), 1e6)
 
-    def columns(column, cell):
+    def encoded_values(column, cell):
         missing, indicator = cell == "", [1.0 if cell == "" else 0.0] if column["indicator"] else []
         if column["coding"] == "number":
             if missing:
@@ -192,7 +192,7 @@ def encode(encoder, rows):
                 if missing:
                     values += [0.0, 0.0]
                     continue
-                t = seconds(cell)
+                t = seconds_since_1970(cell)
                 phase = {
                     "day": t % 86400 / 86400,
                     "week": (t + 259200) % 604800 / 604800,
@@ -219,7 +219,7 @@ def encode(encoder, rows):
         values = []
         for column in encoder["inputs"]:
             source = lagged(row, column["lag"])
-            values += columns(column, "" if source is None else source[column["column"]])
+            values += encoded_values(column, "" if source is None else source[column["column"]])
         matrix.append(values)
     return numpy.array(matrix, dtype=numpy.float32)
 
@@ -236,8 +236,8 @@ def test_example_in_the_documentation_equals_the_formulas_given_there():
     "setup", [["--split", "random"], ["--split", "time", "--lags", "2"], ["--split", "group:station", "--lags", "2"]], ids=["rows", "lags", "groups"]
 )
 def test_rows_encoded_as_documented_give_the_predictions_of_predict(tmp_path, setup):
-    write_storms(tmp_path / "train.csv", 1500, seed=1)
-    write_storms(tmp_path / "new.csv", 700, seed=2)
+    write_storm_table(tmp_path / "train.csv", 1500, seed=1)
+    write_storm_table(tmp_path / "new.csv", 700, seed=2)
     model, exported, predictions = tmp_path / "m.scorewise", tmp_path / "m.onnx", tmp_path / "p.csv"
     options = ["--target", "storm", "--positive", "1", "--score", "tss", "--ordinal", "size=small<medium<large", "--categorical", "code"]
     options += ["--epochs", "30", "--replicates", "10", "--report", "none"]

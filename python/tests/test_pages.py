@@ -27,11 +27,11 @@ from pages import (
     PAGES_WITH_SLIDER,
     PageFolder,
     browser_flags,
-    chromium,
-    command,
+    chromium_path,
     format_count,
     format_in_sentence,
     format_number,
+    run_command,
     serve,
 )
 from PIL import Image
@@ -79,8 +79,8 @@ def pages_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def browser():
-    program = chromium()
-    assert program, "no Chromium: install it (Debian: apt-get install chromium), or name it in SCOREWISE_BROWSER"
+    program = chromium_path()
+    assert program, "Chromium was not found: install it (Debian: apt-get install chromium), or set SCOREWISE_BROWSER to its path"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=browser_flags())
         yield browser
@@ -147,7 +147,7 @@ def test_page_is_one_small_file_without_requests(pages_folder, browser, name):
         assert len(controls) > 0 and not any(controls)
         assert all(page.evaluate(visible.format("td > button")))
         assert page.locator("h1").is_visible()
-        # Every id is unique.
+        # Every id of an element is unique.
         names = page.evaluate("Array.from(document.querySelectorAll('[id]'), (each) => each.id)")
         assert [each for each in names if names.count(each) > 1] == []
 
@@ -212,8 +212,8 @@ CONTRAST = """() => {
 @pytest.mark.parametrize("name", [*ALL_PARTS, "lead", "names", "files", "quiet", "tiny"])
 def test_page_is_accessible(pages_folder, browser, name):
     report = pages_folder[name]
-    # Light, then dark with all details open, then on a phone. The contrast check of axe is slow, and colours do not depend on the width: on
-    # the phone, and for pages whose sections are also on other pages, CONTRAST is enough.
+    # The page is checked in light mode, in dark mode with all details open, and on a phone. The contrast check of axe is slow, and colours do
+    # not depend on the width: on the phone, and for pages whose sections are also on other pages, the script CONTRAST is enough.
     has_all = name in ALL_PARTS
     settings = [("light", DESKTOP, False, has_all), ("dark", DESKTOP, True, has_all), ("light", PHONE, True, False)]
     with open_page(browser, report) as page:
@@ -229,7 +229,7 @@ def test_page_is_accessible(pages_folder, browser, name):
             assert axe_result["serious"] == [], (scheme, size)
             assert axe_result["n_pictures"] == page.locator("svg[role=img]").filter(visible=True).count()
             if has_colours:
-                # If axe cannot determine a background, the test relies on CONTRAST.
+                # If axe cannot determine a background colour, the test relies on the script CONTRAST.
                 print(f"{name}, {scheme}: contrast of {axe_result['n_contrast']} by axe, unsure of {axe_result['unsure']}")
                 assert axe_result["n_contrast"] > 15 and len(axe_result["unsure"]) < 5
 
@@ -264,7 +264,7 @@ def test_page_without_scripts_shows_the_chosen_threshold(pages_folder, browser, 
     if "threshold" in report.result:
         assert state["threshold"] == report.result["threshold"]
     if name == "tune":
-        # With scripts, the page starts in the same state.
+        # With scripts enabled, the page starts in the same state as without scripts.
         with open_page(browser, report) as page:
             with_scripts = read_state(page)
         for part in ("exact", "now", "same", "cells", "scores", "feasible", "typed", "slider"):
@@ -315,7 +315,7 @@ def table_thresholds(page):
     return page.evaluate("JSON.parse(document.querySelector('#table').textContent).threshold")
 
 
-def drag(page, generator):
+def drag_slider(page, generator):
     slider = page.locator("#threshold")
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
@@ -331,14 +331,14 @@ def drag(page, generator):
     yield
 
 
-def press(page, generator):
+def press_slider_keys(page, generator):
     page.locator("#threshold").focus()
     for key in generator.choices(["ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End"], [9, 9, 3, 3, 4, 4, 1, 1], k=3):
         page.keyboard.press(key)
     yield
 
 
-def type_in(page, generator):
+def type_threshold(page, generator):
     text = f"{generator.random() ** 2:.{generator.randint(1, 8)}f}"
     page.locator("#typed").fill(generator.choice([text, text.replace(".", ",")]))
     page.keyboard.press("Enter")
@@ -346,19 +346,19 @@ def type_in(page, generator):
     yield
 
 
-def step(page, generator):
+def click_step_buttons(page, generator):
     for _ in range(generator.randint(1, 3)):
         page.locator(f"[data-step='{generator.choice([1, -1])}']").click()
     yield
 
 
-def jump(page, generator):
+def select_from_jump_menu(page, generator):
     values = page.locator("#jump option").evaluate_all("each => each.map((option) => option.value)")
     page.locator("#jump").select_option(index=generator.randrange(1, len(values)))
     yield
 
 
-def touch(page, generator):
+def touch_curve(page, generator):
     curve = page.locator(".picture.touch").filter(visible=True)
     curve.scroll_into_view_if_needed()
     box = curve.bounding_box()
@@ -372,7 +372,7 @@ def touch(page, generator):
     page.mouse.up()
 
 
-def click_best(page, generator):
+def click_best_threshold(page, generator):
     page.locator("td button[data-place]").nth(generator.randrange(9)).click()
     yield
 
@@ -384,11 +384,19 @@ def test_numbers_equal_those_of_the_command_at_every_threshold(pages_folder, bro
     states = []
     with open_page(browser, report) as page:
         for _ in range(rounds):
-            for move in (drag, press, type_in, step, jump, touch, click_best):
+            for move in (
+                drag_slider,
+                press_slider_keys,
+                type_threshold,
+                click_step_buttons,
+                select_from_jump_menu,
+                touch_curve,
+                click_best_threshold,
+            ):
                 for _ in move(page, generator):
                     states.append(read_state(page))
         exact = set(table_thresholds(page))
-    # Nine states per round, because dragging and touching read the page twice.
+    # There are seven ways to move the threshold; dragging and touching give two states each, so a round gives nine states.
     assert len(states) == 9 * rounds
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         expected = list(pool.map(report.score, [each["exact"] for each in states]))
@@ -419,7 +427,7 @@ def test_conditions_are_shown_as_met_at_the_thresholds_that_satisfy_them(pages_f
 @pytest.mark.parametrize("name", ["tiny", "score"])
 def test_entered_threshold_selects_the_interval_that_contains_it(pages_folder, browser, name):
     report = pages_folder[name]
-    points = pages_folder.document(name)["forecast"]["points"]
+    points = pages_folder.page_data(name)["forecast"]["points"]
     thresholds = [*numpy.linspace(0, 1, 101).round(4), 0.9999]
     with open_page(browser, report) as page:
         states = enter_thresholds(page, thresholds)
@@ -441,7 +449,7 @@ def test_confusion_matrix_is_constant_on_the_interval_of_each_point(pages_folder
             rows = list(csv.DictReader(lines))
         probability = numpy.array([float(row["probability"]) for row in rows])
         truth = numpy.array([int(row["truth"]) for row in rows])
-        forecast = pages_folder.document(name)["forecast"]
+        forecast = pages_folder.page_data(name)["forecast"]
         thresholds = [point["threshold"] for point in forecast["points"]]
         assert thresholds == sorted(set(thresholds))
         assert {forecast["threshold"], 0.5} | {each["threshold"] for each in forecast["optima"]} <= set(thresholds)
@@ -587,7 +595,7 @@ def test_headline_shows_the_numbers_of_the_result(pages_folder, browser, name):
         named = f" ({result['classes'][1]})" if "classes" in result else ""
         assert f"{format_count(confusion['fn'])} of {format_count(events)} events{named} are missed" in costs
         assert f"{format_count(confusion['fp'])} of {format_count(alarms)} alarms are false" in costs
-        assert f"{format_count(confusion['tp'])} events are caught, with {alarms / events:.2f} alarms per event." in costs
+        assert f"Events caught: {format_count(confusion['tp'])}. Alarms per event: {alarms / events:.2f}." in costs
         score_text = f"{format_in_sentence(value['value'])} {score}, 95 % interval {format_in_sentence(value['low'])} to {format_in_sentence(value['high'])}"
         assert score_text in cards.nth(2).inner_text()
         if name in ("tune", "tiny"):
@@ -620,9 +628,10 @@ def test_reference_forecasts_have_the_expected_scores(pages_folder, browser, nam
         "always no": "0",
     }
     if name == "lead":
-        # This forecast is used at threshold 0.5 already, so it has no second bar. Persistence forecasts that the next hour is like this one.
+        # The forecast of this page already has the threshold 0.5, so there is no second bar for 0.5. Persistence
+        # forecasts that the next hour is like this one.
         del expected["this forecast at 0.5"]
-        persistence_result = json.loads(command(report.folder, "score", "lead.csv", "--probability", "persistence", "--replicates", 1, "--json"))
+        persistence_result = json.loads(run_command(report.folder, "score", "lead.csv", "--probability", "persistence", "--replicates", 1, "--json"))
         expected["persistence"] = format_in_sentence(persistence_result["scores"][score]["value"])
     assert shown == expected
 
@@ -732,17 +741,17 @@ def test_copied_result_equals_the_json_of_the_command(pages_folder, browser, nam
 @pytest.mark.parametrize("name", ["tune", "score", "theory", "compare", "lead", "classes"])
 def test_report_command_renders_the_same_page_from_the_data(pages_folder, name):
     report = pages_folder[name]
-    pages_folder.document(name)
-    command(report.folder, "report", f"{name}.json", "-o", "rendered.html")
+    pages_folder.page_data(name)
+    run_command(report.folder, "report", f"{name}.json", "-o", "rendered.html")
     rendered = (report.folder / "rendered.html").read_bytes()
 
-    def without_the_run(text):
+    def without_command_and_training_time(text):
         # The command line and the training time differ between the two pages.
         text = text.replace(f" --report {name}.html --json", "").replace(f" --report {name}.json", "")
         return re.sub(r'("seconds": |<dt>seconds</dt><dd>)[\d.e-]+', r"\1", text)
 
-    assert without_the_run(rendered.decode()) == without_the_run(report.text)
-    command(report.folder, "report", f"{name}.json", "-o", "rendered.html")
+    assert without_command_and_training_time(rendered.decode()) == without_command_and_training_time(report.text)
+    run_command(report.folder, "report", f"{name}.json", "-o", "rendered.html")
     assert (report.folder / "rendered.html").read_bytes() == rendered
 
 
@@ -750,7 +759,7 @@ def test_same_command_gives_the_same_bytes(pages_folder, tmp_path):
     words, _ = CASES["tune"]
     report = pages_folder["tune"]
     (tmp_path / "p.csv").write_bytes((report.folder / "p.csv").read_bytes())
-    command(tmp_path, *words, "--report", "tune.html", "--json")
+    run_command(tmp_path, *words, "--report", "tune.html", "--json")
     assert (tmp_path / "tune.html").read_bytes() == report.path.read_bytes()
 
 
@@ -758,7 +767,8 @@ def test_same_command_gives_the_same_bytes(pages_folder, tmp_path):
 
 
 def test_moving_the_threshold_changes_few_elements(pages_folder, browser):
-    # A move must take less than a frame of 16 ms; bench/report.py measures the time. Here, what the time depends on: the number of changes.
+    # Moving the threshold must take less than a frame of 16 ms; bench/report.py measures the time. This test counts the changed elements,
+    # on which the time depends.
     with open_page(browser, pages_folder["train"]) as page:
         open_details(page)
         changes = page.evaluate(

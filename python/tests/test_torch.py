@@ -17,7 +17,7 @@ from scorewise.torch import ScoreLoss, TemporalScoreLoss, init_output_layer
 ROWS = 300
 
 
-def rows(seed: int, shape: tuple[int, ...] = (ROWS,)) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def random_rows(seed: int, shape: tuple[int, ...] = (ROWS,)) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     return 2.0 * random.normal(size=shape), random.random(shape) < 0.3, random.random(shape[0]) + 0.1
 
@@ -37,15 +37,15 @@ def assert_close(value: float, gradient: np.ndarray, expected: float, expected_g
 
 @pytest.mark.parametrize("score", every_score())
 def test_every_score_and_prior_equals_the_rust_crate(score: str) -> None:
-    z, y, w = rows(1)
+    z, y, w = random_rows(1)
     for prior in every_prior():
         expected, expected_gradient = sw.loss_and_gradient(y, z, score, prior, weights=w)
         assert_close(*value_and_gradient(ScoreLoss(score, prior), z, y, w, torch.float64), expected, expected_gradient, 1e-10)
         assert_close(*value_and_gradient(ScoreLoss(score, prior), z, y, w, torch.float32), expected, expected_gradient, 1e-5)
 
 
-def test_formulas_equal_the_rust_crate() -> None:
-    z, y, _ = rows(2)
+def test_losses_of_formulas_equal_the_rust_crate() -> None:
+    z, y, _ = random_rows(2)
     for formula in ("0.5*tss + 0.5*csi", "sqrt(recall*precision)", "max(f1, 0.2)", "tp^0.5/(p + 1)^2", "exp(-fp/n)*abs(tss)"):
         expected, expected_gradient = sw.loss_and_gradient(y, z, formula, "uniform")
         assert_close(*value_and_gradient(ScoreLoss(formula, "uniform"), z, y, None, torch.float64), expected, expected_gradient, 1e-10)
@@ -105,7 +105,7 @@ def test_temporal_loss_equals_the_rust_crate(weighting: str, score: str) -> None
 
 
 def test_probabilities_are_accepted_instead_of_logits() -> None:
-    z, y, w = rows(6)
+    z, y, w = random_rows(6)
     expected = sw.loss(y, 1 / (1 + np.exp(-z)), "csi", weights=w)
     p = torch.sigmoid(torch.tensor(z))
     assert ScoreLoss("csi", from_logits=False)(p, torch.tensor(y), torch.tensor(w)).item() == pytest.approx(expected, abs=1e-12)
@@ -113,7 +113,7 @@ def test_probabilities_are_accepted_instead_of_logits() -> None:
 
 @pytest.mark.parametrize("labels", [np.zeros(ROWS, bool), np.ones(ROWS, bool)])
 def test_gradient_is_finite_if_a_batch_lacks_a_class(labels: np.ndarray) -> None:
-    z, _, _ = rows(7)
+    z, _, _ = random_rows(7)
     for score in every_score():
         for logits in (z, np.full(ROWS, -90.0), np.full(ROWS, 90.0)):
             tensor = torch.tensor(logits, dtype=torch.float32, requires_grad=True)
@@ -123,7 +123,7 @@ def test_gradient_is_finite_if_a_batch_lacks_a_class(labels: np.ndarray) -> None
 
 
 def test_nan_logits_give_a_nan_loss_and_infinite_logits_a_finite_loss() -> None:
-    z, y, _ = rows(8)
+    z, y, _ = random_rows(8)
     z[5] = np.nan
     assert torch.isnan(ScoreLoss("f1")(torch.tensor(z), torch.tensor(y)))
     z[5] = np.inf
@@ -131,7 +131,7 @@ def test_nan_logits_give_a_nan_loss_and_infinite_logits_a_finite_loss() -> None:
     assert ScoreLoss("f1")(torch.tensor(z), torch.tensor(y)).item() == pytest.approx(expected, abs=1e-12)
 
 
-def test_sums_are_in_single_precision_under_autocast() -> None:
+def test_loss_is_computed_in_single_precision_under_autocast() -> None:
     torch.manual_seed(0)
     layer, x = torch.nn.Linear(8, 1), torch.randn(20_000, 8)
     y = torch.rand(20_000) < 0.01
@@ -148,7 +148,7 @@ def test_sums_are_in_single_precision_under_autocast() -> None:
 
 
 def test_compiled_loss_is_a_single_graph_and_gives_the_same_result() -> None:
-    z, y, w = rows(9)
+    z, y, w = random_rows(9)
     loss = ScoreLoss("csi", "cosine:0.5,0.3")
     expected = value_and_gradient(loss, z, y, w, torch.float32)
     value, gradient = value_and_gradient(torch.compile(loss, fullgraph=True, backend="aot_eager"), z, y, w, torch.float32)
@@ -215,7 +215,7 @@ def test_training_reaches_nearly_the_best_score_at_the_mean_of_the_prior() -> No
 
 
 def test_losses_can_be_copied_pickled_and_printed() -> None:
-    z, y, _ = rows(10)
+    z, y, _ = random_rows(10)
     loss = ScoreLoss("tss", "cosine:0.5,0.1")
     expected = loss(torch.tensor(z), torch.tensor(y)).item()
     for restored in (copy.deepcopy(loss), pickle.loads(pickle.dumps(loss))):

@@ -7,7 +7,7 @@ from mpmath import mpf
 
 from golden_parts.priors import logistic, parse_prior, prior_cdf, prior_pdf
 from golden_parts.scores import FORMULAS, Cells
-from golden_parts.shared import TOLERANCE, certificate, write_json
+from golden_parts.shared import TOLERANCE, provenance_record, write_json
 
 LOWER_IS_BETTER = ("far", "cost(fp=1, fn=10)")  # the loss is the score, not 1 − score
 
@@ -145,7 +145,7 @@ class ExactLoss:
         self.cells = expected_confusion(labels, [w for _, w in self.rows], distribution)
         self.densities = [prior_pdf(prior, p) * p * (1 - p) for p in probabilities]
 
-    def moved(self, label, step):
+    def cells_after_step(self, label, step):
         c = self.cells
         if label == 1:
             return Cells(tn=c.tn, fp=c.fp, fn=c.fn - step, tp=c.tp + step)
@@ -157,7 +157,7 @@ class ExactLoss:
         sign = 1 if score in LOWER_IS_BETTER else -1
         value = formula(self.cells) if sign == 1 else 1 - formula(self.cells)
         derivatives = [
-            sign * (formula(self.moved(label, self.STEP)) - formula(self.moved(label, -self.STEP))) / (2 * self.STEP)
+            sign * (formula(self.cells_after_step(label, self.STEP)) - formula(self.cells_after_step(label, -self.STEP))) / (2 * self.STEP)
             for label in (0, 1)
         ]
         return value, [w * derivatives[y] * density for (y, w), density in zip(self.rows, self.densities)]
@@ -175,7 +175,7 @@ def exact_cross_entropy(positive_weight, logits, labels, weights):
 def check_case(case, value, gradient):
     """Compare torch with the exact values, to 1e-12 of the largest entry of the gradient.
 
-    The tolerance is not relative to each entry, because at z = 30 torch has at most three correct digits, as 1 − σ(30) has in f64.
+    The tolerance is not relative to each entry, because at z = 30 torch has at most three correct digits: 1 − σ(30) has no more in f64.
     """
     largest = max(abs(exact) for exact in gradient)
     assert abs(case["loss"] - value) <= TOLERANCE * abs(value), (case["score"], case["prior"], "loss")
@@ -206,7 +206,7 @@ def make_losses():
                 add_case(score, prior, weighted, from_torch, exact.value_and_gradient(score))
         for score, factor in (("ce", 1.0), ("weighted-ce:3", 3.0)):
             add_case(score, "", weighted, torch_cross_entropy(factor, *sample), exact_cross_entropy(factor, *sample))
-    provenance = certificate("losses", ["torch", "mpmath", "numpy"])
+    provenance = provenance_record("losses", ["torch", "mpmath", "numpy"])
     provenance["notes"] = (
         "loss and gradient (of the logits): torch autograd in float64, good to 1e-12 of the gradient's largest entry. "
         "saturated_gradient: the entries of the rows in `saturated`, at 50 digits in mpmath, rounded once."

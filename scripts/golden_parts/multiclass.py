@@ -5,9 +5,9 @@ from importlib.metadata import version
 from mpmath import mpf
 
 from golden_parts.scores import Cells, fbeta, recall
-from golden_parts.shared import agrees, certificate, ratio, root, write_json
+from golden_parts.shared import agrees, provenance_record, ratio, root, write_json
 
-# Rows are observed classes, columns forecast classes. The order of the classes matters for the Gerrity score only.
+# In each confusion matrix, rows are observed classes and columns forecast classes. The order of the classes matters for the Gerrity score only.
 CLASS_MATRICES = {
     "two_classes": [[2680, 72], [23, 28]],
     "three_classes": [[50, 3, 2], [10, 30, 5], [1, 4, 15]],
@@ -35,15 +35,15 @@ class ClassCounts:
         return Cells(tn=self.total - tp - fn - fp, fp=fp, fn=fn, tp=tp)
 
 
-def macro(score):
+def macro_average(score):
     return lambda m: sum(score(m.one_versus_rest(k)) for k in m.classes) / len(m.classes)
 
 
-def weighted_by_support(score):
+def support_weighted_average(score):
     return lambda m: sum(m.observed[k] * score(m.one_versus_rest(k)) for k in m.classes) / m.total
 
 
-def micro(score):
+def micro_average(score):
     def formula(m):
         each = [m.one_versus_rest(k) for k in m.classes]
         sums = {cell: sum(getattr(c, cell) for c in each) for cell in ("tn", "fp", "fn", "tp")}
@@ -56,11 +56,11 @@ def chance_agreement(m):
     return sum(t * f for t, f in zip(m.observed, m.forecasts)) / m.total**2
 
 
-def heidke_of_classes(m):
+def multiclass_heidke(m):
     return ratio(m.correct / m.total - chance_agreement(m), 1 - chance_agreement(m))
 
 
-def peirce_of_classes(m):
+def multiclass_peirce(m):
     return ratio(m.correct / m.total - chance_agreement(m), 1 - sum(t**2 for t in m.observed) / m.total**2)
 
 
@@ -89,17 +89,17 @@ def gerrity(m):
 CLASS_FORMULAS = {
     "accuracy": lambda m: m.correct / m.total,
     "mcc": r_k,
-    "hss": heidke_of_classes,
-    "peirce": peirce_of_classes,
+    "hss": multiclass_heidke,
+    "peirce": multiclass_peirce,
     "gerrity": gerrity,
-    "macro_f1": macro(fbeta("1")),
-    "macro_recall": macro(recall),
-    "weighted_f1": weighted_by_support(fbeta("1")),
-    "micro_f1": micro(fbeta("1")),
+    "macro_f1": macro_average(fbeta("1")),
+    "macro_recall": macro_average(recall),
+    "weighted_f1": support_weighted_average(fbeta("1")),
+    "micro_f1": micro_average(fbeta("1")),
 }
 
 
-def expand_rows(counts):
+def observed_and_forecast_rows(counts):
     import numpy
 
     cells = [(i, j, cell) for i, row in enumerate(counts) for j, cell in enumerate(row)]
@@ -107,10 +107,10 @@ def expand_rows(counts):
     return numpy.repeat([i for i, _, _ in cells], repeats), numpy.repeat([j for _, j, _ in cells], repeats)
 
 
-def scikit_learn_of_classes(counts):
+def scikit_learn_class_scores(counts):
     from sklearn import metrics
 
-    truth, forecast = expand_rows(counts)
+    truth, forecast = observed_and_forecast_rows(counts)
     return {
         "accuracy": metrics.accuracy_score(truth, forecast),
         "mcc": metrics.matthews_corrcoef(truth, forecast),
@@ -122,13 +122,13 @@ def scikit_learn_of_classes(counts):
     }
 
 
-def xskillscore_of_classes(counts):
+def xskillscore_class_scores(counts):
     import numpy
     import xarray
     import xskillscore
 
     # xskillscore takes observations first, then forecasts; with these edges, class k is category k + 1.
-    truth, forecast = (xarray.DataArray(column, dims="row") for column in expand_rows(counts))
+    truth, forecast = (xarray.DataArray(column, dims="row") for column in observed_and_forecast_rows(counts))
     edges = numpy.arange(len(counts) + 1) - 0.5
     table = xskillscore.Contingency(truth, forecast, edges, edges, dim="row")
     assert (table.table.values == numpy.array(counts)).all()  # rows are observed classes, as in CLASS_MATRICES
@@ -140,7 +140,7 @@ def xskillscore_of_classes(counts):
     }
 
 
-CLASS_TOOLS = {"scikit-learn": scikit_learn_of_classes, "xskillscore": xskillscore_of_classes}
+CLASS_TOOLS = {"scikit-learn": scikit_learn_class_scores, "xskillscore": xskillscore_class_scores}
 
 
 def make_multiclass():
@@ -155,6 +155,6 @@ def make_multiclass():
                     raise SystemExit(f"{tool}: {score} of {name} is {value}, the formula gives {exact_values[score]}")
                 case = {"matrix": name, "score": score, "tool": tool, "version": version(tool), "value": float(value)}
                 cases.append(case)
-    provenance = certificate("multiclass", ["mpmath", *CLASS_TOOLS])
+    provenance = provenance_record("multiclass", ["mpmath", *CLASS_TOOLS])
     provenance["notes"] = "Rows of a matrix are the truth, columns the forecast. hss is Cohen's kappa, mcc is Gorodkin's R_K."
     write_json("multiclass.json", {"certificate": provenance, "matrices": CLASS_MATRICES, "cases": cases})

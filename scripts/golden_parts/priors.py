@@ -6,7 +6,7 @@ from importlib.metadata import version
 import mpmath
 from mpmath import mpf
 
-from golden_parts.shared import UNDEFINED, Undefined, agrees, certificate, format_value, value_or_undefined, write_csv
+from golden_parts.shared import UNDEFINED, Undefined, agrees, provenance_record, format_value, value_or_undefined, write_csv
 
 PRIORS = [
     "uniform",
@@ -46,7 +46,7 @@ def support(text):
         return parameters
     if kind in COMPACT:
         mu, delta = parameters
-        # The ends are rounded, because 0.6 − 0.25 is not exactly 0.35 in floating point.
+        # The ends of the support are rounded, because 0.6 − 0.25 is not exactly 0.35 in floating point.
         return [round(mu - delta, 12), round(mu + delta, 12)]
     return [0.0, 1.0]
 
@@ -63,7 +63,7 @@ def triangular_cdf(u):
     return (1 + u) ** 2 / 2 if u < 0 else 1 - (1 - u) ** 2 / 2
 
 
-# Textbook formulas of the distribution function and density on [−1, 1].
+# Textbook formulas of the distribution function and the density of each family in COMPACT, scaled to the support [−1, 1].
 COMPACT_FORMULAS = {
     "cosine": (lambda u: (1 + u + mpmath.sinpi(u) / mpmath.pi) / 2, lambda u: (1 + mpmath.cospi(u)) / 2),
     "triangular": (triangular_cdf, lambda u: 1 - abs(u)),
@@ -126,7 +126,7 @@ def prior_pdf(text, x):
 
 
 def prior_quantile(text, level):
-    """Return a quantile by bisection of the distribution function, without the closed forms that the quantile is used to check."""
+    """Return a quantile by bisection of the distribution function, because it is used to check closed forms of the quantile."""
     low, high = (mpf(end) for end in support(text))
     if level in (0.0, 1.0):
         return low if level == 0.0 else high
@@ -210,7 +210,7 @@ POINTS = [0.0, 1e-9, 1e-4, 0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.5, 0.6, 0.75, 0.9,
 POINTS_IN_SUPPORT = [-1.0, -0.999, -0.9, -0.5, -0.1, 0.0, 0.3, 0.7, 0.95, 0.999, 1.0]
 
 
-def points_for(text):
+def evaluation_points(text):
     kind, parameters = parse_prior(text)
     low, high = support(parameters[1] if kind == "mix" else text)
     if (low, high) == (0.0, 1.0):
@@ -234,7 +234,7 @@ def exact_prior_values(text):
     mean, variance = prior_mean_and_variance(text)
     yield "mean", None, float(mean)
     yield "variance", None, float(variance)
-    for x in points_for(text):
+    for x in evaluation_points(text):
         yield "cdf", x, float(prior_cdf(text, x))
         yield "pdf", x, value_or_undefined(prior_pdf, text, x)
     for level in LEVELS:
@@ -291,4 +291,4 @@ def make_priors():
         "Parameters and x are the doubles nearest to the decimals shown. Left out: infinite densities, and densities at a jump.",
     ]
     header = ["prior", "function", "x", "value", "tool", "version"]
-    write_csv("priors.csv", certificate("priors", ["mpmath", "scipy"]), notes, header, rows)
+    write_csv("priors.csv", provenance_record("priors", ["mpmath", "scipy"]), notes, header, rows)

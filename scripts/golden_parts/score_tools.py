@@ -58,7 +58,7 @@ def imbalanced_learn_scores(*cells):
     }
 
 
-def scores_scores(tn, fp, fn, tp):
+def scores_package_scores(tn, fp, fn, tp):
     import xarray
     from scores.categorical import BasicContingencyManager, relative_economic_value_from_rates
 
@@ -180,7 +180,7 @@ def xskillscore_scores(*cells):
 SCORE_TOOLS = {
     "scikit-learn": scikit_learn_scores,
     "imbalanced-learn": imbalanced_learn_scores,
-    "scores": scores_scores,
+    "scores": scores_package_scores,
     "pycm": pycm_scores,
     "xskillscore": xskillscore_scores,
 }

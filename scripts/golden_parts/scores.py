@@ -12,7 +12,7 @@ from golden_parts.shared import (
     UNDEFINED,
     Undefined,
     agrees,
-    certificate,
+    provenance_record,
     ln,
     ratio,
     root,
@@ -21,7 +21,7 @@ from golden_parts.shared import (
     write_csv,
 )
 
-# tn, fp, fn, tp, as strings so that mpmath parses them without rounding.
+# The cells tn, fp, fn and tp of each confusion matrix, as strings so that mpmath parses them without rounding.
 MATRICES = {
     "finley": ("2680", "72", "23", "28"),
     "rare": ("99978", "12", "3", "7"),
@@ -304,7 +304,7 @@ def tool_rows(matrix, cells, exact_values):
         for score, value in values.items():
             exact_value = exact_values[score]
             if exact_value == UNDEFINED:
-                # If the tool returns a number here, it is only the tool's convention for an undefined score, so it is left out.
+                # A number that a tool returns for an undefined score is only a convention of the tool, so it is left out.
                 if is_missing(value):
                     yield [matrix, *cells, score, tool, version(tool), UNDEFINED]
             elif not is_missing(value) and agrees(value, exact_value):
@@ -326,4 +326,4 @@ def make_scores():
         "mpmath: the formula at 50 digits, rounded once. Other tools: the value of their own function for the score, if they have one.",
     ]
     header = ["matrix", "tn", "fp", "fn", "tp", "score", "tool", "version", "value"]
-    write_csv("scores.csv", certificate("scores", ["mpmath", *SCORE_TOOLS]), notes, header, rows)
+    write_csv("scores.csv", provenance_record("scores", ["mpmath", *SCORE_TOOLS]), notes, header, rows)

@@ -29,7 +29,7 @@ def ratio(numerator, denominator):
 
 
 def ln(x):
-    # mpmath would return −inf at 0 and a complex number below 0.
+    # mpmath.log would return −inf at 0 and a complex number below 0.
     if x <= 0:
         raise Undefined
     return mpmath.log(x)
@@ -58,7 +58,7 @@ def format_value(value):
     return value if isinstance(value, str) else repr(float(value))
 
 
-def certificate(what, tools):
+def provenance_record(what, tools):
     return {
         "what": what,
         "command": f"python scripts/golden.py {what}",

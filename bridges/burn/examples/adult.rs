@@ -1,7 +1,7 @@
 //! Trains a small burn network on the Adult census data for F1: `cargo run --example adult`.
 //!
 //! The prior is centred at ½, so the network learns probabilities whose best threshold is near ½: F1 at ½ is close to F1 at the exact best
-//! threshold. Rows of `adult.data` train the network, rows of `adult.test` measure it.
+//! threshold. The network is trained on the rows of `adult.data` and evaluated on those of `adult.test`.
 
 use std::error::Error;
 use std::fs::File;
@@ -18,7 +18,7 @@ use scorewise_burn::ScoreLossConfig;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/scorewise-table/data");
 const NUMERIC: [usize; 6] = [0, 2, 4, 10, 11, 12];
-/// Column 3, education, is left out because column 4 holds the same as a number.
+/// Column 3, education, is left out because column 4 holds the same information as a number.
 const CATEGORICAL: [usize; 7] = [1, 5, 6, 7, 8, 9, 13];
 const INCOME: usize = 14;
 
@@ -27,7 +27,7 @@ const EPOCHS: usize = 5;
 const BATCH_SIZE: usize = 512;
 const LEARNING_RATE: f64 = 2e-3;
 
-fn read(file: &str) -> Result<Vec<StringRecord>, Box<dyn Error>> {
+fn read_records(file: &str) -> Result<Vec<StringRecord>, Box<dyn Error>> {
     let text = flate2::read::GzDecoder::new(File::open(format!("{DATA}/{file}"))?);
     // The first line of `adult.test` starts with `|` and is not a row.
     let reader =
@@ -35,7 +35,7 @@ fn read(file: &str) -> Result<Vec<StringRecord>, Box<dyn Error>> {
     Ok(reader.into_records().collect::<Result<_, _>>()?)
 }
 
-/// Standardises numeric columns and one-hot encodes categorical ones, as learnt from the training rows.
+/// Standardises numeric columns and one-hot encodes categorical columns, with the means, standard deviations and values of the training rows.
 struct Encoder {
     /// Mean and standard deviation of each numeric column.
     moments: Vec<(f32, f32)>,
@@ -61,13 +61,13 @@ impl Encoder {
         Ok(Encoder { moments, levels: levels.into() })
     }
 
-    fn width(&self) -> usize {
+    fn n_features(&self) -> usize {
         self.moments.len() + self.levels.iter().map(Vec::len).sum::<usize>()
     }
 
-    /// Features `[rows, width]`.
+    /// Returns the features as a tensor `[rows, n_features]`.
     fn features(&self, records: &[StringRecord], device: &Device) -> Result<Tensor<2>, Box<dyn Error>> {
-        let mut features = Vec::with_capacity(records.len() * self.width());
+        let mut features = Vec::with_capacity(records.len() * self.n_features());
         for record in records {
             for (column, (mean, deviation)) in NUMERIC.iter().zip(&self.moments) {
                 features.push((record[*column].parse::<f32>()? - mean) / deviation);
@@ -76,7 +76,7 @@ impl Encoder {
                 features.extend(levels.iter().map(|level| f32::from(u8::from(*level == record[*column]))));
             }
         }
-        Ok(Tensor::from_data(TensorData::new(features, [records.len(), self.width()]), device))
+        Ok(Tensor::from_data(TensorData::new(features, [records.len(), self.n_features()]), device))
     }
 }
 
@@ -100,7 +100,7 @@ impl Network {
         }
     }
 
-    /// Logits, `[batch_size, 1]`.
+    /// Returns the logits, `[batch_size, 1]`.
     fn forward(&self, rows: Tensor<2>) -> Tensor<2> {
         self.last.forward(relu(self.second.forward(relu(self.first.forward(rows)))))
     }
@@ -109,13 +109,13 @@ impl Network {
 fn main() -> Result<(), Box<dyn Error>> {
     let device = Device::flex().autodiff();
     device.seed(SEED);
-    let (training, test) = (read("adult.data.gz")?, read("adult.test.gz")?);
+    let (training, test) = (read_records("adult.data.gz")?, read_records("adult.test.gz")?);
     let encoder = Encoder::fit(&training)?;
     let features = encoder.features(&training, &device)?;
     let targets: Vec<i64> = labels(&training).into_iter().map(i64::from).collect();
     let targets = Tensor::<1, Int>::from_data(TensorData::new(targets, [training.len()]), &device);
 
-    let mut network = Network::new(encoder.width(), &device);
+    let mut network = Network::new(encoder.n_features(), &device);
     let mut adam = AdamConfig::new().init();
     let loss = ScoreLossConfig::new("f1".into()).with_prior("cosine:0.5,0.4".into()).init();
     println!("{loss}");

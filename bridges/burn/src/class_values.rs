@@ -117,7 +117,7 @@ impl Number for ClassValues<'_> {
     }
     fn power(self, other: Self) -> Self {
         self.zip_map(other, Number::power, |x, y| {
-            // The power is computed from |x|, because a device may compute x^y by logarithms. For negative x and odd y it is then negated.
+            // The power is computed from |x|, because a device may compute x^y by logarithms. For negative x and odd y the result is negated.
             let is_negative = x.clone().lower_scalar(0.0);
             let is_zero = x.clone().equal_scalar(0.0);
             let is_integer = y.clone().floor().equal(y.clone());

@@ -67,7 +67,7 @@ impl LogOddsLink {
             LogOddsLink::Logits => gradient,
             LogOddsLink::Probabilities(p) => {
                 let variance = p.clone() * p.neg().add_scalar(1.0);
-                // At p = 0 and p = 1 the log-odds lie outside all panels of the prior, so their gradient is 0 and this quotient is 0/0, taken as 0.
+                // At p = 0 and p = 1 the log-odds are infinite and the gradient with respect to them is 0; the quotient 0/0 is set to 0.
                 let is_certain = variance.clone().equal_scalar(0.0);
                 (gradient / variance.mask_fill(is_certain.clone(), 1.0)).mask_fill(is_certain, 0.0)
             }
@@ -80,10 +80,11 @@ impl SoftmaxLink {
     fn backward(self, gradient: Tensor<2>) -> Tensor<2> {
         let SoftmaxLink { exponentials, other_sums, is_top, rest } = self;
         let top_gradient = gradient.clone().mask_fill(is_top.clone().bool_not(), 0.0).sum_dim(1);
-        // The term of the top class can be so much larger than the other terms that these would be lost in a common sum, so it is added separately.
+        // The term of the top class (the class with the largest logit) can be so large that the other terms would be lost to rounding in a
+        // common sum, so it is added separately.
         let shares = (gradient.clone() / other_sums.mask_fill(is_top.clone(), 1.0)).mask_fill(is_top.clone(), 0.0);
         let share_sum = shares.clone().sum_dim(1);
-        // If `rest` underflows to 0, so do all exponentials in it, and the gradient of the top class is 0; dividing by 1 instead avoids 0/0.
+        // If the sum `rest` underflows to 0, so do all its terms, and the gradient of the top class is 0; dividing by 1 instead of 0 avoids 0/0.
         let rest_is_zero = rest.clone().equal_scalar(0.0);
         let through_top = exponentials.clone() * (top_gradient / rest.mask_fill(rest_is_zero, 1.0));
         let at_top = gradient.clone() - share_sum.clone();

@@ -98,7 +98,7 @@ impl ScoreLoss {
     ///
     /// If there are no rows, or if the numbers of logits and targets do not match.
     pub fn forward<const D: usize, const T: usize>(&self, logits: Tensor<D>, targets: Tensor<T, Int>) -> Tensor<1> {
-        let (logits, is_member) = self.rows(logits, targets);
+        let (logits, is_member) = self.logits_and_membership(logits, targets);
         self.loss_of_rows(logits, is_member, None)
     }
 
@@ -118,7 +118,7 @@ impl ScoreLoss {
         targets: Tensor<T, Int>,
         weights: Tensor<W>,
     ) -> Tensor<1> {
-        let (logits, is_member) = self.rows(logits, targets);
+        let (logits, is_member) = self.logits_and_membership(logits, targets);
         let (rows, n_weights) = (logits.dims()[0], weights.shape().num_elements());
         assert!(n_weights == rows, "weights have {n_weights} elements, expected one for each of the {rows} rows");
         let weights = weights.without_autodiff().reshape([rows, 1]).cast(working_dtype(logits.dtype()));
@@ -126,7 +126,7 @@ impl ScoreLoss {
     }
 
     /// Returns the logits in working precision, and for each row and class whether the row belongs to the class; both are `[rows, classes]`.
-    fn rows<const D: usize, const T: usize>(
+    fn logits_and_membership<const D: usize, const T: usize>(
         &self,
         logits: Tensor<D>,
         targets: Tensor<T, Int>,
@@ -172,12 +172,12 @@ impl ScoreLoss {
         let positive_weights = weights.clone().mask_fill(is_member.clone().bool_not(), 0.0);
         let negative_weights = weights.clone().mask_fill(is_member.clone(), 0.0);
         let sums = ClassSums {
-            fp: self.sum(negative_weights.clone() * cdf.clone()),
-            tp: self.sum(positive_weights.clone() * cdf),
-            negatives: self.sum(negative_weights),
-            positives: self.sum(positive_weights),
+            fp: self.sum_by_class(negative_weights.clone() * cdf.clone()),
+            tp: self.sum_by_class(positive_weights.clone() * cdf),
+            negatives: self.sum_by_class(negative_weights),
+            positives: self.sum_by_class(positive_weights),
         };
-        let loss = self.average(sums.loss(&self.score), &sums);
+        let loss = self.average_over_classes(sums.loss_and_derivatives(&self.score), &sums);
 
         let to_rows = |derivative: Tensor<1>| derivative.cast(dtype).unsqueeze::<2>().expand(shape);
         let by_cdf = to_rows(loss.by_negative).mask_where(is_member, to_rows(loss.by_positive));
@@ -186,14 +186,15 @@ impl ScoreLoss {
     }
 
     /// Sums values over the rows, for each class separately; for the micro average, over all rows and classes.
-    fn sum(&self, values: Tensor<2>) -> Tensor<1> {
+    fn sum_by_class(&self, values: Tensor<2>) -> Tensor<1> {
         let sums = if self.average == Average::Micro { values.sum() } else { values.sum_dim(0).flatten(0, 1) };
-        // In f64, because differences such as tp·tn − fp·fn lose digits by cancellation; for a few numbers per class f64 costs nothing.
+        // The sums are converted to f64, because differences such as tp·tn − fp·fn lose digits by cancellation; for a few numbers this costs nothing.
         if sums.device().supports_dtype(DType::F64) { sums.cast(FloatDType::F64) } else { sums }
     }
 
-    /// Averages the losses of the classes. The weights of the classes are sums of row weights, which do not depend on the logits.
-    fn average(&self, loss: LossAndDerivatives, sums: &ClassSums) -> LossAndDerivatives {
+    /// Averages the losses of the classes. The weights of the classes are sums of row weights. These do not depend on the logits,
+    /// so they have no derivative.
+    fn average_over_classes(&self, loss: LossAndDerivatives, sums: &ClassSums) -> LossAndDerivatives {
         let support = match self.average {
             Average::Weighted => {
                 let total = sums.positives.clone().sum();
@@ -229,9 +230,9 @@ struct LossAndDerivatives {
 }
 
 impl ClassSums {
-    /// Returns the loss of each class, computed with the formula and the dual numbers of `scorewise`. The totals of positive and negative rows are
-    /// fixed, so a row that is not predicted positive is predicted negative.
-    fn loss(&self, score: &Score) -> LossAndDerivatives {
+    /// Returns the loss of each class, computed with the formula and the dual numbers of `scorewise`. The numbers of positive and negative rows are
+    /// fixed, so what is added to TP is subtracted from FN, and what is added to FP is subtracted from TN.
+    fn loss_and_derivatives(&self, score: &Score) -> LossAndDerivatives {
         let arena = TensorArena::default();
         let remainder = |total: &Tensor<1>, part: &Tensor<1>| (total.clone() - part.clone()).clamp_min(0.0);
         let loss = score.reduced_loss(
@@ -270,7 +271,7 @@ mod tests {
     use scorewise::score::REGISTRY;
 
     #[test]
-    fn every_score_has_four_digits_when_the_sums_are_f32() {
+    fn every_score_is_accurate_to_four_digits_when_the_sums_are_f32() {
         let matrices = [[2680.0, 72.0, 23.0, 28.0], [40.5, 10.25, 7.75, 30.5], [3.0, 900.0, 1.0, 400.0]];
         let column =
             |value: fn([f64; 4]) -> f64| Tensor::<1>::from_data(matrices.map(value), (&Device::flex(), DType::F32));
@@ -281,7 +282,7 @@ mod tests {
             positives: column(|[_, _, fn_, tp]| fn_ + tp),
         };
         for score in REGISTRY.iter().filter_map(Score::example) {
-            let loss = sums.loss(&score);
+            let loss = sums.loss_and_derivatives(&score);
             assert_eq!(loss.value.dtype(), DType::F32);
             let got =
                 [loss.value, loss.by_positive, loss.by_negative].map(|values| values.try_into_vec_as::<f64>().unwrap());

@@ -54,7 +54,7 @@ impl Adaptor<ScoreInput> for MultiLabelClassificationOutput {
     }
 }
 
-/// A registered score, or your own formula, at a threshold.
+/// A metric for burn-train: a registered score, or your own formula, at a threshold.
 ///
 /// With several classes, the metric is the micro average over all classes, or the score of one class; create one metric for each class of interest.
 /// While the score is undefined, there is no value to plot. The final value of an epoch takes x/0 as 0, as the loss does, so that early stopping
@@ -131,7 +131,7 @@ impl ScoreMetric {
         self.epoch.matrix
     }
 
-    fn count(&self, input: &ScoreInput) -> Result<MatrixAndRows, TensorReadError> {
+    fn count_batch(&self, input: &ScoreInput) -> Result<MatrixAndRows, TensorReadError> {
         let (mut predictions, mut targets) = (input.predictions.clone(), input.targets.clone());
         if let Some(class) = self.class {
             (predictions, targets) = (predictions.narrow(1, class, 1), targets.narrow(1, class, 1));
@@ -139,7 +139,7 @@ impl ScoreMetric {
         let [rows, classes] = predictions.dims();
         let predicted = predictions.cast(FloatDType::F32).greater_scalar(self.f32_threshold());
         let true_positives = predicted.clone().bool_and(targets.clone());
-        // Three sums are read from the device in one transfer; the fourth cell of the confusion matrix follows from the number of rows.
+        // Only three sums are read from the device, in one transfer; with the numbers of rows and classes they give all four cells of the matrix.
         let sums = Tensor::cat(vec![true_positives.int().sum(), predicted.int().sum(), targets.int().sum()], 0);
         let sums = sums.try_into_vec_as::<i64>()?;
         let (tp, fp, fn_) = (sums[0], sums[1] - sums[0], sums[2] - sums[0]);
@@ -147,14 +147,15 @@ impl ScoreMetric {
         Ok(MatrixAndRows { matrix: Confusion::new(tn as f64, fp as f64, fn_ as f64, tp as f64), rows })
     }
 
-    /// The largest f32 that does not exceed the exact threshold. An f32 prediction is above it if and only if it is above the exact threshold.
+    /// The largest f32 that does not exceed the exact threshold. An f32 prediction is above this f32 if and only if it is above the
+    /// exact threshold.
     fn f32_threshold(&self) -> f32 {
         let exact = if self.from_logits { (self.threshold / (1.0 - self.threshold)).ln() } else { self.threshold };
         let nearest = exact as f32;
         if f64::from(nearest) > exact { nearest.next_down() } else { nearest }
     }
 
-    fn entry(&self, serialized: String) -> SerializedEntry {
+    fn formatted_entry(&self, serialized: String) -> SerializedEntry {
         let formatted = |counts: &MatrixAndRows| match self.score.checked(&counts.matrix) {
             Some(value) => format_float(value, 4),
             None => "undefined".into(),
@@ -162,7 +163,7 @@ impl ScoreMetric {
         SerializedEntry::new(format!("epoch {} - batch {}", formatted(&self.epoch), formatted(&self.batch)), serialized)
     }
 
-    fn aggregated(&self, counts: &MatrixAndRows) -> Option<NumericEntry> {
+    fn numeric_entry(&self, counts: &MatrixAndRows) -> Option<NumericEntry> {
         let entry = |value| NumericEntry::Aggregated { aggregated_value: value, count: counts.rows };
         self.score.checked(&counts.matrix).map(entry)
     }
@@ -187,15 +188,15 @@ impl Metric for ScoreMetric {
     }
 
     fn update(&mut self, input: &ScoreInput, _: &MetricMetadata) -> Result<SerializedEntry, TensorReadError> {
-        self.batch = self.count(input)?;
+        self.batch = self.count_batch(input)?;
         self.epoch.matrix += self.batch.matrix;
         self.epoch.rows += self.batch.rows;
-        let serialized = self.aggregated(&self.batch).map(|entry| entry.serialize());
-        Ok(self.entry(serialized.unwrap_or_else(|| SerializedEntry::NOT_AVAILABLE.into())))
+        let serialized = self.numeric_entry(&self.batch).map(|entry| entry.serialize());
+        Ok(self.formatted_entry(serialized.unwrap_or_else(|| SerializedEntry::NOT_AVAILABLE.into())))
     }
 
     fn compute(&mut self) -> Result<SerializedEntry, TensorReadError> {
-        Ok(self.entry(self.final_value().serialize()))
+        Ok(self.formatted_entry(self.final_value().serialize()))
     }
 
     fn clear(&mut self) {
@@ -205,11 +206,11 @@ impl Metric for ScoreMetric {
 
 impl Numeric for ScoreMetric {
     fn value(&self) -> Option<NumericEntry> {
-        self.aggregated(&self.batch)
+        self.numeric_entry(&self.batch)
     }
 
     fn running_value(&self) -> Option<NumericEntry> {
-        self.aggregated(&self.epoch)
+        self.numeric_entry(&self.epoch)
     }
 
     fn final_value(&self) -> NumericEntry {

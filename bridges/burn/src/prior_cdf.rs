@@ -30,7 +30,7 @@ impl PriorCdf {
         let mut value = z.full_like(self.pieces.base);
         let mut derivative = z.zeros_like();
         for segment in &self.pieces.segments {
-            let (segment_value, segment_derivative) = evaluate(segment, z);
+            let (segment_value, segment_derivative) = segment_value_and_derivative(segment, z);
             value = value + segment_value;
             derivative = derivative + segment_derivative;
         }
@@ -40,7 +40,7 @@ impl PriorCdf {
 }
 
 /// Returns the contributions of one segment to F(σ(z)) and to its derivative.
-fn evaluate(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
+fn segment_value_and_derivative(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
     let table = PanelTable::new(segment, &z.device(), z.dtype());
     let (low, high) = (segment.low, segment.low + segment.width * segment.panels.len() as f64);
     let clamped = z.clone().clamp(low, high);
@@ -60,14 +60,14 @@ fn evaluate(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
     (value, derivative.mul_scalar(2.0 / segment.width).mask_fill(is_outside, 0.0))
 }
 
-/// Columns of a [`PanelTable`] after the columns of the coefficients.
+/// The columns of a [`PanelTable`] that follow the columns of the polynomial coefficients.
 const CENTRE: usize = COEFFICIENTS;
 const CENTRE_REMAINDER: usize = COEFFICIENTS + 1;
 const COLUMNS: usize = COEFFICIENTS + 2;
 
-/// The coefficients and centres of all panels of a segment, on a device.
+/// A table on the device with the polynomial coefficients and the centre of every panel (interval of z) of a segment.
 struct PanelTable {
-    /// The columns of the table as rows of the tensor, each with one value per panel, `[COLUMNS, panels]`.
+    /// The table as a tensor `[COLUMNS, panels]`: one row of the tensor for each column of the table.
     columns: Tensor<2>,
     panels: usize,
 }

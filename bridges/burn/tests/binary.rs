@@ -21,7 +21,12 @@ const MORE_PRIORS: [&str; 6] = [
     "mix:0.2,logistic:0.8,0.01",
 ];
 
-fn reference<R: Real>(loss: &ScoreLoss, logits: &[R], labels: &[bool], weights: Option<&[R]>) -> (f64, Vec<f64>) {
+fn scorewise_value_and_gradient<R: Real>(
+    loss: &ScoreLoss,
+    logits: &[R],
+    labels: &[bool],
+    weights: Option<&[R]>,
+) -> (f64, Vec<f64>) {
     let rows = Rows::new(Logits(logits), labels).unwrap();
     let rows = weights.map_or(rows, |weights| rows.weighted(weights).unwrap());
     let mut gradient = vec![R::from_f64(0.0); logits.len()];
@@ -33,7 +38,7 @@ fn reference<R: Real>(loss: &ScoreLoss, logits: &[R], labels: &[bool], weights: 
 fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
     let mut random = Random(7);
     let count = 301;
-    let labels: Vec<bool> = (0..count).map(|_| random.unit() < 0.3).collect();
+    let labels: Vec<bool> = (0..count).map(|_| random.uniform() < 0.3).collect();
     let targets: Vec<i64> = labels.iter().map(|label| i64::from(*label)).collect();
     let wide_logits = random.f32_values(count, -6.0, 6.0);
     let weights = random.f32_values(count, 0.0, 3.0);
@@ -45,9 +50,9 @@ fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
         let logits: Vec<f64> = wide_logits
             .iter()
             .map(|z| {
-                let threshold = parsed.quantile(random.unit());
+                let threshold = parsed.quantile(random.uniform());
                 let logit_from_prior = (threshold / (1.0 - threshold)).ln() as f32;
-                if random.unit() < 0.5 { f64::from(logit_from_prior) } else { *z }
+                if random.uniform() < 0.5 { f64::from(logit_from_prior) } else { *z }
             })
             .collect();
         for score in REGISTRY.iter().filter_map(Score::example) {
@@ -57,9 +62,9 @@ fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
                 let batch = Batch { logits: &logits, classes: 1, targets: &targets, weights };
                 let got = batch.value_and_gradient(&burn, dtype);
                 let expected = if dtype == DType::F64 {
-                    reference(&loss, &logits, &labels, weights)
+                    scorewise_value_and_gradient(&loss, &logits, &labels, weights)
                 } else {
-                    reference(&loss, &to_f32(&logits), &labels, weights.map(to_f32).as_deref())
+                    scorewise_value_and_gradient(&loss, &to_f32(&logits), &labels, weights.map(to_f32).as_deref())
                 };
                 let distance = distance(&got, &expected);
                 assert!(
@@ -97,7 +102,7 @@ fn a_custom_formula_agrees_with_scorewise() {
     let targets = labels.map(i64::from);
     let got =
         Batch { logits: &logits, classes: 1, targets: &targets, weights: None }.value_and_gradient(&burn, DType::F64);
-    assert!(distance(&got, &reference(&loss, &logits, &labels, None)) < 1e-12);
+    assert!(distance(&got, &scorewise_value_and_gradient(&loss, &logits, &labels, None)) < 1e-12);
 }
 
 #[test]
@@ -116,7 +121,7 @@ fn a_batch_with_one_class_only_has_a_finite_gradient() {
                     "{score}, {}",
                     prior.example
                 );
-                let expected = reference(&loss, &to_f32(&logits), &labels, None);
+                let expected = scorewise_value_and_gradient(&loss, &to_f32(&logits), &labels, None);
                 assert!(
                     distance(&got, &expected) < 1e-5,
                     "{score}, {}: got {got:?}, expected {expected:?}",
@@ -129,7 +134,7 @@ fn a_batch_with_one_class_only_has_a_finite_gradient() {
 
 #[test]
 fn saturated_logits_and_zero_weights_have_finite_gradients() {
-    // All logits lie outside the support of every prior, and two of them are infinite; in the last case all weights are 0.
+    // All logits are saturated and two of them are infinite; in the last of the three cases all weights are 0.
     let saturated = [f64::INFINITY, f64::NEG_INFINITY, 200.0, -200.0];
     for score in REGISTRY.iter().filter_map(Score::example) {
         for prior in FAMILIES {

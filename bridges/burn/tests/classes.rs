@@ -15,26 +15,31 @@ use scorewise_burn::{ScoreLossConfig, Task};
 const CLASSES: usize = 4;
 const N_ROWS: usize = 120;
 
-struct Data {
+struct ClassData {
     logits: Vec<f64>,
     weights: Vec<f64>,
     class_of_row: Vec<u32>,
     has_label: Vec<bool>,
 }
 
-impl Data {
+impl ClassData {
     fn random() -> Self {
         let mut random = Random(11);
         let logits = random.f32_values(N_ROWS * CLASSES, -3.0, 3.0);
         let weights = random.f32_values(N_ROWS, 0.0, 2.0);
         // No row belongs to the last class.
-        let class_of_row = (0..N_ROWS).map(|_| (random.unit().powi(2) * (CLASSES - 1) as f64) as u32).collect();
-        let has_label = (0..N_ROWS * CLASSES).map(|index| random.unit() < 0.15 * (index % CLASSES) as f64).collect();
-        Data { logits, weights, class_of_row, has_label }
+        let class_of_row = (0..N_ROWS).map(|_| (random.uniform().powi(2) * (CLASSES - 1) as f64) as u32).collect();
+        let has_label = (0..N_ROWS * CLASSES).map(|index| random.uniform() < 0.15 * (index % CLASSES) as f64).collect();
+        ClassData { logits, weights, class_of_row, has_label }
     }
 
     /// The loss and its gradient, computed by `scorewise` in f64.
-    fn reference(&self, loss: &OneVersusRest, task: Task, weights: Option<&[f64]>) -> (f64, Vec<f64>) {
+    fn scorewise_value_and_gradient(
+        &self,
+        loss: &OneVersusRest,
+        task: Task,
+        weights: Option<&[f64]>,
+    ) -> (f64, Vec<f64>) {
         let mut gradient = vec![0.0; self.logits.len()];
         let value = if task == Task::MultiClass {
             let rows = ClassRows::new(&self.logits, CLASSES, OneOf(&self.class_of_row)).unwrap();
@@ -58,7 +63,7 @@ impl Data {
 
 #[test]
 fn every_average_of_every_score_agrees_with_scorewise() {
-    let data = Data::random();
+    let data = ClassData::random();
     let mut worst = [0f64; 2];
     for task in [Task::MultiLabel, Task::MultiClass] {
         let targets = data.targets(task);
@@ -70,7 +75,7 @@ fn every_average_of_every_score_agrees_with_scorewise() {
                 let loss = OneVersusRest::new(score.clone(), vec![prior.parse().unwrap()], average).unwrap();
                 for weights in [None, Some(data.weights.as_slice())] {
                     let batch = Batch { logits: &data.logits, classes: CLASSES, targets: &targets, weights };
-                    let expected = data.reference(&loss, task, weights);
+                    let expected = data.scorewise_value_and_gradient(&loss, task, weights);
                     for (worst, (dtype, tolerance)) in worst.iter_mut().zip([(DType::F32, 1e-5), (DType::F64, 1e-10)]) {
                         let distance = distance(&batch.value_and_gradient(&burn, dtype), &expected);
                         assert!(distance < tolerance, "{task:?}, {average} {score} under {prior}: distance {distance}");

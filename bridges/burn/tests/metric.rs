@@ -19,13 +19,13 @@ fn metadata() -> MetricMetadata {
     MetricMetadata { progress, iteration: Some(0), lr: None }
 }
 
-fn input(predictions: &[f64], targets: &[bool], classes: usize) -> ScoreInput {
+fn score_input(predictions: &[f64], targets: &[bool], classes: usize) -> ScoreInput {
     let (device, shape) = (Device::flex(), [targets.len() / classes, classes]);
     let targets = Tensor::<2, Bool>::from_data(TensorData::new(targets.to_vec(), shape), &device);
     ScoreInput::new(Tensor::from_data(TensorData::new(predictions.to_vec(), shape), &device), targets)
 }
 
-fn confusion(probabilities: &[f64], targets: &[bool], threshold: f64) -> Confusion {
+fn confusion_at(probabilities: &[f64], targets: &[bool], threshold: f64) -> Confusion {
     let mut matrix = Confusion::default();
     for (p, target) in probabilities.iter().zip(targets) {
         let cell = match (is_positive(*p, threshold), target) {
@@ -45,13 +45,13 @@ fn the_score_of_several_batches_is_the_score_of_all_their_rows() {
     // Some probabilities equal the threshold rounded to f32, which cannot represent 0.3 exactly; the first batch has no positives.
     let mut probabilities = random.f32_values(97, 0.0, 1.0);
     probabilities[..20].fill(f64::from(0.3f32));
-    let targets: Vec<bool> = (0..97).map(|row| row >= 10 && random.unit() < 0.2).collect();
-    let whole = confusion(&probabilities, &targets, 0.3);
+    let targets: Vec<bool> = (0..97).map(|row| row >= 10 && random.uniform() < 0.2).collect();
+    let whole = confusion_at(&probabilities, &targets, 0.3);
     for score in REGISTRY.iter().filter_map(Score::example) {
         let mut metric = ScoreMetric::new(score.name()).unwrap().with_threshold(0.3).unwrap().with_from_logits(false);
         for (probabilities, targets) in probabilities.chunks(10).zip(targets.chunks(10)) {
-            metric.update(&input(probabilities, targets, 1), &metadata()).unwrap();
-            let batch_score = score.checked(&confusion(probabilities, targets, 0.3));
+            metric.update(&score_input(probabilities, targets, 1), &metadata()).unwrap();
+            let batch_score = score.checked(&confusion_at(probabilities, targets, 0.3));
             assert_eq!(metric.value().map(|entry| entry.current()), batch_score, "{score}");
         }
         assert_eq!(metric.confusion(), whole);
@@ -64,20 +64,20 @@ fn the_score_of_several_batches_is_the_score_of_all_their_rows() {
 }
 
 #[test]
-fn the_threshold_of_logits_is_a_probability() {
+fn the_threshold_is_a_probability_even_if_predictions_are_logits() {
     let logits = [-3.0, -0.1, 0.0, 0.1, 2.0];
     let mut metric = ScoreMetric::new("accuracy").unwrap();
-    metric.update(&input(&logits, &[false, false, false, true, true], 1), &metadata()).unwrap();
+    metric.update(&score_input(&logits, &[false, false, false, true, true], 1), &metadata()).unwrap();
     assert_eq!(metric.final_value().current(), 1.0);
     let mut metric = ScoreMetric::new("recall").unwrap().with_threshold(0.8).unwrap();
-    metric.update(&input(&logits, &[true; 5], 1), &metadata()).unwrap();
+    metric.update(&score_input(&logits, &[true; 5], 1), &metadata()).unwrap();
     assert_eq!(metric.final_value().current(), 1.0 / 5.0);
 }
 
 #[test]
 fn an_undefined_score_is_reported_and_has_a_final_value_of_zero() {
     let mut metric = ScoreMetric::new("precision").unwrap();
-    let entry = metric.update(&input(&[-1.0, -2.0], &[true, false], 1), &metadata()).unwrap();
+    let entry = metric.update(&score_input(&[-1.0, -2.0], &[true, false], 1), &metadata()).unwrap();
     assert_eq!(entry.formatted, "epoch undefined - batch undefined");
     assert!(entry.is_not_available() && metric.value().is_none());
     assert_eq!(metric.final_value().current(), 0.0);

@@ -121,7 +121,7 @@ fn softmax_probabilities_give_the_same_loss_as_their_logits() {
 
 #[test]
 fn f16_logits_are_summed_in_f32() {
-    // f16 cannot represent every integer above 2048.
+    // f16 cannot represent every integer above 2048, so 5000 rows must be summed in f32.
     let rows = 5000;
     let logits = Tensor::<1>::zeros([rows], (&device(), DType::F16)).require_grad();
     let targets = Tensor::<1, Int>::ones([rows], &device());

@@ -16,12 +16,12 @@ use crate::outcome::{Failure, with_options};
 /// The arguments of the process, and the subcommand that they name.
 pub struct RawArguments {
     arguments: Vec<OsString>,
-    /// `None` if the first argument is not the name of a subcommand.
+    /// `None` if the argument after the name of the program is not a subcommand.
     command: Option<Command>,
 }
 
 impl RawArguments {
-    /// Finds the subcommand among the arguments; the first argument must be the name of the program.
+    /// Looks up the subcommand that the second argument names; the first argument must be the name of the program.
     pub fn new(program: &Command, arguments: Vec<OsString>) -> Self {
         let command = arguments.get(1).and_then(|name| program.find_subcommand(name)).cloned();
         RawArguments { arguments, command }
@@ -74,9 +74,9 @@ impl RawArguments {
     }
 }
 
-/// A message for an invalid value that is clearer than clap's; `None` if clap's message should be shown.
+/// A message about an invalid value of an option, clearer than clap's message; `None` if clap's message should be shown.
 pub fn value_error(error: &clap::Error) -> Option<Failure> {
-    // Errors of scorewise crates already name the setting and say what to do.
+    // Errors of scorewise crates already name the setting and say what to do, so their own message is shown.
     if let Some(source) = error.source().and_then(|source| source.downcast_ref::<Error>()) {
         return Some(Failure(with_options(source)));
     }
@@ -110,7 +110,7 @@ mod tests {
     use clap::Arg;
     use clap::ArgAction::SetTrue;
 
-    fn joined(line: &str) -> String {
+    fn join_values(line: &str) -> String {
         let program = Command::new("p").subcommand(
             Command::new("train")
                 .arg(Arg::new("table"))
@@ -125,13 +125,13 @@ mod tests {
 
     #[test]
     fn a_value_that_begins_with_a_hyphen_is_joined_to_its_option() {
-        assert_eq!(joined("p train t --lead -1 --score -tss"), "p train t --lead=-1 --score=-tss");
-        assert_eq!(joined("p train --score -(fp+fn) t"), "p train --score=-(fp+fn) t");
-        assert_eq!(joined("p train --score -odds t"), "p train --score=-odds t");
+        assert_eq!(join_values("p train t --lead -1 --score -tss"), "p train t --lead=-1 --score=-tss");
+        assert_eq!(join_values("p train --score -(fp+fn) t"), "p train --score=-(fp+fn) t");
+        assert_eq!(join_values("p train --score -odds t"), "p train --score=-odds t");
     }
 
     #[test]
-    fn options_flags_and_standard_input_are_not_joined() {
+    fn short_options_a_lone_hyphen_and_arguments_after_a_flag_are_not_joined() {
         for line in [
             "p train --json -1",
             "p train --score -o m",
@@ -143,7 +143,7 @@ mod tests {
             "p",
             "p train --score tss -o m -",
         ] {
-            assert_eq!(joined(line), line);
+            assert_eq!(join_values(line), line);
         }
     }
 }

@@ -21,11 +21,11 @@ use crate::score::{note_missing_class, parse_threshold};
     scorewise compare new.csv old.csv --score tss                          two files with the same rows\n  \
     scorewise compare p.csv --probability model,persistence --score csi    two columns of one file\n  \
     scorewise compare a.csv b.csv --thresholds 0.31,0.5                    each at its own threshold\n  \
-    scorewise compare a.csv b.csv --tuned                                  each at its best threshold, searched again in each replicate")]
+    scorewise compare a.csv b.csv --tuned                                  each at its best threshold, found anew in each bootstrap replicate")]
 pub struct CompareArguments {
     /// Table with a label and a probability in each row; - for standard input
     first: String,
-    /// Second table with the same rows in the same order; not needed if --probability names two columns of the first
+    /// Second table with the same rows in the same order; not needed if --probability names two columns of the first table
     second: Option<String>,
     #[command(flatten)]
     columns: PredictionColumns,
@@ -58,7 +58,7 @@ type ModelThresholds = [Option<f64>; 2];
 
 /// Compares two forecasts from one or two tables.
 pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
-    let (predictions, names, model_thresholds) = read(arguments)?;
+    let (predictions, names, model_thresholds) = read_forecasts(arguments)?;
     let score = predictions.score(arguments.score.as_deref())?;
     score.caution().iter().for_each(note);
     let files: Vec<&Path> =
@@ -95,16 +95,16 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
         let page = Some(comparison.page());
         Ok(Document { comparison: page, ..Document::new(provenance, summary.clone().into()) })
     })?;
-    Ok(if arguments.json { pretty_json(&summary) } else { text(&comparison) }.into())
+    Ok(if arguments.json { pretty_json(&summary) } else { comparison_text(&comparison) }.into())
 }
 
 /// Reads the two forecasts; returns the forecasts, their names, and the thresholds of the models that made them.
-fn read(arguments: &CompareArguments) -> Result<(BinaryPredictions, [String; 2], ModelThresholds), Failure> {
+fn read_forecasts(arguments: &CompareArguments) -> Result<(BinaryPredictions, [String; 2], ModelThresholds), Failure> {
     let default_column = || String::from(PROBABILITY);
     match (&arguments.second, arguments.probability.as_slice()) {
         (None, [first, second]) => {
             let columns = [first.clone(), second.clone()];
-            let predictions = predictions::read(&arguments.first, &arguments.columns, &columns)?.binary()?;
+            let predictions = predictions::read(&arguments.first, &arguments.columns, &columns)?.into_binary()?;
             // The model's threshold was chosen for the column `probability`, so it does not apply to other columns.
             let model_thresholds =
                 columns.each_ref().map(|name| predictions.model.threshold.filter(|_| name == PROBABILITY));
@@ -112,10 +112,10 @@ fn read(arguments: &CompareArguments) -> Result<(BinaryPredictions, [String; 2],
         }
         (Some(second), names) if names.len() <= 2 => {
             let column = |k: usize| names.get(k).or(names.first()).cloned().into_iter().collect::<Vec<_>>();
-            let mut predictions = predictions::read(&arguments.first, &arguments.columns, &column(0))?.binary()?;
+            let mut predictions = predictions::read(&arguments.first, &arguments.columns, &column(0))?.into_binary()?;
             // Both files have the same rows, so the weights are read from the first file only.
             let columns = PredictionColumns { weight: None, ..arguments.columns.clone() };
-            let others = predictions::read(second, &columns, &column(1))?.binary()?;
+            let others = predictions::read(second, &columns, &column(1))?.into_binary()?;
             let model_thresholds = [predictions.model.threshold, others.model.threshold];
             predictions.join(others)?;
             let names = if arguments.first == *second {
@@ -149,7 +149,7 @@ fn compare<R: Real>(
         }
         (false, &[first, second]) => ComparedThresholds::Given([first, second]),
         (false, other) => {
-            return Err(Failure(format!("--thresholds has {} numbers; write two: FIRST,SECOND", other.len())));
+            return Err(Failure(format!("--thresholds needs two numbers (FIRST,SECOND), not {}", other.len())));
         }
     };
     if thresholds == ComparedThresholds::Best {
@@ -159,7 +159,7 @@ fn compare<R: Real>(
     Ok(ForecastComparison::new(pair, score, thresholds, &bootstrap, with_curves)?)
 }
 
-fn text(comparison: &ForecastComparison) -> String {
+fn comparison_text(comparison: &ForecastComparison) -> String {
     let ends = |interval: Option<(f64, f64)>| {
         interval.map_or([String::new(), String::new()], |(low, high)| [format_number(low), format_number(high)])
     };
@@ -177,7 +177,7 @@ fn text(comparison: &ForecastComparison) -> String {
     let table = aligned_table(&["forecast", score.name(), "low", "high", "threshold"], &rows);
     let [first, second] = comparison.shares().map(|share| format!("{:.1}", 100.0 * share));
     format!(
-        "{table}\nThe first is better in {first} %, the second in {second} % of {} replicates.\n{}\n",
+        "{table}\nThe first forecast is better in {first} % of {} bootstrap replicates, the second in {second} %.\n{}\n",
         comparison.replicates(),
         comparison.verdict()
     )

@@ -11,7 +11,7 @@ use crate::outcome::{Failure, Outcome};
     scorewise completions bash > ~/.local/share/bash-completion/completions/scorewise\n  \
     scorewise completions fish > ~/.config/fish/completions/scorewise.fish")]
 pub struct CompletionsArguments {
-    /// Shell to complete in
+    /// Shell for which the completion script is printed
     shell: Shell,
 }
 

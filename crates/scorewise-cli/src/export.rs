@@ -7,7 +7,7 @@ use scorewise_train::model::Model;
 use scorewise_train::onnx;
 use serde_json::json;
 
-use crate::formatting::pretty_json;
+use crate::formatting::{count_text, pretty_json};
 use crate::outcome::{Failure, Outcome};
 use crate::report_output::OVERWRITE;
 
@@ -33,7 +33,6 @@ pub fn run(arguments: &ExportArguments) -> Result<Outcome, Failure> {
     let model = Model::load(&arguments.model)?;
     let mut outputs = Outputs::new().reads_file(&arguments.model).overwrites(OVERWRITE, arguments.overwrite);
     outputs.write(&arguments.onnx, OutputKind::Onnx, &onnx::export(&model)?)?;
-    let features = model.encoder.width();
     if arguments.json {
         return Ok(pretty_json(&json!({
             "model": arguments.model.display().to_string(),
@@ -45,6 +44,7 @@ pub fn run(arguments: &ExportArguments) -> Result<Outcome, Failure> {
         }))
         .into());
     }
-    Ok(format!("wrote {}: {features} encoded features in, probability and label out\n", arguments.onnx.display())
-        .into())
+    let features = count_text(model.encoder.width() as u64, "encoded feature");
+    let path = arguments.onnx.display();
+    Ok(format!("ONNX model written to {path}; input: {features}; outputs: probability and label\n").into())
 }

@@ -1,4 +1,4 @@
-//! Formatting of output: aligned tables, key-value lines, confusion matrices, bars of block characters, and JSON.
+//! Formatting of output: aligned tables, key-value lines, counts, confusion matrices, bars of block characters, and JSON.
 
 use scorewise::Confusion;
 use scorewise_report::evaluation::ClassSummary;
@@ -37,6 +37,11 @@ pub fn block_bars(heights: &[f64]) -> String {
     let max = heights.iter().copied().filter(|height| height.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
     let block = |height: &f64| BLOCKS[(8.0 * (height / max).min(1.0)).round() as usize];
     heights.iter().map(block).collect()
+}
+
+/// A count with its noun: `1 row`, `2 rows`.
+pub fn count_text(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// A number with its 95 % interval: `0.61 (95 % 0.58 to 0.64)`.

@@ -18,7 +18,7 @@ const INTERRUPTED: u8 = 130;
 
 /// Installs the signal handlers. Call it only in programs: a library must leave signals to its host, for example Python.
 #[cfg(unix)]
-pub fn install() {
+pub fn install_signal_handlers() {
     use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
     // With a handler for SIGXFSZ, a write beyond `ulimit -f` returns an error instead of terminating the process.
     let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
@@ -29,7 +29,7 @@ pub fn install() {
 
 /// Installs the handler of Ctrl-C.
 #[cfg(not(unix))]
-pub fn install() {
+pub fn install_signal_handlers() {
     let _ = ctrlc::set_handler(|| handle_signal(INTERRUPTED));
 }
 

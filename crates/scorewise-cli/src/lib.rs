@@ -69,14 +69,14 @@ enum Command {
 /// Entry point of the program: installs signal handlers and calls [`run`]. On Ctrl-C or SIGTERM, `scorewise train` saves the best model so far,
 /// partial files are removed, and the exit code is 130 or 143.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    interrupt::install();
-    silence_guarded_panics();
+    interrupt::install_signal_handlers();
+    silence_caught_panics();
     let code = run(arguments);
     interrupt::exit_code().unwrap_or(code)
 }
 
 /// Suppresses the message of a panic that is caught while a file is decoded, because the command reports an error that names the file instead.
-fn silence_guarded_panics() {
+fn silence_caught_panics() {
     let default_hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if !is_guarded() {

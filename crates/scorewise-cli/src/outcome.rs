@@ -45,7 +45,7 @@ impl<E: Display> From<E> for Failure {
     }
 }
 
-/// The text with settings written as command-line options: `--split time`.
+/// Replaces the names of settings in a text by command-line options, such as `--split time`.
 pub fn with_options(text: impl Display) -> String {
     let available = AVAILABLE_OPTIONS.read().unwrap_or_else(PoisonError::into_inner);
     render(&format!("{text:#}"), &|name, value| {
@@ -67,8 +67,8 @@ pub fn set_available_options(options: Vec<String>) {
 
 /// The value of an option, quoted if a shell would change or split it.
 fn shell_quoted(value: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "-_./:+,%=@".contains(character);
-    if !value.is_empty() && value.chars().all(is_plain) {
+    let is_safe_in_shell = |character: char| character.is_alphanumeric() || "-_./:+,%=@".contains(character);
+    if !value.is_empty() && value.chars().all(is_safe_in_shell) {
         value.into()
     } else if value.contains(['"', '$', '`', '\\', '!']) {
         format!("'{}'", value.replace('\'', r"'\''"))

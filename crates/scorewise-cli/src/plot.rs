@@ -10,7 +10,7 @@ use crate::formatting::format_number;
 /// A score at equally spaced thresholds from 0 to 1, with the chosen threshold marked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TerminalPlot {
-    /// One value for each column of characters; `None` where the score is undefined.
+    /// The score in each column of characters; `None` where the score is undefined.
     values: Vec<Option<f64>>,
     /// The chosen threshold, which the plot marks with a triangle.
     threshold: f64,
@@ -18,7 +18,7 @@ pub struct TerminalPlot {
     interval: Option<(f64, f64)>,
 }
 
-/// Height of the plot in lines of text; a line has eight levels, one for each block character.
+/// Height of the plot in lines of text; block characters show eight levels in each line.
 const ROWS: usize = 4;
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -27,7 +27,8 @@ const COLOUR_ON: &str = "\u{1b}[1;36m";
 /// Escape sequence after a coloured character.
 const COLOUR_OFF: &str = "\u{1b}[0m";
 
-/// Length in bytes of the coloured plot character at the start of the text, with its escape sequences; `None` if the text starts otherwise.
+/// Length in bytes of the coloured plot character at the start of the text, with its escape sequences; `None` if the text does
+/// not start with one.
 pub fn coloured_character_length(text: &str) -> Option<usize> {
     let rest = text.strip_prefix(COLOUR_ON)?;
     let length = rest.chars().next().filter(|first| *first == '▲' || BLOCKS.contains(first))?.len_utf8();
@@ -35,7 +36,7 @@ pub fn coloured_character_length(text: &str) -> Option<usize> {
 }
 
 impl TerminalPlot {
-    /// Evaluates the score at as many thresholds as columns fit into the terminal.
+    /// Evaluates the score at one threshold for each column of the plot, which is as wide as the terminal.
     pub fn new(sweep: &Sweep, score: &Score, threshold: f64, interval: Option<(f64, f64)>) -> Self {
         let columns = plot_columns(terminal_width());
         let value = |column: usize| score.checked(&sweep.at((column as f64 + 0.5) / columns as f64));
@@ -44,7 +45,7 @@ impl TerminalPlot {
 
     /// The plot with its title as text; an empty string if the score is constant.
     pub fn text(&self, score: &Score) -> String {
-        self.render(score, is_coloured())
+        self.render(score, terminal_shows_colours())
     }
 
     fn render(&self, score: &Score, is_coloured: bool) -> String {
@@ -101,17 +102,18 @@ impl TerminalPlot {
         text.push('\n');
         let legend = match self.interval {
             Some(_) => format!(
-                "{:>margin$} ▲ {}, ─ 95 % bootstrap interval of the best threshold\n",
+                "{:>margin$} ▲ threshold {}, ─ 95 % bootstrap interval of the best threshold\n",
                 "",
                 format_number(self.threshold)
             ),
-            None => format!("{:>margin$} ▲ {}\n", "", format_number(self.threshold)),
+            None => format!("{:>margin$} ▲ threshold {}\n", "", format_number(self.threshold)),
         };
         text + &legend
     }
 }
 
-/// Number of columns of the plot in a terminal of this width: 14 columns are left for labels, and more than 100 columns add no detail.
+/// Number of columns of the plot in a terminal of this width: 14 columns are left for labels; at least 20 and at
+/// most 100 columns are used.
 fn plot_columns(width: usize) -> usize {
     width.saturating_sub(14).clamp(20, 100)
 }
@@ -127,7 +129,7 @@ fn terminal_width() -> usize {
 }
 
 /// Whether to use colours: only on a terminal, and not if `NO_COLOR` (no-color.org) is set or `TERM` is `dumb`.
-fn is_coloured() -> bool {
+fn terminal_shows_colours() -> bool {
     let has_no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
     std::io::stdout().is_terminal() && !has_no_color && !is_dumb
@@ -147,7 +149,7 @@ mod tests {
         let text = plot(&[Some(0.0), Some(0.5), Some(1.0), None, Some(1.0)]).render(&score, false);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1], "1   █ █");
-        assert_eq!(lines[2], "   ▁█ █"); // 0.5 has level 1 + 15.5 rounded up, 17 of 32: two full lines, and one level in this line
+        assert_eq!(lines[2], "   ▁█ █"); // 0.5 has level 17 of 32 (1 + 15.5, rounded up): two full lines below, one level here
         assert_eq!(lines[3], "   ██ █");
         assert_eq!(lines[4], "0 ▁██ █");
         assert_eq!(lines[5], "  0──▲1");

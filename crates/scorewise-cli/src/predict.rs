@@ -19,7 +19,7 @@ use scorewise_train::model::{Decision, Model, Predictor, ThresholdSource};
 use scorewise_train::{Error, Location};
 use serde::Serialize;
 
-use crate::formatting::pretty_json;
+use crate::formatting::{count_text, pretty_json};
 use crate::outcome::{Failure, Outcome, note};
 use crate::predictions::{DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, SCORE, THRESHOLD, TRUTH, WEIGHT};
 use crate::train::ReadArguments;
@@ -70,7 +70,7 @@ pub fn run(arguments: &PredictArguments) -> Result<Outcome, Failure> {
             return Err(Error::setting(
                 "threshold",
                 problem,
-                "leave it out: thresholds are for models with two classes",
+                "remove this option: thresholds are for models with two classes",
             )
             .into());
         }
@@ -89,7 +89,7 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
     let outputs = outputs.overwrites(crate::report_output::OVERWRITE, arguments.overwrite);
     let out = PredictOutput::create(arguments.output.as_ref(), outputs)?;
     let format = match &arguments.output {
-        // The name of a pipe or a device has no extension that says the format.
+        // The name of a pipe or a device has no extension that says the format, so CSV is written.
         Some(path) if path.metadata().is_ok_and(|metadata| !metadata.is_file()) => TableFormat::Csv,
         Some(path) => TableFormat::of(path)?,
         None => TableFormat::Csv,
@@ -146,10 +146,11 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
         .into());
     }
     let above = threshold.map_or(String::new(), |threshold| format!(", {positives} above the threshold {threshold}"));
-    Ok(format!("{rows} rows predicted{above}; predictions written to {}\n", output.display()).into())
+    let rows = count_text(rows, "row");
+    Ok(format!("{rows} predicted{above}; predictions written to {}\n", output.display()).into())
 }
 
-/// The key-value metadata of Parquet and Arrow files.
+/// The key-value metadata of predictions written as Parquet or Arrow: the key `scorewise` with facts about the model as JSON.
 fn file_metadata(model: &Model) -> Vec<(&'static str, String)> {
     let metadata = PredictionsMetadata {
         version: &model.version,
@@ -163,7 +164,7 @@ fn file_metadata(model: &Model) -> Vec<(&'static str, String)> {
     vec![("scorewise", serde_json::to_string(&metadata).unwrap_or_default())]
 }
 
-/// Metadata of Parquet and Arrow files, stored as JSON.
+/// Facts about the model that predictions written as Parquet or Arrow contain as JSON.
 #[derive(Serialize)]
 struct PredictionsMetadata<'a> {
     version: &'a str,
@@ -175,7 +176,7 @@ struct PredictionsMetadata<'a> {
     decision: &'a Decision,
 }
 
-/// The output of `--json`.
+/// The output of `scorewise predict --json`.
 #[derive(Serialize)]
 struct PredictSummary<'a> {
     model: String,
@@ -217,7 +218,8 @@ fn read_options(model: &Model, arguments: &PredictArguments) -> Result<Reading, 
     reading.delimiter = user.delimiter;
     reading.decimal_comma = user.decimal_comma;
     reading.month_first = user.month_first;
-    // If the training file had no header, this file is assumed to have none either; Parquet and Arrow files have names, so these are ignored there.
+    // If the training file had no header, the table to predict is assumed to have none either, and the column names given for training are used.
+    // In Parquet and Arrow files, these names replace the names that the file contains.
     reading.columns = user.columns.or(model.reading.columns.clone());
     Ok(reading)
 }
@@ -227,9 +229,9 @@ fn read_options(model: &Model, arguments: &PredictArguments) -> Result<Reading, 
 struct PredictedRows {
     /// With two classes, the probability of the positive class in each row; with more, the probabilities of all classes, row by row.
     probabilities: Vec<f64>,
-    /// The predicted class of each row.
+    /// The predicted class of each row, as an index into the classes of the model.
     decisions: Vec<u32>,
-    /// The true class of each row; `None` if the true classes are not written.
+    /// The true class of each row; `None` if the output has no column with the true classes.
     truth: Option<Vec<u32>>,
 }
 
@@ -237,7 +239,7 @@ struct PredictedRows {
 struct OutputColumns<'a> {
     model: &'a Model,
     /// Columns copied from the input table: name in the input, name in the output, column type.
-    with: Vec<(String, String, ColumnKind)>,
+    copied: Vec<(String, String, ColumnKind)>,
     /// Whether the output has a column with the true classes.
     has_truth: bool,
     /// The column of sample weights, if the model was trained with one and the table has it.
@@ -266,7 +268,7 @@ impl<'a> OutputColumns<'a> {
         if let (true, true, Some(name)) =
             (has_truth, model.target.lead > 0, order_columns.find(|name| !kinds.contains_key(name.as_str())))
         {
-            // With a lead, the true class of a row is in a later row, which cannot be found without the column `name`.
+            // With a lead, the true class of a row is in a later row, which cannot be found if a column that orders the rows is missing.
             has_truth = false;
             note(format!(
                 "the column `truth` is not written: the table has no column `{name}`, which gives the order of the rows"
@@ -275,7 +277,7 @@ impl<'a> OutputColumns<'a> {
         let weight = model.plan.as_ref().and_then(|plan| plan.weight.clone());
         let mut columns = OutputColumns {
             model,
-            with: Vec::new(),
+            copied: Vec::new(),
             has_truth,
             weight: weight.filter(|name| kinds.contains_key(name.as_str())),
         };
@@ -285,14 +287,16 @@ impl<'a> OutputColumns<'a> {
             let mut output_name = name.clone();
             if output_names.contains(name.as_str()) {
                 output_name = format!("{name} (table)");
-                note(format!("the table's column `{name}` is written as `{output_name}`"));
+                note(format!(
+                    "the column `{name}` of the table is written as `{output_name}`: predictions have their own column `{name}`"
+                ));
             }
-            columns.with.push((name.clone(), output_name, kinds[name.as_str()]));
+            columns.copied.push((name.clone(), output_name, kinds[name.as_str()]));
         }
         Ok(columns)
     }
 
-    /// The true classes of the rows; `None` if they are not written.
+    /// The true classes of the rows; `None` if the output has no column with the true classes.
     fn known_labels(&self, table: &Table, unmatched: &mut Unmatched) -> Result<Option<Vec<u32>>, Failure> {
         if !self.has_truth {
             return Ok(None);
@@ -345,7 +349,7 @@ impl<'a> OutputColumns<'a> {
             None => Values::empty(kind),
         };
         self.weight.iter().for_each(|name| add(WEIGHT, of_table(name, ColumnKind::Number)));
-        self.with.iter().for_each(|(name, output_name, kind)| add(output_name, of_table(name, *kind)));
+        self.copied.iter().for_each(|(name, output_name, kind)| add(output_name, of_table(name, *kind)));
         Table { file: table.file.clone(), columns, ..Table::default() }
     }
 }
@@ -372,7 +376,7 @@ impl PredictOutput {
     }
 }
 
-/// The same error, with a message that names standard output.
+/// An error of the same kind, with a message that names standard output.
 fn standard_output_error(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("standard output: cannot be written: {error}"))
 }

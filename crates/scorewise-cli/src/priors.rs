@@ -11,7 +11,7 @@ use crate::outcome::{Failure, Outcome};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     scorewise priors                   all families\n  \
-    scorewise priors cosine:0.5,0.1    one in detail, with its density")]
+    scorewise priors cosine:0.5,0.1    one prior in detail, with its density")]
 pub struct PriorsArguments {
     /// Prior to describe, for example cosine:0.5,0.1
     prior: Option<String>,
@@ -23,14 +23,14 @@ pub struct PriorsArguments {
 /// Lists the families of priors, or describes one prior.
 pub fn run(arguments: &PriorsArguments) -> Result<Outcome, Failure> {
     let Some(text) = &arguments.prior else {
-        return Ok(if arguments.json { pretty_json(&prior_families()) } else { list() }.into());
+        return Ok(if arguments.json { pretty_json(&prior_families()) } else { families_table() }.into());
     };
     let prior: Prior = text.parse()?;
     let description = PriorDescription::new(&prior);
     Ok(if arguments.json { pretty_json(&description) } else { prior_text(&prior, &description) }.into())
 }
 
-fn list() -> String {
+fn families_table() -> String {
     let row = |family: &scorewise::prior::Family| {
         [family.form, family.example, family.cdf, family.note].map(String::from).to_vec()
     };
@@ -43,7 +43,7 @@ fn list() -> String {
 
 fn prior_text(prior: &Prior, description: &PriorDescription) -> String {
     let (low, high) = description.support;
-    // Probabilities of 60 bins, not densities at points, because a narrow prior could fall between the points.
+    // The bars show the probabilities of 60 bins, not the density at 60 points, because a narrow prior could fall between the points.
     let cdf = |k: i32| prior.cdf(f64::from(k) / 60.0);
     let probabilities: Vec<f64> = (0..60).map(|k| cdf(k + 1) - cdf(k)).collect();
     let quantile = |PriorQuantile { level, threshold }: &PriorQuantile| {

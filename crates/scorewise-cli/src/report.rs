@@ -39,7 +39,7 @@ pub fn run(arguments: &ReportCommandArguments) -> Result<Outcome, Failure> {
         std::fs::read_to_string(&arguments.results)
     };
     let text = text.map_err(|error| data_error(error.to_string(), "name a file that can be read"))?;
-    let hint = "any command writes one with `--report results.json` or prints one with `--json`";
+    let hint = "commands write their results with `--report results.json`, or print them with `--json`";
     let document = Document::read(&text).map_err(|problem| data_error(problem.to_string(), hint))?;
     let default_path = || match arguments.results.as_str() {
         "-" => PathBuf::from("report.html"),

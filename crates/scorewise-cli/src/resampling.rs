@@ -12,7 +12,7 @@ pub struct BootstrapOptions {
     /// Seed of the random numbers
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     pub seed: u64,
-    /// Block length of the bootstrap for time series; choose it longer than the correlation between rows
+    /// Block length of the bootstrap for time series; choose a length beyond which rows are no longer correlated
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "ROWS")]
     pub block: Option<u32>,
 }
@@ -34,11 +34,12 @@ pub fn parse_replicates(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Prints a note if there are more than `EXACT_ROWS` rows, because the bootstrap then tries only thresholds between groups of rows.
+/// Prints a note if there are more than `EXACT_ROWS` rows, because the bootstrap then tries only thresholds between
+/// groups of rows and its interval is approximate.
 pub fn note_approximate_interval(rows: usize) {
     if rows > EXACT_ROWS {
         crate::outcome::note(format!(
-            "{rows} rows: the best threshold is exact; its interval is approximate, because bootstrap replicates try only about {RUNS} thresholds"
+            "{rows} rows: the best threshold is exact, but its bootstrap interval is approximate, because replicates try only about {RUNS} thresholds"
         ));
     }
 }

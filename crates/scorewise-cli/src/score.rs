@@ -90,18 +90,18 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
     let plot = |sweep: &Sweep| TerminalPlot::new(sweep, &report_score, threshold, None).text(&report_score);
     let plot = swept.as_ref().map_or(String::new(), plot);
     let gap = if plot.is_empty() { "" } else { "\n" };
-    Ok(format!("{}{gap}{plot}", text(&summary, &scores, origin)).into())
+    Ok(format!("{}{gap}{plot}", summary_text(&summary, &scores, origin)).into())
 }
 
 /// Computes the scores of a table with more than two classes.
 fn run_classes(arguments: &ScoreArguments, predictions: &ClassPredictions) -> Result<Outcome, Failure> {
     if arguments.threshold.is_some() {
         let problem = format!(
-            "a threshold applies to two classes, and {} has {} classes",
+            "a threshold applies to two classes, but {} has {} classes",
             predictions.file,
             predictions.classes.len()
         );
-        let hint = "leave it out, or evaluate one class against all others with --positive";
+        let hint = "remove this option, or evaluate one class against all others with --positive";
         return Err(Error::setting("threshold", problem, hint).into());
     }
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
@@ -169,7 +169,7 @@ pub fn note_missing_class(predictions: &BinaryPredictions) {
 }
 
 /// The scores as text; `origin` says where the threshold comes from.
-fn text(summary: &ScoreSummary, scores: &[Score], origin: &str) -> String {
+fn summary_text(summary: &ScoreSummary, scores: &[Score], origin: &str) -> String {
     let row = |(NamedEstimate { name, estimate }, score): (&NamedEstimate, &Score)| {
         let end = |end: Option<f64>| end.map_or(String::new(), format_number);
         vec![

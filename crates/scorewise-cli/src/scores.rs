@@ -6,14 +6,14 @@ use scorewise::score::{self, REGISTRY, RegistryEntry, no_skill};
 use scorewise::{Confusion, Direction, Score};
 use scorewise_report::evaluation::{MultiScoreDescription, ScoreDescription, registered_scores, shape_name};
 
-use crate::formatting::{aligned_table, format_number, key_value_lines, pretty_json};
+use crate::formatting::{aligned_table, count_text, format_number, key_value_lines, pretty_json};
 use crate::outcome::{Failure, Outcome};
 
 /// Arguments of `scorewise scores`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     scorewise scores                              all scores\n  \
-    scorewise scores tss                          one in detail\n  \
+    scorewise scores tss                          one score in detail\n  \
     scorewise scores \"0.5*tss + 0.5*csi\"          your own formula\n  \
     scorewise scores \"macro(f1)\"                  a score for more than two classes\n  \
     scorewise scores --matrix 2680,72,23,28       all scores of tn,fp,fn,tp\n  \
@@ -32,7 +32,7 @@ pub struct ScoresArguments {
     markdown: bool,
 }
 
-/// Lists the scores, describes one, or computes the scores of a confusion matrix.
+/// Lists the scores, describes one score, or computes the scores of a confusion matrix.
 pub fn run(arguments: &ScoresArguments) -> Result<Outcome, Failure> {
     if arguments.markdown {
         return Ok(score::markdown().into());
@@ -53,8 +53,8 @@ pub fn run(arguments: &ScoresArguments) -> Result<Outcome, Failure> {
             pretty_json(&registered_scores().map(describe).collect::<Vec<_>>())
         }
         None => match &matrix {
-            Some(matrix) => values(matrix),
-            None => list(),
+            Some(matrix) => values_table(matrix),
+            None => scores_table(),
         },
     };
     Ok(text.into())
@@ -69,7 +69,8 @@ fn parse_score(text: &str) -> Result<Score, Failure> {
     })
 }
 
-/// Parses a score for more than two classes; `binary_error` says why the text is not a score for two classes.
+/// Parses a score for more than two classes. If that fails, returns `binary_error`, which says why the text is not a score for two classes, unless
+/// the text is an average such as `macro(f1)`.
 fn parse_multi_score(text: &str, binary_error: Failure) -> Result<MultiScore, Failure> {
     let head = text.split_once('(').map(|(head, _)| head.trim().to_ascii_lowercase());
     let is_average = head.is_some_and(|head| ["macro", "weighted", "micro"].contains(&head.as_str()));
@@ -113,11 +114,11 @@ fn parse_matrix(text: &str) -> Result<Confusion, String> {
         .collect::<Result<_, _>>()?;
     match cells.as_slice() {
         &[tn, fp, fn_, tp] => Ok(Confusion::new(tn, fp, fn_, tp)),
-        other => Err(format!("--matrix has {} numbers; {hint}", other.len())),
+        other => Err(format!("--matrix has {}; {hint}", count_text(other.len() as u64, "number"))),
     }
 }
 
-fn list() -> String {
+fn scores_table() -> String {
     let rows: Vec<Vec<String>> = REGISTRY
         .iter()
         .filter_map(|row| {
@@ -134,7 +135,7 @@ fn list() -> String {
     )
 }
 
-fn values(matrix: &Confusion) -> String {
+fn values_table(matrix: &Confusion) -> String {
     let rows: Vec<Vec<String>> = registered_scores()
         .map(|score| vec![score.name().to_string(), format_value(&score, matrix), direction_text(&score)])
         .collect();
@@ -153,7 +154,7 @@ fn score_text(score: &Score, matrix: Option<&Confusion>) -> String {
         ("value", matrix.map_or(String::new(), |matrix| format_value(score, matrix))),
         ("formula", score.formula().text()),
         ("also called", row.map_or(String::new(), |row| row.aliases.join(", "))),
-        ("parameters", parameters(row)),
+        ("parameters", parameters_text(row)),
         ("best", direction_text(score)),
         (
             "range",
@@ -171,7 +172,7 @@ fn score_text(score: &Score, matrix: Option<&Confusion>) -> String {
     ])
 }
 
-fn parameters(row: Option<&RegistryEntry>) -> String {
+fn parameters_text(row: Option<&RegistryEntry>) -> String {
     let row = match row {
         Some(row) if !row.parameters.is_empty() => row,
         _ => return String::new(),

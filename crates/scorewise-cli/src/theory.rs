@@ -33,7 +33,7 @@ pub struct TheoryArguments {
     json: bool,
 }
 
-/// Computes the theoretical quantities for a table of predictions.
+/// Computes the distribution of a score under a random threshold, and its bounds, for a table of predictions.
 pub fn run(arguments: &TheoryArguments) -> Result<Outcome, Failure> {
     let prior: Prior = arguments.prior.parse()?;
     let predictions = arguments.forecast.read_binary()?;
@@ -52,12 +52,12 @@ pub fn run(arguments: &TheoryArguments) -> Result<Outcome, Failure> {
     Ok(if arguments.json {
         pretty_json(&TheorySummary::from_theory(&score, &prior, &theory))
     } else {
-        text(&score, &prior, &theory)
+        theory_text(&score, &prior, &theory)
     }
     .into())
 }
 
-fn text(score: &Score, prior: &Prior, theory: &Theory) -> String {
+fn theory_text(score: &Score, prior: &Prior, theory: &Theory) -> String {
     let format_or_empty = |value: Option<f64>| value.map_or(String::new(), format_number);
     let verb = match score.direction() {
         Direction::Higher => "maximises",

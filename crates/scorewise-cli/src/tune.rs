@@ -84,7 +84,7 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     })?;
     let json = arguments.json.then(|| pretty_json(&summary));
     Ok(match tuned {
-        Ok(tuned) => json.unwrap_or_else(|| text(&score, &conditions, &tuned)).into(),
+        Ok(tuned) => json.unwrap_or_else(|| tuning_text(&score, &conditions, &tuned)).into(),
         Err(sentence) => Outcome { text: json.unwrap_or_default(), unmet: Some(sentence) },
     })
 }
@@ -116,7 +116,8 @@ fn tune(
             options.set_intervals(&rows, &bootstrap)?;
             report_forecast = Some(forecast(&tuning.sweep, &options));
         }
-        // `score` and `train` also use `confusion`. The sweep adds weights in another order, so its sums may differ in the last digit.
+        // The score at the model's threshold is computed with `confusion`, as in `score` and `train`, so that all three commands print the same
+        // number. The sweep adds the weights in another order, so its score could differ in the last digit.
         let mut model = None;
         if let Some(threshold) = predictions.model.threshold {
             model = Some(ModelThreshold { threshold, value: score.checked(&confusion(&rows, threshold)?) });
@@ -165,7 +166,7 @@ fn run_classes(
     Ok(format!("{head}\n{}", aligned_table(&["class", "rows", "threshold", "value"], &rows)).into())
 }
 
-fn text(score: &Score, conditions: &[Condition], TunedForecast { tuning, model, .. }: &TunedForecast) -> String {
+fn tuning_text(score: &Score, conditions: &[Condition], TunedForecast { tuning, model, .. }: &TunedForecast) -> String {
     let Tuning { sweep, best, distribution } = tuning;
     let conditions: Vec<_> = conditions.iter().map(Condition::text).collect();
     let others =

@@ -30,7 +30,7 @@ fn folder_with_model(name: &str) -> Folder {
 }
 
 /// The path and the bytes of every file in the folder and its subfolders.
-fn contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
+fn file_contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     let mut folders = vec![folder.0.clone()];
     while let Some(path) = folders.pop() {
@@ -49,10 +49,10 @@ fn contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
 
 #[track_caller]
 fn assert_refused(folder: &Folder, arguments: &[&str], message: &str) {
-    let before = contents(folder);
+    let before = file_contents(folder);
     let output = folder.command(arguments).output().unwrap();
     assert_error(&output, message, arguments);
-    assert!(contents(folder) == before, "{arguments:?} changed a file");
+    assert!(file_contents(folder) == before, "{arguments:?} changed a file");
 }
 
 #[track_caller]
@@ -101,11 +101,11 @@ fn no_command_overwrites_its_input() {
     // The command may also read its input through a link, or from standard input.
     let message = "error: t.csv: is an input of this command and would be overwritten\nhint: name another file";
     assert_refused(&folder, &["predict", m, "link-to-t.csv", "-o", "t.csv", "--overwrite"], message);
-    let before = contents(&folder);
+    let before = file_contents(&folder);
     let arguments = ["predict", m, "-", "-o", "t.csv", "--overwrite"];
     let table = fs::File::open(folder.0.join("t.csv")).unwrap();
     assert_error(&folder.command(&arguments).stdin(table).output().unwrap(), message, &arguments);
-    assert!(contents(&folder) == before);
+    assert!(file_contents(&folder) == before);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_file_of_another_kind_is_replaced_only_with_overwrite() {
         (vec!["score", "p.csv", "--replicates", "20", "--report"], "a scorewise report"),
     ];
     for (command, kind) in &cases {
-        // `own` has the kind of the command's output, so the command may replace it; it may not replace the others.
+        // `own` is a file of the kind that the command writes, so the command may replace it, but no other file.
         let own = match *kind {
             "a scorewise model" => "m.scorewise",
             "a table of predictions" => "p.csv",
@@ -145,21 +145,22 @@ fn a_file_of_another_kind_is_replaced_only_with_overwrite() {
         fs::write(folder.0.join("notes"), "").unwrap();
         folder.run(&[&command[..], &["notes"]].concat());
     }
-    // A JSON file that is not the data of a report is replaced only with `--overwrite`.
-    let json = |name: &str, more: &[&str]| {
+    // A JSON file that scorewise did not write is replaced only with `--overwrite`. It is then a scorewise result, which is replaced without this
+    // option.
+    let save_result = |name: &str, more: &[&str]| {
         let mut arguments = vec!["score", "p.csv", "--replicates", "20", "--report", name];
         arguments.extend(more);
         folder.command(&arguments).output().unwrap().status.code()
     };
     fs::write(folder.0.join("own.json"), "{\"a\": 1}").unwrap();
     assert_eq!(
-        (json("own.json", &[]), json("own.json", &["--overwrite"]), json("own.json", &[])),
+        (save_result("own.json", &[]), save_result("own.json", &["--overwrite"]), save_result("own.json", &[])),
         (Some(2), Some(0), Some(0))
     );
 }
 
 #[test]
-fn if_one_figure_would_replace_another_picture_no_figure_is_written() {
+fn no_figure_is_written_if_one_would_replace_a_picture_of_the_user() {
     let folder = folder_with_model("files-figures");
     let plots = ["score", "p.csv", "--replicates", "20", "--plots", "figures", "--report", "page.html"];
     folder.run(&plots);
@@ -204,7 +205,7 @@ fn pipes_and_devices_can_be_outputs() {
     // A device may be input and output at once, because nothing can be lost.
     let output = folder.command(&[&TRAIN[..1], &["/dev/null"], &TRAIN[2..], &["-o", "/dev/null"]].concat()).output();
     assert!(String::from_utf8_lossy(&output.unwrap().stderr).contains("/dev/null: is empty"));
-    // Standard output redirected to a new file.
+    // Standard output may be redirected to a new file.
     let new = fs::File::create(folder.0.join("new.csv")).unwrap();
     let mut command = folder.command(&["predict", "m.scorewise", "t.csv", "-o", "/dev/stdout"]);
     assert!(command.stdout(new).stderr(Stdio::null()).status().unwrap().success());
@@ -212,7 +213,7 @@ fn pipes_and_devices_can_be_outputs() {
 }
 
 #[test]
-fn reproduce_refuses_to_replace_other_files_before_it_trains() {
+fn reproduce_refuses_before_training_to_replace_files_that_it_did_not_write() {
     let folder = Folder::new("files-reproduce");
     fs::create_dir(folder.0.join("out")).unwrap();
     let arguments = ["reproduce", "adult", "--out", "out", "--repeats", "1", "--priors", "uniform"];
@@ -240,7 +241,7 @@ fn reproduce_refuses_to_replace_other_files_before_it_trains() {
 const SIGNALS: [(&str, i32); 2] = [("INT", 130), ("TERM", 143)];
 
 #[cfg(unix)]
-fn names(folder: &Folder) -> Vec<String> {
+fn file_names(folder: &Folder) -> Vec<String> {
     let mut names: Vec<String> =
         fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
@@ -255,16 +256,16 @@ fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
 
 /// Waits until the folder has a file with this suffix.
 #[cfg(unix)]
-fn wait_for(folder: &Folder, suffix: &str) {
+fn wait_for_file(folder: &Folder, suffix: &str) {
     let start = Instant::now();
-    while !names(folder).iter().any(|name| name.ends_with(suffix)) {
-        assert!(start.elapsed() < Duration::from_secs(60), "no {suffix} in {:?}", names(folder));
+    while !file_names(folder).iter().any(|name| name.ends_with(suffix)) {
+        assert!(start.elapsed() < Duration::from_secs(60), "no {suffix} in {:?}", file_names(folder));
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 #[cfg(unix)]
-fn signal(child: &Child, signal: &str) {
+fn send_signal(child: &Child, signal: &str) {
     assert!(Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap().success());
 }
 
@@ -282,36 +283,36 @@ fn assert_exit_code(child: Child, code: i32) -> String {
 fn a_signal_during_training_saves_the_best_model_and_its_report() {
     for (name, code) in SIGNALS {
         let folder = folder_with_model(&format!("files-train-{name}"));
-        let before = names(&folder);
+        let before = file_names(&folder);
         let long = ["--epochs", "100000000", "--patience", "100000000", "-o", "new.scorewise", "--report", "new.html"];
         let arguments = [&TRAIN[..6], &TRAIN[8..], &long].concat();
         let child = spawn(&folder, &arguments);
-        wait_for(&folder, ".partial");
+        wait_for_file(&folder, ".partial");
         std::thread::sleep(Duration::from_secs(2)); // the training is running by now
-        signal(&child, name);
+        send_signal(&child, name);
         let errors = assert_exit_code(child, code);
         let signal_name = if code == 130 { "Ctrl-C" } else { "SIGTERM" };
         assert!(errors.contains(&format!("stopped by {signal_name}; the best model so far is saved")), "{errors}");
-        let after: Vec<String> = names(&folder).into_iter().filter(|name| !before.contains(name)).collect();
+        let after: Vec<String> = file_names(&folder).into_iter().filter(|name| !before.contains(name)).collect();
         assert_eq!(after, ["new.html", "new.scorewise"]);
         folder.run(&["predict", "new.scorewise", "t.csv", "-o", "new.csv"]);
         // A second signal ends the process at once and leaves no partial file either.
         let child = spawn(&folder, &arguments);
-        wait_for(&folder, ".partial");
+        wait_for_file(&folder, ".partial");
         std::thread::sleep(Duration::from_millis(500));
-        signal(&child, name);
-        signal(&child, name);
+        send_signal(&child, name);
+        send_signal(&child, name);
         assert_exit_code(child, code);
-        assert!(names(&folder).iter().all(|name| !name.ends_with(".partial")), "{:?}", names(&folder));
+        assert!(file_names(&folder).iter().all(|name| !name.ends_with(".partial")), "{:?}", file_names(&folder));
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn a_signal_during_any_other_command_leaves_no_partial_file() {
+fn a_signal_during_predict_score_or_tune_leaves_no_partial_file() {
     for (name, code) in SIGNALS {
         let folder = folder_with_model(&format!("files-others-{name}"));
-        let before = names(&folder);
+        let before = file_names(&folder);
         // The input never ends, so the command is still running when the signal arrives.
         let mut child = spawn(&folder, &["predict", "m.scorewise", "-", "-o", "new.csv"]);
         let mut input = child.stdin.take().unwrap();
@@ -321,11 +322,11 @@ fn a_signal_during_any_other_command_leaves_no_partial_file() {
                 std::thread::sleep(Duration::from_millis(5));
             }
         });
-        wait_for(&folder, ".partial");
-        signal(&child, name);
+        wait_for_file(&folder, ".partial");
+        send_signal(&child, name);
         assert_exit_code(child, code);
         feed.join().unwrap();
-        assert_eq!(names(&folder), before);
+        assert_eq!(file_names(&folder), before);
         let rows: String =
             (0..20_000).map(|k| format!("{},{}\n", k % 2, f64::from(k * 7 % 10_007) / 10_007.0)).collect();
         fs::write(folder.0.join("large.csv"), format!("label,probability\n{rows}")).unwrap();
@@ -333,11 +334,11 @@ fn a_signal_during_any_other_command_leaves_no_partial_file() {
             let arguments =
                 [command, "large.csv", "--replicates", "100000", "--report", "new.html", "--plots", "figures"];
             let child = spawn(&folder, &arguments);
-            wait_for(&folder, ".partial");
-            signal(&child, name);
+            wait_for_file(&folder, ".partial");
+            send_signal(&child, name);
             assert_exit_code(child, code);
             fs::remove_file(folder.0.join("large.csv")).unwrap();
-            assert_eq!(names(&folder), before, "{command}");
+            assert_eq!(file_names(&folder), before, "{command}");
             fs::write(folder.0.join("large.csv"), format!("label,probability\n{rows}")).unwrap();
         }
     }
@@ -349,11 +350,11 @@ fn a_signal_during_reproduce_keeps_the_finished_training_runs() {
     let folder = Folder::new("files-reproduce-signal");
     let arguments = ["reproduce", "adult", "--repeats", "50", "--priors", "uniform", "--report", "page.html"];
     let child = spawn(&folder, &arguments);
-    wait_for(&folder, ".partial");
+    wait_for_file(&folder, ".partial");
     std::thread::sleep(Duration::from_secs(1));
-    signal(&child, "TERM");
+    send_signal(&child, "TERM");
     assert_exit_code(child, 143);
-    assert_eq!(names(&folder), ["reproduce-adult"]);
+    assert_eq!(file_names(&folder), ["reproduce-adult"]);
     let journal = fs::read_to_string(folder.0.join("reproduce-adult/trainings.csv")).unwrap();
     assert!(journal.starts_with("version,experiment,seed,"), "{journal}");
 }
@@ -362,7 +363,7 @@ fn a_signal_during_reproduce_keeps_the_finished_training_runs() {
 #[test]
 fn a_full_disk_is_an_error_that_names_the_file() {
     let folder = folder_with_model("files-full");
-    let before = names(&folder);
+    let before = file_names(&folder);
     let full = "cannot be written: No space left on device (os error 28)";
     let hint = "free some space, or name a file on another disk";
     for arguments in [
@@ -379,12 +380,12 @@ fn a_full_disk_is_an_error_that_names_the_file() {
     let device = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = folder.command(&arguments).stdout(device).output().unwrap();
     assert_error(&output, &format!("error: standard output: {full}"), &arguments);
-    // Exceeding the file size limit is an error too and does not kill the process.
+    // A file larger than the limit of `ulimit -f` is an error too, and the process is not killed.
     let line = format!("ulimit -f 4; exec '{}' predict m.scorewise t.csv -o new.csv", env!("CARGO_BIN_EXE_scorewise"));
     let output = Command::new("sh").args(["-c", &line]).current_dir(&folder.0).output().unwrap();
     let message = format!("error: new.csv: cannot be written: File too large (os error 27)\nhint: {hint}");
     assert_error(&output, &message, &[&line]);
-    assert_eq!(names(&folder), before);
+    assert_eq!(file_names(&folder), before);
 }
 
 #[test]
@@ -410,7 +411,7 @@ fn a_table_with_twenty_thousand_columns_can_be_trained_predicted_and_scored() {
     assert!(errors.contains("has no columns `c0`, `c1`,") && errors.contains("and 19988 more"), "{errors}");
 }
 
-/// Whether the output has characters that a terminal interprets or hides.
+/// Whether the bytes of a text have characters that a terminal does not show but acts on, except line feeds.
 fn has_hidden_characters(bytes: &[u8]) -> bool {
     let text = str::from_utf8(bytes).unwrap();
     let changes_direction = |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -461,7 +462,7 @@ fn control_characters_in_names_are_escaped_on_the_terminal_in_reports_and_in_fig
     // Predictions are data, so names are not escaped in the file of predictions; names in messages are escaped.
     let predictions = format!("p{evil}.csv");
     assert_eq!(run(&["predict", &model, &table, "-o", &predictions]).0, Some(0));
-    // Errors about files, columns, cells and arguments.
+    // Names are also escaped in errors about files, columns, cells and arguments.
     let nowhere = format!("{evil}.csv");
     fs::write(folder.0.join("other.csv"), format!("x{evil},sort{evil}\n{evil},new\n")).unwrap();
     let failing_commands: [&[&str]; 7] = [

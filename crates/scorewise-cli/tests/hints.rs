@@ -71,7 +71,7 @@ fn a_misspelt_split_column_gets_a_suggestion() {
 }
 
 #[test]
-fn hidden_layers_beyond_the_limit_are_reported_with_the_limit() {
+fn errors_about_too_many_or_too_wide_hidden_layers_name_the_limit() {
     let folder = folder_with_tables("hidden");
     let hint = "hint: give at most 64 widths from 1 to 65536, or `none`";
     assert_eq!(

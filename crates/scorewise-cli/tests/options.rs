@@ -75,7 +75,10 @@ fn a_cost_is_minimised_with_a_note() {
     for same in ["fp + 10*fn", "2*(fp/2 + 5*fn)", "(fp + 10*fn)/total", "1*fp + 10*fn - 3*tn/1000000000"] {
         assert_eq!(tuned(same)["confusion"], by_name["confusion"], "{same}");
         let (errors, _) = errors_and_code(&folder, &["tune", "p.csv", "--score", same, "--replicates", "20"]);
-        assert!(errors.contains("falls when forecasts improve: lower is better, and it is minimised"), "{errors}");
+        assert!(
+            errors.contains("falls when forecasts improve: lower values are better, so the formula is minimised"),
+            "{errors}"
+        );
     }
     let negated = folder.json(&["tune", "p.csv", "--score=-(fp + 10*fn)", "--replicates", "20", "--json"]);
     assert_eq!(negated["confusion"], by_name["confusion"]);
@@ -83,7 +86,7 @@ fn a_cost_is_minimised_with_a_note() {
     assert!(!errors.contains("minimised"), "{errors}");
     for command in [&["theory", "p.csv"][..], &["compare", "p.csv", "p.csv", "--replicates", "20"]] {
         let (errors, code) = errors_and_code(&folder, &[command, &["--score", "fp + 10*fn"]].concat());
-        assert!(code == 0 && errors.contains("it is minimised"), "{errors}");
+        assert!(code == 0 && errors.contains("the formula is minimised"), "{errors}");
     }
     // `score` only computes the value; its column BEST says that lower is better.
     let scored =
@@ -96,7 +99,10 @@ fn a_cost_is_minimised_with_a_note() {
         "{errors}"
     );
     let (errors, _) = errors_and_code(&folder, &["tune", "p.csv", "--score", "tp + fp", "--replicates", "20"]);
-    assert!(errors.contains("higher is taken as better; write `-(tp + fp)` if lower is"), "{errors}");
+    assert!(
+        errors.contains("higher values are taken as better; write `-(tp + fp)` if lower values are better"),
+        "{errors}"
+    );
 }
 
 #[test]
@@ -111,7 +117,7 @@ fn a_model_trained_for_a_cost_does_not_miss_every_event() {
     assert!(fp + 10.0 * fn_ < (10.0 * (tp + fn_)).min(fp + tn), "{test}");
     assert_eq!(trained["test"]["scores"]["fp + 10*fn"]["value"].as_f64(), Some(fp + 10.0 * fn_));
     let notes = trained["notes"].to_string();
-    assert!(notes.contains("lower is better, and it is minimised"), "{notes}");
+    assert!(notes.contains("lower values are better, so the formula is minimised"), "{notes}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl Folder {
 
     /// Standard output and standard error of a command that must succeed.
     #[track_caller]
-    fn works(&self, arguments: &[&str]) -> (String, String) {
+    fn run_successfully(&self, arguments: &[&str]) -> (String, String) {
         let output = self.run(arguments);
         let errors = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{errors}");
@@ -35,7 +35,7 @@ impl Folder {
 
     /// Standard error of a command that must fail with exit code 2.
     #[track_caller]
-    fn refuses(&self, arguments: &[&str]) -> String {
+    fn run_with_error(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert_eq!(output.status.code(), Some(2));
         assert_eq!(output.stdout, b"");
@@ -48,7 +48,7 @@ impl Folder {
         let mut arguments = vec!["train", "t.csv", "--target", "y", "--score", "f1", "--epochs", "3", "--hidden", "4"];
         arguments.extend(["--replicates", "20", "--report", "none", "-o", "m.scorewise"]);
         arguments.extend(options);
-        self.works(&arguments).1
+        self.run_successfully(&arguments).1
     }
 }
 
@@ -95,9 +95,10 @@ fn predict_reads_cells_with_the_conventions_of_the_training_table() {
     }
     let predictions = |name: &str, rows: &str| {
         folder.write(name, &(HEADER.to_owned() + rows));
-        folder.works(&["predict", "m.scorewise", name]).0
+        folder.run_successfully(&["predict", "m.scorewise", name]).0
     };
-    // These dates are valid with the day or the month first. They are read as in the training table, and give the same predictions as ISO dates.
+    // In these dates the first number could be the day or the month. `predict` reads it as the month, as in the training table, so the predictions
+    // are the same as for ISO dates.
     let written = predictions(
         "written.csv",
         "61.5%,\"$4,200.00\",03/04/2020,14:30,02139,N/A,1\n3.5%,$900,05/06/2020,0:05,04278,5,0\n",
@@ -111,7 +112,7 @@ fn predict_reads_cells_with_the_conventions_of_the_training_table() {
     assert_ne!(written, other_day, "the order of day and month matters to this model");
     // The currency must be the same as in the training table.
     folder.write("euros.csv", &(HEADER.to_owned() + "61.5%,€4200,2020-03-04,14:30,02139,,1\n"));
-    let error = folder.refuses(&["predict", "m.scorewise", "euros.csv", "-o", "p.csv"]);
+    let error = folder.run_with_error(&["predict", "m.scorewise", "euros.csv", "-o", "p.csv"]);
     assert!(
         error.contains("euros.csv:2, column `price`: `€4200` has the sign `€`, which the column's other numbers"),
         "{error}"
@@ -128,12 +129,12 @@ fn predictions_have_one_row_for_every_row_of_the_table() {
     );
     folder.train(&[]);
     folder.write("five.csv", "x,y\n1,0\n,\n40,1\n\n45,\n\n\n");
-    let (predictions, notes) = folder.works(&["predict", "m.scorewise", "five.csv"]);
+    let (predictions, notes) = folder.run_successfully(&["predict", "m.scorewise", "five.csv"]);
     assert_eq!(predictions.lines().count(), 6, "{predictions}");
     assert!(notes.contains("note: line 5 is empty: it is read as a row of missing values"), "{notes}");
     // Empty lines in a table with one column are rows too.
     folder.write("one.csv", "x\n1\n\n40\n\"\"\n45\n");
-    let (predictions, _) = folder.works(&["predict", "m.scorewise", "one.csv"]);
+    let (predictions, _) = folder.run_successfully(&["predict", "m.scorewise", "one.csv"]);
     assert_eq!(predictions.lines().count(), 6, "{predictions}");
 }
 
@@ -151,9 +152,9 @@ fn the_option_numeric_reads_dates_and_codes_as_numbers() {
     let notes = folder.train(&["--numeric", "day,code"]);
     assert!(!notes.contains("is read as"), "{notes}");
     let train = ["train", "t.csv", "--target", "y", "--score", "f1"];
-    let error = folder.refuses(&[&train[..], &["--numeric", "dya"]].concat());
+    let error = folder.run_with_error(&[&train[..], &["--numeric", "dya"]].concat());
     assert!(error.contains("error: t.csv: has no column `dya`\nhint: did you mean `day`?"), "{error}");
-    let error = folder.refuses(&[&train[..], &["--numeric", "day", "--categorical", "day"]].concat());
+    let error = folder.run_with_error(&[&train[..], &["--numeric", "day", "--categorical", "day"]].concat());
     assert!(error.contains("error: --numeric: `day` is also in --categorical"), "{error}");
 }
 
@@ -175,6 +176,6 @@ fn suspicious_values_get_a_note_in_train_but_not_in_predict() {
     assert!(notes.contains("`--missing broken` reads it as missing"), "{notes}");
     let notes = folder.train(&["--missing", "-200,broken"]);
     assert!(!notes.contains("mean missing?") && !notes.contains("read as text"), "{notes}");
-    let (_, notes) = folder.works(&["predict", "m.scorewise", "t.csv"]);
+    let (_, notes) = folder.run_successfully(&["predict", "m.scorewise", "t.csv"]);
     assert!(!notes.contains("mean missing?"), "{notes}");
 }

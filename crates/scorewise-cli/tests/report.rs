@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::folder::Folder;
 
 /// Writes predictions for sixty hours, with a storm in every fifth hour; the forecast is better than random.
-fn predictions(folder: &Folder) {
+fn write_predictions(folder: &Folder) {
     let row = |hour: u32| {
         let storm = hour.is_multiple_of(5);
         let probability = f64::from((hour * 37) % 50 + if storm { 45 } else { 0 }) / 100.0;
@@ -19,27 +19,27 @@ fn predictions(folder: &Folder) {
     fs::write(folder.0.join("p.csv"), format!("label,probability,hours\n{rows}")).unwrap();
 }
 
-fn names(folder: &Folder) -> Vec<String> {
+fn file_names(folder: &Folder) -> Vec<String> {
     let mut names: Vec<String> =
         fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
 
-fn text(folder: &Folder, name: &str) -> String {
+fn file_text(folder: &Folder, name: &str) -> String {
     String::from_utf8(folder.bytes(name)).unwrap()
 }
 
 /// The lookup table that the HTML report contains for its script.
-fn table_of(page: &str) -> Value {
+fn lookup_table(page: &str) -> Value {
     let start = page.find("id=\"table\">").unwrap() + "id=\"table\">".len();
     serde_json::from_str(&page[start..start + page[start..].find("</script>").unwrap()]).unwrap()
 }
 
 #[test]
-fn every_command_writes_its_report() {
+fn score_tune_theory_and_compare_write_their_reports() {
     let folder = Folder::new("report-commands");
-    predictions(&folder);
+    write_predictions(&folder);
     let commands: [(&str, &[&str], &[&str]); 4] = [
         ("score.html", &["score", "p.csv", "--threshold", "0.62"], &["tss is ", "at threshold 0.62", "always yes"]),
         ("tune.html", &["tune", "p.csv", "--score", "f1"], &["Predict yes above ", "Best f1 on these rows"]),
@@ -54,12 +54,12 @@ fn every_command_writes_its_report() {
         let mut command_with_report = command.to_vec();
         command_with_report.extend(["--report", page]);
         folder.run(&command_with_report);
-        let page = text(&folder, page);
+        let page = file_text(&folder, page);
         assert!(page.starts_with("<!doctype html>") && page.len() < 1_500_000);
         for text in texts {
-            assert!(page.contains(text), "{text} in the report of {command:?}");
+            assert!(page.contains(text), "`{text}` is missing in the report of {command:?}");
         }
-        assert!(page.contains(&format!("scorewise {}", command.join(" "))), "the command line is in the report");
+        assert!(page.contains(&format!("scorewise {}", command.join(" "))), "the report lacks the command line");
         assert!(
             !page.contains("http://") || page.matches("http://").count() == page.matches("http://www.w3.org").count()
         );
@@ -69,12 +69,12 @@ fn every_command_writes_its_report() {
 #[test]
 fn a_report_contains_the_best_threshold_of_every_score() {
     let folder = Folder::new("report-optima");
-    predictions(&folder);
+    write_predictions(&folder);
     folder.run(&["tune", "p.csv", "--score", "csi", "--weight", "hours", "--report", "page.html"]);
-    let table = table_of(&text(&folder, "page.html"));
+    let table = lookup_table(&file_text(&folder, "page.html"));
     let thresholds: Vec<f64> =
         table["threshold"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
-    assert!(thresholds.windows(2).all(|pair| pair[0] < pair[1]), "in ascending order");
+    assert!(thresholds.windows(2).all(|pair| pair[0] < pair[1]), "the thresholds are not in ascending order");
     let mut optima = 0;
     for score in table["scores"].as_array().unwrap() {
         let Some(index) = score["best"].as_u64() else { continue };
@@ -90,10 +90,10 @@ fn a_report_contains_the_best_threshold_of_every_score() {
 #[test]
 fn a_result_saved_as_json_can_be_made_into_a_report_later() {
     let folder = Folder::new("report-data");
-    predictions(&folder);
+    write_predictions(&folder);
     let printed = folder.json(&["tune", "p.csv", "--score", "f1", "--json", "--report", "tuned.json"]);
     let saved: Value = serde_json::from_slice(&folder.bytes("tuned.json")).unwrap();
-    assert_eq!(saved["result"], printed, "the same as the output of --json");
+    assert_eq!(saved["result"], printed, "the saved result differs from the output of --json");
     folder.run(&["report", "tuned.json"]);
     folder.run(&["report", "tuned.json", "-o", "again.html"]);
     assert_eq!(folder.bytes("tuned.html"), folder.bytes("again.html"));
@@ -113,7 +113,7 @@ fn a_result_saved_as_json_can_be_made_into_a_report_later() {
     let scores = folder.json(&["score", "p.csv", "--json"]);
     let f1 = scores["scores"]["f1"]["value"].as_f64().unwrap();
     assert!(
-        text(&folder, "plain.html")
+        file_text(&folder, "plain.html")
             .contains(&format!("<th scope=\"row\">f1</th><td>{}</td>", scorewise_report::format_number(f1)))
     );
 }
@@ -126,40 +126,40 @@ fn train_writes_a_report_but_does_not_replace_other_files() {
     fs::write(folder.0.join("t.csv"), format!("a,b,y\n{rows}")).unwrap();
     let train = ["train", "t.csv", "--target", "y", "--score", "f1", "--epochs", "3", "--replicates", "20"];
     folder.run(&train);
-    assert_eq!(names(&folder), ["model.scorewise", "report.html", "t.csv"]);
-    assert!(text(&folder, "report.html").contains("How it was trained"));
+    assert_eq!(file_names(&folder), ["model.scorewise", "report.html", "t.csv"]);
+    assert!(file_text(&folder, "report.html").contains("How it was trained"));
     // An existing scorewise report is replaced, but any other HTML file is kept.
     fs::write(folder.0.join("report.html"), "<html>my own</html>").unwrap();
     let output = folder.command(&train).output().unwrap();
     assert!(output.status.success());
-    assert_eq!(text(&folder, "report.html"), "<html>my own</html>");
+    assert_eq!(file_text(&folder, "report.html"), "<html>my own</html>");
     assert!(String::from_utf8_lossy(&output.stderr).contains("note: report.html is not a scorewise report"));
     let mut named = train.to_vec();
     named.extend(["--report", "report.html"]);
     assert_eq!(folder.command(&named).output().unwrap().status.code(), Some(2));
-    assert_eq!(text(&folder, "report.html"), "<html>my own</html>");
+    assert_eq!(file_text(&folder, "report.html"), "<html>my own</html>");
     named.push("--overwrite");
     folder.run(&named);
-    assert!(text(&folder, "report.html").contains("How it was trained"));
+    assert!(file_text(&folder, "report.html").contains("How it was trained"));
     fs::remove_file(folder.0.join("report.html")).unwrap();
     let mut none = train.to_vec();
     none.extend(["--report", "none"]);
     folder.run(&none);
-    assert_eq!(names(&folder), ["model.scorewise", "t.csv"]);
+    assert_eq!(file_names(&folder), ["model.scorewise", "t.csv"]);
 }
 
 #[test]
-fn outputs_that_cannot_be_written_are_reported_before_the_work() {
+fn a_command_that_fails_reports_the_problem_and_writes_no_file() {
     let folder = Folder::new("report-nowhere");
-    predictions(&folder);
+    write_predictions(&folder);
     fs::write(folder.0.join("file"), "").unwrap();
     let assert_refused = |arguments: &[&str], message: &str, code: i32| {
-        let before = names(&folder);
+        let before = file_names(&folder);
         let output = folder.command(arguments).output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{errors}");
         assert!(errors.contains(message), "{errors}");
-        assert_eq!(names(&folder), before, "no file is written");
+        assert_eq!(file_names(&folder), before, "a file was written");
     };
     assert_refused(&["score", "p.csv", "--report", "nowhere/page.html"], "nowhere", 2);
     assert_refused(&["score", "p.csv", "--plots", "file/figures"], "file/figures", 2);
@@ -192,28 +192,28 @@ fn outputs_that_cannot_be_written_are_reported_before_the_work() {
         "kept.json: is an input of this command and would be overwritten",
         2,
     );
-    assert_eq!(text(&folder, "kept.html"), "<html>my own</html>");
+    assert_eq!(file_text(&folder, "kept.html"), "<html>my own</html>");
 }
 
 #[test]
 fn a_report_says_that_no_threshold_satisfies_the_conditions() {
     let folder = Folder::new("report-unmet");
-    predictions(&folder);
+    write_predictions(&folder);
     let arguments = ["tune", "p.csv", "--subject-to", "precision > 2", "--report", "page.html"];
     assert_eq!(folder.command(&arguments).output().unwrap().status.code(), Some(1));
-    let page = text(&folder, "page.html");
+    let page = file_text(&folder, "page.html");
     assert!(page.contains("<h1>No threshold satisfies the conditions</h1>") && page.contains("the nearest"));
     folder.run(&["score", "p.csv", "--report", "none"]);
-    assert_eq!(names(&folder), ["p.csv", "page.html"], "`none` writes no file");
+    assert_eq!(file_names(&folder), ["p.csv", "page.html"], "`--report none` wrote a file");
 }
 
 #[test]
-fn the_lookup_table_covers_all_thresholds_below_a_prediction_of_1() {
+fn the_lookup_table_covers_all_thresholds_below_1_if_some_predictions_are_1() {
     let folder = Folder::new("report-certain");
     let table = "label,probability\n0,1\n1,1\n1,0.85\n0,0.4\n1,0.6\n0,0.2\n";
     fs::write(folder.0.join("p.csv"), table).unwrap();
     folder.run(&["score", "p.csv", "--threshold", "1", "--report", "page.html"]);
-    let table = table_of(&text(&folder, "page.html"));
+    let table = lookup_table(&file_text(&folder, "page.html"));
     let column = |name: &str| -> Vec<f64> {
         table[name].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
     };
@@ -256,8 +256,8 @@ fn persistence_is_a_reference_forecast_if_there_is_a_lead() {
     let cells: Vec<f64> =
         persistence.unwrap()["cells"].as_array().unwrap().iter().map(|cell| cell.as_f64().unwrap()).collect();
     let rows = cells.iter().sum::<f64>();
-    // Every ten hours have five true negatives, a false positive at the end of the storm, a false negative at the beginning of the storm, and three
-    // true positives.
+    // With persistence, every ten hours have five true negatives, a false positive at the end of the storm, a false negative at the beginning
+    // of the storm, and three true positives.
     for (cell, share) in cells.iter().zip([5.0, 1.0, 1.0, 3.0]) {
         assert!((cell - share * rows / 10.0).abs() <= 1.0, "{cells:?}");
     }

@@ -25,7 +25,7 @@ fn a_run_continued_after_a_kill_gives_the_same_results() {
     assert_eq!(
         expected["table"].as_array().unwrap().len(),
         3,
-        "cross-entropy once, the prior with and without the cure"
+        "three rows: cross-entropy, the prior without the cure, and the prior with it"
     );
     assert_eq!(expected["trainings"], 9);
 
@@ -40,7 +40,7 @@ fn a_run_continued_after_a_kill_gives_the_same_results() {
     child.kill().unwrap(); // SIGKILL cannot be handled by the process
     child.wait().unwrap();
     let before = lines();
-    assert!((3..10).contains(&before), "{before} lines when it was killed");
+    assert!((3..10).contains(&before), "the file had {before} lines when the process was killed");
     let resumed = killed.json(&SMALL);
     assert_eq!(results(&resumed), results(&expected));
 
@@ -82,7 +82,7 @@ fn tables_and_figures_are_written_to_the_folder() {
 }
 
 #[test]
-fn errors_are_reported_and_no_file_is_written() {
+fn invalid_arguments_are_reported_and_no_file_is_written() {
     let folder = Folder::new("reproduce-mistakes");
     let cases: [(&[&str], &str); 7] = [
         (&["iris"], "reproduce: there is no experiment `iris`\nhint: write `adult` or `pollution`"),

@@ -43,10 +43,10 @@ pub enum FloatSlices<'a> {
     F64(&'a [f64], Option<&'a [f64]>),
 }
 
-/// Borrows a contiguous array.
+/// Borrows a contiguous array as a slice.
 ///
 /// # Errors
-/// If the array is strided.
+/// If the array is not contiguous.
 pub fn slice<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
     array.as_slice().map_err(|_| value_error("arrays must be contiguous: pass `numpy.ascontiguousarray(…)`"))
 }

@@ -60,7 +60,7 @@ fn to_python(py: Python<'_>, result: Result<(f64, Option<Gradient>)>) -> PyResul
     Ok((value, gradient.map(|gradient| gradient.into_array(py))))
 }
 
-/// Calls `value_and_gradient` with a slice of `length` zeros to write to if `with_gradient` is true, otherwise `value`.
+/// If `with_gradient` is true, calls `value_and_gradient` with a slice of `length` zeros, to which it writes the gradient; otherwise calls `value`.
 fn evaluate<R: Real>(
     length: usize,
     with_gradient: bool,
@@ -86,7 +86,7 @@ fn parse_score_and_prior(score: &str, prior: &str) -> PyResult<(Score, Prior)> {
 #[pyfunction]
 #[pyo3(signature = (rows, prior, from_logits))]
 pub fn expected_confusion(py: Python<'_>, rows: RowArrays<'_>, prior: &str, from_logits: bool) -> PyResult<[f64; 4]> {
-    // The matrix does not depend on the score.
+    // `ScoreLoss` needs a score, but the expected confusion matrix is the same for every score.
     let (score, prior) = parse_score_and_prior("accuracy", prior)?;
     let loss = ScoreLoss::new(score, prior);
     let slices = rows.read()?;

@@ -16,7 +16,7 @@ pub enum ColumnValues<'py> {
     Number(PyReadonlyArray1<'py, f64>),
     /// Indices into a list of strings, and the list; 2³² − 1 means missing.
     Category((PyReadonlyArray1<'py, u32>, Vec<String>)),
-    /// Seconds since 1970; the smallest integer means missing.
+    /// Seconds since 1970; the smallest 64-bit integer means missing.
     Time(PyReadonlyArray1<'py, i64>),
     /// 0 and 1; any other number means missing.
     Boolean(PyReadonlyArray1<'py, i8>),

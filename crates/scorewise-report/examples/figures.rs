@@ -9,34 +9,36 @@ use scorewise_report::{NamedPrior, Picture, PriorRow, ThresholdPanel, figure_pri
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("usage: figures FOLDER")?);
     std::fs::create_dir_all(&folder)?;
-    write(&folder, "priors", &figure_priors(&paper_figure_1()?)?)?;
-    write(&folder, "priors-many", &figure_priors(&many_priors()?)?)?;
-    write(&folder, "thresholds", &figure_thresholds(&ten_panels()?)?)?;
-    write(&folder, "thresholds-edges", &figure_thresholds(&edge_cases()?)?)?;
+    write_svg_and_png(&folder, "priors", &figure_priors(&paper_figure_1()?)?)?;
+    write_svg_and_png(&folder, "priors-many", &figure_priors(&many_priors()?)?)?;
+    write_svg_and_png(&folder, "thresholds", &figure_thresholds(&ten_panels()?)?)?;
+    write_svg_and_png(&folder, "thresholds-edges", &figure_thresholds(&edge_case_panels()?)?)?;
     Ok(())
 }
 
-fn write(folder: &Path, name: &str, picture: &Picture) -> Result<(), Box<dyn Error>> {
+fn write_svg_and_png(folder: &Path, name: &str, picture: &Picture) -> Result<(), Box<dyn Error>> {
     std::fs::write(folder.join(name).with_extension("svg"), picture.svg()?)?;
     Ok(std::fs::write(folder.join(name).with_extension("png"), picture.png()?)?)
 }
 
-fn named(name: &str, prior: &str) -> Result<NamedPrior, scorewise::Error> {
+fn named_prior(name: &str, prior: &str) -> Result<NamedPrior, scorewise::Error> {
     Ok(NamedPrior { name: name.into(), prior: prior.parse()? })
 }
 
 fn paper_figure_1() -> Result<Vec<PriorRow>, scorewise::Error> {
     Ok(vec![
-        PriorRow { title: "Uniform".into(), priors: vec![named("uniform", "uniform")?] },
+        PriorRow { title: "Uniform".into(), priors: vec![named_prior("uniform", "uniform")?] },
         PriorRow {
-            title: "Raised cosine: μ = 0.5, δ = 0.2".into(), priors: vec![named("cosine", "cosine:0.5,0.2")?]
+            title: "Raised cosine: μ = 0.5, δ = 0.2".into(),
+            priors: vec![named_prior("cosine", "cosine:0.5,0.2")?],
         },
     ])
 }
 
 fn many_priors() -> Result<Vec<PriorRow>, scorewise::Error> {
     let cosines = [(0.3, 0.1), (0.3, 0.3), (0.5, 0.1), (0.5, 0.3), (0.7, 0.1), (0.7, 0.3)];
-    let cosine = |(mu, delta): (f64, f64)| named(&format!("μ = {mu}, δ = {delta}"), &format!("cosine:{mu},{delta}"));
+    let cosine =
+        |(mu, delta): (f64, f64)| named_prior(&format!("μ = {mu}, δ = {delta}"), &format!("cosine:{mu},{delta}"));
     let families = [
         "beta:0.5,0.5",
         "uniform:0.2,0.6",
@@ -53,29 +55,29 @@ fn many_priors() -> Result<Vec<PriorRow>, scorewise::Error> {
         PriorRow { title: "Raised cosine".into(), priors: cosines.into_iter().map(cosine).collect::<Result<_, _>>()? },
         PriorRow {
             title: "Ten families".into(),
-            priors: families.iter().map(|text| named(text, text)).collect::<Result<_, _>>()?,
+            priors: families.iter().map(|text| named_prior(text, text)).collect::<Result<_, _>>()?,
         },
     ])
 }
 
 /// A panel with thresholds sampled from the prior; every eighth one is shifted by 0.07, so that a few lie outside the support.
-fn panel(title: &str, prior: Prior, count: usize) -> ThresholdPanel {
+fn sampled_panel(title: &str, prior: Prior, count: usize) -> ThresholdPanel {
     let samples = prior.sample(count as u64).take(count).enumerate();
     let shifted = |(row, tau): (usize, f64)| if row % 8 == 0 { (tau + 0.07).min(1.0) } else { tau };
     ThresholdPanel { title: title.into(), thresholds: samples.map(shifted).collect(), prior }
 }
 
 fn ten_panels() -> Result<Vec<ThresholdPanel>, scorewise::Error> {
-    let mut panels = vec![panel("Uniform", Prior::uniform(), 100)];
+    let mut panels = vec![sampled_panel("Uniform", Prior::uniform(), 100)];
     for mu in [0.3, 0.5, 0.7] {
         for delta in [0.1, 0.2, 0.3] {
-            panels.push(panel(&format!("Raised cosine: μ = {mu}, δ = {delta}"), Prior::cosine(mu, delta)?, 97));
+            panels.push(sampled_panel(&format!("Raised cosine: μ = {mu}, δ = {delta}"), Prior::cosine(mu, delta)?, 97));
         }
     }
     Ok(panels)
 }
 
-fn edge_cases() -> Result<Vec<ThresholdPanel>, scorewise::Error> {
+fn edge_case_panels() -> Result<Vec<ThresholdPanel>, scorewise::Error> {
     let with = |title: &str, prior: &str, thresholds: Vec<f64>| {
         Ok::<_, scorewise::Error>(ThresholdPanel { title: title.into(), prior: prior.parse()?, thresholds })
     };

@@ -37,7 +37,8 @@ pub(crate) struct Axis<'a> {
 }
 
 impl<'a> Axis<'a> {
-    /// A linear axis. If both ends are equal, they are moved apart; if one is not finite, they become 0 and 1. So every figure can be drawn.
+    /// Creates a linear axis of positive, finite length, so that every figure can be drawn: equal ends are moved apart, and if an end is not
+    /// finite, the axis runs from 0 to 1.
     pub fn new(label: impl Into<Cow<'a, str>>, from: f64, to: f64) -> Self {
         let (from, to) = if from.is_finite() && to.is_finite() { (from, to) } else { (0.0, 1.0) };
         let least_length = 1e-9 * from.abs().max(to.abs());
@@ -56,7 +57,7 @@ impl<'a> Axis<'a> {
     }
 
     /// Returns the axis with ticks at integers only.
-    pub fn integers(self) -> Self {
+    pub fn with_integer_ticks(self) -> Self {
         Axis { kind: AxisKind::Integer, ..self }
     }
 
@@ -71,7 +72,7 @@ impl<'a> Axis<'a> {
     }
 
     /// Position of a value along the axis: 0 at the start of the axis, 1 at its end.
-    pub fn fraction(&self, value: f64) -> f64 {
+    pub fn relative_position(&self, value: f64) -> f64 {
         let transformed = |value: f64| match self.kind {
             AxisKind::Linear | AxisKind::Integer => value,
             AxisKind::SquareRoot => value.max(0.0).sqrt(),
@@ -91,13 +92,13 @@ pub(crate) struct Axes<'a> {
     extra: (f64, f64),
 }
 
-/// Space for the title, in pixels.
+/// Space above the plotting area, for the title, in pixels.
 const SPACE_ABOVE: f64 = 36.0;
-/// Space for the tick numbers and the label of the x axis, in pixels.
+/// Space below the plotting area, for the tick numbers and the label of the x axis, in pixels.
 const SPACE_BELOW: f64 = 42.0;
-/// Minimum space for the tick numbers and the label of the y axis, in pixels.
+/// Minimum space to the left of the plotting area, for the tick numbers and the label of the y axis, in pixels.
 const SPACE_LEFT: f64 = 58.0;
-/// Space for half of the last tick number of the x axis, in pixels.
+/// Space to the right of the plotting area, for the half of the last tick number that extends beyond the x axis, in pixels.
 const SPACE_RIGHT: f64 = 16.0;
 /// Space above a panel without a title, in pixels.
 const SPACE_ABOVE_WITHOUT_TITLE: f64 = 8.0;
@@ -120,12 +121,12 @@ impl<'a> Axes<'a> {
         Axes { title, x, y, extra: (0.0, 0.0) }
     }
 
-    /// Creates the axes of a panel that shares the x axis of the panel above it, so that it has no title and no x label.
-    pub fn continued(from: f64, to: f64, y: Axis<'a>) -> Self {
+    /// Creates the axes of a panel that shares the x axis of the panel above it, and therefore has no title and no label of the x axis.
+    pub fn for_lower_panel(from: f64, to: f64, y: Axis<'a>) -> Self {
         Axes { title: "", x: Axis::new("", from, to), y, extra: (SPACE_ABOVE_WITHOUT_TITLE - SPACE_ABOVE, 0.0) }
     }
 
-    /// Returns the axes with space for [`Panel::label_above`] between the title and the plotting area.
+    /// Returns the axes with space for a label between the title and the plotting area (see [`Panel::draw_label_above`]).
     pub fn with_space_for_label(self) -> Self {
         Axes { extra: (SPACE_FOR_LABEL, self.extra.1), ..self }
     }
@@ -157,7 +158,7 @@ impl<'a> Axes<'a> {
         SPACE_LEFT.max((Y_LABEL_WIDTH + f64::from(widest) / scale.factor() + TICK_LENGTH + TICK_GAP).ceil())
     }
 
-    /// The ticks of a y axis with this height in pixels. A linear axis has at most seven, so that they are not crowded.
+    /// The ticks of a y axis with this height in pixels. A linear axis has at most eight ticks, so that their numbers are not crowded.
     fn y_ticks(&self, height: f64) -> Vec<(f64, String)> {
         let spacing = match self.y.kind {
             AxisKind::Linear | AxisKind::Integer => (height / 7.5).max(30.0),
@@ -214,7 +215,7 @@ impl<'a> Axes<'a> {
             area.draw_text(&number, &numbers, (left - number_offset, y))?;
         }
         axis.draw_on(area, vec![(left, top), (left, bottom), (right, bottom)], scale)?;
-        self.draw_labels(area, rect, scale)?;
+        self.draw_axis_labels(area, rect, scale)?;
         Ok(panel)
     }
 
@@ -231,7 +232,7 @@ impl<'a> Axes<'a> {
         Ok(())
     }
 
-    fn draw_labels<DB: DrawingBackend>(&self, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
+    fn draw_axis_labels<DB: DrawingBackend>(&self, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
         let frame = self.frame(rect);
         let style = text_style(scale, LABEL_SIZE, HPos::Center, VPos::Center);
         let middle = scale.units(frame.left + 0.5 * frame.width);
@@ -259,8 +260,8 @@ mod tests {
 
     #[test]
     fn positions_follow_the_scale_of_the_axis() {
-        assert_eq!(Axis::new("", -1.0, 3.0).fraction(0.0), 0.25);
-        assert_eq!(Axis::new("", 0.0, 16.0).square_root_scale().fraction(4.0), 0.5);
-        assert!((Axis::new("", 1.0, 1000.0).log_scale().fraction(10.0) - 1.0 / 3.0).abs() < 1e-15);
+        assert_eq!(Axis::new("", -1.0, 3.0).relative_position(0.0), 0.25);
+        assert_eq!(Axis::new("", 0.0, 16.0).square_root_scale().relative_position(4.0), 0.5);
+        assert!((Axis::new("", 1.0, 1000.0).log_scale().relative_position(10.0) - 1.0 / 3.0).abs() < 1e-15);
     }
 }

@@ -1,7 +1,7 @@
 //! A wrapper of plotters' bitmap backend that corrects two of its defects.
 //!
-//! plotters centres text by a box that is not the box of the glyphs: with `ab_glyph` the text appears a fifth of a line too high. This backend
-//! moves the text down, or sideways when the text is rotated.
+//! plotters centres text by a box that differs from the bounding box of the glyphs: with `ab_glyph`, text appears a fifth of a line too high. This
+//! backend moves the text down, or sideways when the text is rotated.
 //!
 //! plotters also draws thick lines with unlimited mitre joins, which produce spikes where a line turns back sharply. This backend draws round
 //! joins, as in the SVG. Everything else is passed on to plotters unchanged.
@@ -12,12 +12,12 @@ use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyl
 /// plotters' bitmap backend with corrected text positions and line joins.
 pub(crate) struct Bitmap<'a>(pub BitMapBackend<'a>);
 
-/// Shift of text as a fraction of the text size, chosen so that digits are centred at the anchor.
+/// Downward shift of text as a fraction of the text size, chosen so that digits are centred at the position of the text.
 const TEXT_SHIFT: f64 = 0.2;
 
 type DrawResult<'a> = Result<(), DrawingErrorKind<<BitMapBackend<'a> as DrawingBackend>::ErrorType>>;
 
-// Other shapes use the default methods of the trait, as plotters' bitmap backend does.
+// Shapes without a method below use the default methods of `DrawingBackend`, as in plotters' own bitmap backend.
 impl<'a> DrawingBackend for Bitmap<'a> {
     type ErrorType = <BitMapBackend<'a> as DrawingBackend>::ErrorType;
 
@@ -54,7 +54,7 @@ impl<'a> DrawingBackend for Bitmap<'a> {
         points.dedup();
         for pair in points.windows(2) {
             if style.stroke_width() > 1 {
-                self.0.fill_polygon(outline(pair[0], pair[1], style.stroke_width()), style)?;
+                self.0.fill_polygon(segment_corners(pair[0], pair[1], style.stroke_width()), style)?;
             } else {
                 self.0.draw_line(pair[0], pair[1], style)?;
             }
@@ -70,9 +70,9 @@ impl<'a> DrawingBackend for Bitmap<'a> {
     }
 }
 
-/// The corners of a thick line segment. plotters truncates their coordinates to integers, which makes diagonal lines a quarter thinner than
-/// horizontal ones. This function rounds them; for an odd width, one side of the segment is one unit thicker than the other.
-fn outline(from: BackendCoord, to: BackendCoord, width: u32) -> [BackendCoord; 4] {
+/// The four corners of a thick line segment. plotters truncates coordinates of corners to integers, which makes diagonal lines a quarter thinner than
+/// horizontal ones. This function rounds the coordinates; for an odd width, one side of the segment is one unit thicker than the other.
+fn segment_corners(from: BackendCoord, to: BackendCoord, width: u32) -> [BackendCoord; 4] {
     let along = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
     let scale = f64::from(width) / along.0.hypot(along.1);
     let across = ((-along.1 * scale).round() as i32, (along.0 * scale).round() as i32);
@@ -92,11 +92,11 @@ mod tests {
 
     #[test]
     fn a_line_has_the_same_thickness_in_every_direction() {
-        assert_eq!(outline((0, 0), (10, 0), 8), [(0, 4), (10, 4), (10, -4), (0, -4)]);
-        assert_eq!(outline((0, 0), (0, 10), 8), [(-4, 0), (-4, 10), (4, 10), (4, 0)]);
+        assert_eq!(segment_corners((0, 0), (10, 0), 8), [(0, 4), (10, 4), (10, -4), (0, -4)]);
+        assert_eq!(segment_corners((0, 0), (0, 10), 8), [(-4, 0), (-4, 10), (4, 10), (4, 0)]);
         // A width of 8 across a diagonal line is 8/√2 = 5.7 along each axis, rounded to 6.
-        assert_eq!(outline((0, 0), (10, 10), 8), [(-3, 3), (7, 13), (13, 7), (3, -3)]);
-        assert_eq!(outline((0, 0), (7, 0), 5), [(0, 2), (7, 2), (7, -3), (0, -3)]);
-        assert_eq!(outline((0, 0), (0, 7), 5), [(-2, 0), (-2, 7), (3, 7), (3, 0)]);
+        assert_eq!(segment_corners((0, 0), (10, 10), 8), [(-3, 3), (7, 13), (13, 7), (3, -3)]);
+        assert_eq!(segment_corners((0, 0), (7, 0), 5), [(0, 2), (7, 2), (7, -3), (0, -3)]);
+        assert_eq!(segment_corners((0, 0), (0, 7), 5), [(-2, 0), (-2, 7), (3, 7), (3, 0)]);
     }
 }

@@ -1,5 +1,5 @@
-//! Histograms of the predictions of each class, which show how well the classes are separated and whether the support of the prior lies
-//! between them.
+//! Histograms of the predictions of each class, which show how well the classes are separated and whether the support of the prior of the
+//! threshold lies between them.
 //!
 //! ```text
 //! height of a bin = weight in the bin / (weight of the class · width of the bin)        so that each class has area 1
@@ -51,7 +51,7 @@ pub fn figure_classes(classes: ClassHistograms) -> Result<Picture> {
     if (0..2).all(|class| classes.densities(class).is_empty()) {
         return Err(Error::Empty);
     }
-    Picture::of(classes)
+    Picture::new(classes)
 }
 
 const CLASS_STROKES: [Stroke; 2] = [Stroke::solid(BLUE, 1.75), Stroke::solid(VERMILLION, 1.75)];
@@ -84,8 +84,9 @@ impl ClassHistograms {
         (0..2).flat_map(|class| self.densities(class)).map(|(_, _, height)| height).fold(0.0, f64::max)
     }
 
-    /// The support of the prior and its name in the legend. If the support is all of [0, 1], the central 95 % of the prior instead.
-    fn support(&self) -> Option<((f64, f64), &'static str)> {
+    /// The interval to shade in the background, with its name in the legend: the support of the prior or, if the support is all of [0, 1], the
+    /// central 95 % of the prior.
+    fn prior_interval(&self) -> Option<((f64, f64), &'static str)> {
         self.prior.as_ref().map(|prior| match prior.support() {
             (low, high) if low <= 0.0 && high >= 1.0 => {
                 ((prior.quantile(0.025), prior.quantile(0.975)), "95 % of the prior")
@@ -95,8 +96,8 @@ impl ClassHistograms {
     }
 }
 
-/// One outline for each run of adjacent bins that are not empty; it starts and ends on the x axis.
-fn outlines(densities: &[(f64, f64, f64)]) -> Vec<Vec<PlotPoint>> {
+/// The outlines of a histogram, one for each run of adjacent bins that are not empty. Every outline starts and ends on the x axis.
+fn histogram_outlines(densities: &[(f64, f64, f64)]) -> Vec<Vec<PlotPoint>> {
     let mut outlines: Vec<Vec<PlotPoint>> = Vec::new();
     let mut end = f64::NEG_INFINITY;
     for &(low, high, height) in densities.iter().filter(|(_, _, height)| *height > 0.0) {
@@ -129,25 +130,25 @@ impl SinglePanel for ClassHistograms {
         if self.mark.is_some() {
             keys.push((Mark::Line(CHOSEN_STROKE), "chosen threshold".into()));
         }
-        if let Some((_, name)) = self.support() {
+        if let Some((_, name)) = self.prior_interval() {
             keys.push((Mark::Band(SKY, SUPPORT_OPACITY), name.into()));
         }
         keys
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
-        if let Some((support, _)) = self.support() {
-            panel.vertical_band(SKY, SUPPORT_OPACITY, support)?;
+        if let Some((support, _)) = self.prior_interval() {
+            panel.fill_vertical_band(SKY, SUPPORT_OPACITY, support)?;
         }
-        let classes = [0, 1].map(|class| outlines(&self.densities(class)));
-        // Both areas are drawn before both lines, because a translucent area would change the colour of a line below it.
+        let classes = [0, 1].map(|class| histogram_outlines(&self.densities(class)));
+        // The areas of both classes are drawn before the lines of both classes, because a translucent area changes the colour of a line under it.
         for (lines, stroke) in classes.iter().zip(CLASS_STROKES) {
-            lines.iter().try_for_each(|line| panel.fill(stroke.colour, CLASS_OPACITY, line))?;
+            lines.iter().try_for_each(|line| panel.fill_polygon(stroke.colour, CLASS_OPACITY, line))?;
         }
         for (lines, stroke) in classes.iter().zip(CLASS_STROKES) {
-            lines.iter().try_for_each(|line| panel.line(stroke, line))?;
+            lines.iter().try_for_each(|line| panel.draw_line(stroke, line))?;
         }
-        panel.chosen_threshold(self.mark)
+        panel.draw_chosen_threshold(self.mark)
     }
 }
 
@@ -162,7 +163,7 @@ mod tests {
             vec![(0.0, 0.0), (0.0, 2.0), (0.1, 2.0), (0.1, 3.0), (0.2, 3.0), (0.2, 0.0)],
             vec![(0.5, 0.0), (0.5, 1.0), (0.6, 1.0), (0.6, 0.0)],
         ];
-        assert_eq!(outlines(&bins), expected);
-        assert!(outlines(&[]).is_empty());
+        assert_eq!(histogram_outlines(&bins), expected);
+        assert!(histogram_outlines(&[]).is_empty());
     }
 }

@@ -5,7 +5,8 @@
 
 use crate::curve::PlotPoint;
 
-/// The pieces of a line inside a rectangle. `corners` are the minimum and the maximum of x and y. Points that are not finite interrupt the line.
+/// The pieces of a line inside a rectangle. `corners` are the corner with the smallest x and y and the corner with the largest x and y. Points
+/// that are not finite interrupt the line.
 pub(crate) fn clipped_pieces(line: &[PlotPoint], corners: (PlotPoint, PlotPoint)) -> Vec<Vec<PlotPoint>> {
     let mut pieces: Vec<Vec<PlotPoint>> = Vec::new();
     for pair in line.windows(2) {
@@ -18,7 +19,7 @@ pub(crate) fn clipped_pieces(line: &[PlotPoint], corners: (PlotPoint, PlotPoint)
     pieces
 }
 
-/// The part of a segment that lies inside the rectangle; `None` when the whole segment lies outside.
+/// The part of a line segment that lies inside a rectangle; `None` when the whole segment lies outside.
 fn clipped_segment(
     from: PlotPoint,
     to: PlotPoint,

@@ -5,17 +5,17 @@ use scorewise::Prior;
 /// A point (x, y), in axis coordinates or in drawing units.
 pub(crate) type PlotPoint = (f64, f64);
 
-/// Number of steps over the central 99.9 % of the probability, enough for a smooth line a few hundred pixels wide.
+/// Number of points in the central 99.9 % of a prior, enough for a smooth line a few hundred pixels wide.
 const STEPS: usize = 160;
 
-/// Thresholds from 0 to 1 in increasing order. They are dense where most of the probability lies and sparse elsewhere, so that a narrow prior
-/// gets as many points as a wide one.
+/// The thresholds from 0 to 1, in increasing order, at which a prior is drawn. They are dense where most of the probability lies and sparse
+/// elsewhere, so that a narrow prior gets as many points as a wide one.
 fn sample_thresholds(prior: &Prior) -> Vec<f64> {
     let (low, high) = prior.support();
     let (from, to) = (prior.quantile(0.0005), prior.quantile(0.9995));
     let mut thresholds = vec![0.0];
     for (start, end, steps) in
-        [(low, from, tail_steps(from - low)), (from, to, STEPS), (to, high, tail_steps(high - to))]
+        [(low, from, tail_point_count(from - low)), (from, to, STEPS), (to, high, tail_point_count(high - to))]
     {
         thresholds.extend((0..steps).map(|step| start + (end - start) * step as f64 / steps as f64));
     }
@@ -24,16 +24,16 @@ fn sample_thresholds(prior: &Prior) -> Vec<f64> {
     thresholds
 }
 
-fn tail_steps(width: f64) -> usize {
+fn tail_point_count(width: f64) -> usize {
     (width * 100.0).ceil() as usize
 }
 
-/// Points of the density f. At an end of the support where f jumps, both values are included; values may be infinite.
+/// Points of the density f. At an end of the support where f jumps, the values on both sides are included; values may be infinite.
 fn density_points(prior: &Prior) -> Vec<PlotPoint> {
     let (low, high) = prior.support();
     let mut points = Vec::new();
     for x in sample_thresholds(prior) {
-        // At an end of the support f jumps to 0, so the line contains both values.
+        // At an end of the support f jumps to 0, so the line contains both 0 and the value of f there.
         if x == low && low > 0.0 {
             points.push((x, 0.0));
         }
@@ -54,7 +54,7 @@ pub(crate) fn density_lines_below(prior: &Prior, ceiling: f64) -> Vec<Vec<PlotPo
             && (last.1 > ceiling) != (point.1 > ceiling)
         {
             let (inside, outside) = if point.1 > ceiling { (last, point) } else { (point, last) };
-            // If the value outside is infinite, the line to it is vertical.
+            // If f is infinite at the point above the ceiling, the line ends at the x of that point.
             let fraction = if outside.1.is_finite() { (ceiling - inside.1) / (outside.1 - inside.1) } else { 1.0 };
             let border = (inside.0 + fraction * (outside.0 - inside.0), ceiling);
             if point.1 > ceiling {
@@ -79,7 +79,8 @@ pub(crate) fn area_under_density(prior: &Prior, ceiling: f64) -> Vec<PlotPoint> 
     [(0.0, 0.0)].into_iter().chain(truncated).chain([(1.0, 0.0)]).collect()
 }
 
-/// The maximum of the density f, used as the range of the y axis. If f is infinite at 0 or 1, the maximum over [0.01, 0.99].
+/// The maximum of the density f, which determines the range of the y axis. If f is infinite at 0 or 1, the maximum over [0.01, 0.99], but at
+/// least 1.
 pub(crate) fn peak_density(prior: &Prior) -> f64 {
     let points = density_points(prior);
     let greatest = points.iter().map(|(_, f)| *f).fold(0.0, f64::max);
@@ -87,7 +88,7 @@ pub(crate) fn peak_density(prior: &Prior) -> f64 {
         return greatest;
     }
     let inner = points.iter().filter(|(x, _)| (0.01..=0.99).contains(x)).map(|(_, f)| *f);
-    // Nearly all of the probability may lie outside [0.01, 0.99], so the axis extends at least to 1.
+    // Nearly all of the probability may lie outside [0.01, 0.99], so the y axis extends at least to 1.
     inner.chain([prior.pdf(0.01), prior.pdf(0.99), 1.0]).fold(0.0, f64::max)
 }
 
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_run_from_0_to_1_with_increasing_thresholds() {
+    fn lines_of_a_prior_run_from_0_to_1_with_increasing_thresholds() {
         for text in [
             "uniform",
             "uniform:0.2,0.6",
@@ -130,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_of_the_density_is_vertical() {
+    fn a_jump_of_the_density_is_drawn_as_a_vertical_line() {
         let line = &density_lines_below(&prior("uniform:0.2,0.6"), 3.0)[0];
         assert_eq!(&line[..3], &[(0.0, 0.0), (0.2, 0.0), (0.2, 1.0 / 0.4)]);
         assert_eq!(&line[line.len() - 3..], &[(0.6, 1.0 / 0.4), (0.6, 0.0), (1.0, 0.0)]);
     }
 
     #[test]
-    fn an_infinite_density_ends_at_the_ceiling() {
+    fn the_line_of_an_infinite_density_ends_at_the_ceiling() {
         let arcsine = prior("beta:0.5,0.5"); // f = 1 / π√(x(1 − x))
         assert!((peak_density(&arcsine) - 1.0 / (std::f64::consts::PI * (0.01f64 * 0.99).sqrt())).abs() < 1e-9);
         let lines = density_lines_below(&arcsine, 3.0);

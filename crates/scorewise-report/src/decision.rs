@@ -33,7 +33,7 @@ pub fn figure_decision(curve: DecisionCurve) -> Result<Picture> {
     if curve.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
     }
-    Picture::of(curve)
+    Picture::new(curve)
 }
 
 /// How far the y axis extends below 0, as a fraction of the highest net benefit.
@@ -43,7 +43,7 @@ const HEADROOM: f64 = 0.06;
 
 impl SinglePanel for DecisionCurve {
     fn axes(&self) -> Axes<'_> {
-        let highest = self.lines.iter().flat_map(NamedLine::defined).map(|(_, y)| y).fold(0.0, f64::max);
+        let highest = self.lines.iter().flat_map(NamedLine::defined_points).map(|(_, y)| y).fold(0.0, f64::max);
         // The y axis needs a positive length even when no net benefit is positive.
         let highest = if highest > 0.0 { highest } else { 0.1 };
         let y = Axis::new("net benefit", -FOOTROOM * highest, (1.0 + HEADROOM) * highest);
@@ -58,6 +58,6 @@ impl SinglePanel for DecisionCurve {
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         draw_lines(&self.lines, panel)?;
-        panel.chosen_threshold(self.mark)
+        panel.draw_chosen_threshold(self.mark)
     }
 }

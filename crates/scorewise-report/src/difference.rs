@@ -1,4 +1,5 @@
-//! Bootstrap distribution of the difference of a score between two forecasts, and whether its interval excludes 0.
+//! Histogram of the bootstrap distribution of the difference of a score between two forecasts; it shows whether the 95 % interval of the
+//! difference excludes 0.
 
 use plotters::prelude::DrawingBackend;
 
@@ -28,10 +29,10 @@ pub struct Differences {
 
 /// Draws a histogram of the differences, a vertical line at 0, and above the bars the difference on the original rows with its 95 % interval.
 pub fn figure_difference(differences: Differences) -> Result<Picture> {
-    if differences.values().is_empty() {
+    if differences.finite_values().is_empty() {
         return Err(Error::Empty);
     }
-    Picture::of(differences)
+    Picture::new(differences)
 }
 
 const BAR_COUNT: usize = 40;
@@ -48,36 +49,37 @@ const LEAST_FRACTION: f64 = 0.1;
 
 impl Differences {
     /// The differences that are finite.
-    fn values(&self) -> Vec<f64> {
+    fn finite_values(&self) -> Vec<f64> {
         self.values.iter().copied().filter(|value| value.is_finite()).collect()
     }
 
     /// Lowest and highest difference, moved apart when they are equal.
-    fn span(&self) -> (f64, f64) {
-        let values = self.values();
+    fn lowest_and_highest(&self) -> (f64, f64) {
+        let values = self.finite_values();
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let axis = Axis::new("", low, high);
         (axis.from, axis.to)
     }
 
-    /// Number of differences in each bar. The upper end of a bar belongs to the next bar, except in the last one.
-    fn counts(&self) -> Vec<usize> {
-        let ((low, high), mut counts) = (self.span(), vec![0; BAR_COUNT]);
-        for value in self.values() {
+    /// Number of differences in each bar. A difference at the upper end of a bar is counted in the next bar, except in the last bar.
+    fn bar_counts(&self) -> Vec<usize> {
+        let ((low, high), mut counts) = (self.lowest_and_highest(), vec![0; BAR_COUNT]);
+        for value in self.finite_values() {
             counts[(((value - low) / (high - low) * BAR_COUNT as f64) as usize).min(BAR_COUNT - 1)] += 1;
         }
         counts
     }
 
     fn highest_count(&self) -> f64 {
-        self.counts().into_iter().max().unwrap_or(0) as f64
+        self.bar_counts().into_iter().max().unwrap_or(0) as f64
     }
 
     /// The range of the x axis: all differences, the 95 % interval, and also 0 unless it is far away.
-    fn range(&self) -> (f64, f64) {
+    fn x_range(&self) -> (f64, f64) {
         let ends = [self.difference, self.interval.0, self.interval.1].into_iter().filter(|end| end.is_finite());
-        let (low, high) = ends.fold(self.span(), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
+        let (low, high) =
+            ends.fold(self.lowest_and_highest(), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
         let (low_with_zero, high_with_zero) = (low.min(0.0), high.max(0.0));
         let is_zero_near = high - low >= LEAST_FRACTION * (high_with_zero - low_with_zero);
         let (low, high) = if is_zero_near { (low_with_zero, high_with_zero) } else { (low, high) };
@@ -88,9 +90,13 @@ impl Differences {
 
 impl SinglePanel for Differences {
     fn axes(&self) -> Axes<'_> {
-        let (low, high) = self.range();
+        let (low, high) = self.x_range();
         let x = Axis::new(format!("difference of {} (first − second)", self.score), low, high);
-        Axes::new(&self.title, x, Axis::new("bootstrap replicates", 0.0, self.highest_count() / DATA_HEIGHT).integers())
+        Axes::new(
+            &self.title,
+            x,
+            Axis::new("bootstrap replicates", 0.0, self.highest_count() / DATA_HEIGHT).with_integer_ticks(),
+        )
     }
 
     fn keys(&self) -> Vec<(Mark, String)> {
@@ -102,19 +108,19 @@ impl SinglePanel for Differences {
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
-        let (low, high) = self.span();
+        let (low, high) = self.lowest_and_highest();
         let edge = |index: usize| low + (high - low) * index as f64 / BAR_COUNT as f64;
-        for (index, count) in self.counts().into_iter().enumerate().filter(|(_, count)| *count > 0) {
+        for (index, count) in self.bar_counts().into_iter().enumerate().filter(|(_, count)| *count > 0) {
             let (from, to, height) = (edge(index), edge(index + 1), count as f64);
-            panel.filled_rectangle(BLUE, BAR_OPACITY, ((from, 0.0), (to, height)))?;
-            panel.line(Stroke::solid(BLUE, 0.75), &[(from, 0.0), (from, height), (to, height), (to, 0.0)])?;
+            panel.fill_rectangle(BLUE, BAR_OPACITY, ((from, 0.0), (to, height)))?;
+            panel.draw_line(Stroke::solid(BLUE, 0.75), &[(from, 0.0), (from, height), (to, height), (to, 0.0)])?;
         }
-        panel.vertical_line(ZERO_STROKE, 0.0)?;
+        panel.draw_vertical_line(ZERO_STROKE, 0.0)?;
         let y = WHISKER_HEIGHT * self.highest_count() / DATA_HEIGHT;
-        panel.line(
+        panel.draw_line(
             DIFFERENCE_STROKE,
             &[(self.difference, 0.0), (self.difference, y + CAP_HALF_LENGTH * panel.pixel_size().1)],
         )?;
-        panel.horizontal_whisker(DIFFERENCE_STROKE, y, self.interval)
+        panel.draw_horizontal_whisker(DIFFERENCE_STROKE, y, self.interval)
     }
 }

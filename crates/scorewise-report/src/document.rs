@@ -1,8 +1,8 @@
 //! The result of a command as data, together with everything that its page and figures need.
 //!
-//! A command creates the document; the HTML page and the pictures are made from it. Written as JSON (`--report results.json`), it is a file
-//! from which `scorewise report results.json` can make them again. It holds the confusion matrix at every threshold rather than the scores,
-//! so that every score on a page is computed from the same counts.
+//! A command creates the document, and the HTML page and the pictures are made from the document. `--report results.json` writes the document
+//! as JSON; `scorewise report results.json` makes the page and the pictures from that file. The document holds the confusion matrix at every
+//! threshold rather than the scores, so that every score on a page is computed from the same counts.
 
 use scorewise::{Confusion, Score};
 use serde::de::IgnoredAny;
@@ -168,7 +168,8 @@ pub struct ThresholdPoint {
 }
 
 impl ThresholdPoint {
-    /// The threshold rounded to `digits` decimals, or to as many more as are needed to keep the same confusion matrix.
+    /// The threshold rounded to `digits` decimals, or to more decimals where the rounded threshold would otherwise have another confusion
+    /// matrix.
     ///
     /// ```
     /// use scorewise_report::document::ThresholdPoint;
@@ -256,7 +257,7 @@ pub struct ReferenceForecast {
 pub struct TrainingHistory {
     /// The loss, such as `sol of f1`.
     pub loss: String,
-    /// Name of the score that can be computed from the loss; `None` when the loss is not that of a score.
+    /// Name of the score that can be computed from the loss; `None` when the loss does not correspond to a score.
     pub score: Option<String>,
     /// The training run of every ensemble member.
     pub members: Vec<MemberHistory>,
@@ -265,10 +266,10 @@ pub struct TrainingHistory {
 /// The training run of one ensemble member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberHistory {
-    /// Warm-up epochs with cross-entropy.
+    /// Epochs of the warm-up, which minimises cross-entropy.
     #[serde(default)]
     pub warm_up: Vec<EpochRecord>,
-    /// Epochs with the main loss.
+    /// Epochs after the warm-up, which minimise the main loss.
     pub epochs: Vec<EpochRecord>,
     /// Index, from 0, of the epoch whose weights were kept; `None` if the weights at the end of the warm-up were kept.
     pub kept: Option<usize>,
@@ -313,21 +314,21 @@ pub struct TheoryReport {
     pub deviation: f64,
     /// Best threshold that a calibrated forecast would have; `None` when there is no such threshold.
     pub calibrated_threshold: Option<f64>,
-    /// Corrected bounds of Marchetti et al. (2022), each with the exact value.
+    /// Corrected bounds of Marchetti et al. (2022), each with the exact value of the bounded quantity.
     pub bounds: Vec<TheoryBound>,
     /// Distribution function of the score: values in increasing order, each with the probability that the score does not exceed the value.
     #[serde(rename = "law")]
     pub distribution: Vec<(f64, f64)>,
 }
 
-/// A bound and the exact value that it bounds.
+/// An upper bound of a quantity, and the exact value of that quantity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TheoryBound {
-    /// Name of the bounded quantity.
+    /// The bounded quantity, written as a formula.
     pub name: String,
-    /// The exact value of the bounded quantity; `None` when it is not finite.
+    /// The exact value of the bounded quantity; `None` when that value is infinite or NaN.
     pub exact: Option<f64>,
-    /// The bound; `None` when it is infinite.
+    /// The upper bound; `None` when the bound is infinite.
     pub bound: Option<f64>,
 }
 
@@ -400,7 +401,7 @@ impl ForecastEvaluation {
         self.point().map_or_else(|| format_number(self.threshold), |point| point.display_threshold(3))
     }
 
-    /// The threshold in use with its confusion matrix; `None` when it is not among the points.
+    /// The threshold in use with its confusion matrix; `None` when `points` does not contain that threshold.
     #[must_use]
     pub fn point(&self) -> Option<&ThresholdPoint> {
         self.points.iter().find(|point| point.threshold == self.threshold)
@@ -429,7 +430,7 @@ pub fn scores_in_display_order(first: Option<Score>) -> Vec<Score> {
 pub struct InvalidDocument(String);
 
 impl Document {
-    /// Reads the JSON of `--report results.json`, or that of `--json`, which contains no data for figures.
+    /// Reads the JSON that `--report results.json` writes or that `--json` prints. The JSON of `--json` contains no data for figures.
     pub fn read(text: &str) -> Result<Self, InvalidDocument> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| InvalidDocument(format!("is not valid JSON: {error}")))?;
@@ -440,7 +441,7 @@ impl Document {
         if keys.scorewise && keys.result {
             return serde_json::from_value(value).map_err(other_version);
         }
-        let kind = keys.kind().ok_or_else(|| InvalidDocument("is not a result of scorewise".into()))?;
+        let kind = keys.result_kind().ok_or_else(|| InvalidDocument("is not a result of scorewise".into()))?;
         let result = CommandResult::read(kind, value).map_err(other_version)?;
         let seed = result.seed();
         Ok(Document::new(Provenance { seed, ..Provenance::default() }, result))
@@ -610,7 +611,7 @@ struct ResultKeys {
 }
 
 impl ResultKeys {
-    fn kind(&self) -> Option<ResultKind> {
+    fn result_kind(&self) -> Option<ResultKind> {
         if self.experiment && self.table {
             Some(ResultKind::Reproduce)
         } else if self.model && self.decision {
@@ -629,7 +630,7 @@ impl ResultKeys {
     }
 }
 
-/// Returns true for any value, including `null`; the default is false when the key is absent.
+/// Returns true for any value of a key, including `null`. It is not called for an absent key, for which the field keeps the default false.
 fn deserialize_presence<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(from).map(|_| true)
 }

@@ -1,4 +1,4 @@
-//! The error of this crate.
+//! The error type of this crate.
 
 use plotters::drawing::DrawingAreaErrorKind;
 
@@ -16,7 +16,7 @@ pub enum Error {
         panel: String,
     },
     /// A threshold lies outside [0, 1] or is NaN.
-    #[error("panel `{panel}`, threshold {row}: {value} does not lie in [0, 1]")]
+    #[error("panel `{panel}`: the threshold at index {row} is {value}, which does not lie in [0, 1]")]
     Threshold {
         /// Title of the panel.
         panel: String,

@@ -1,4 +1,4 @@
-//! All figures of a result. The HTML page, `--plots` and notebooks show the same ones.
+//! All figures of a result. The HTML page, `--plots` and notebooks show the same figures.
 
 use scorewise::sweep::Condition;
 use scorewise::{Prior, Score};
@@ -105,7 +105,7 @@ pub fn forecast_scores_figure(forecast: &ForecastEvaluation, is_narrow: bool) ->
     let picture = figure_scores(ScoreCurves {
         title: "Scores by threshold".into(),
         lines: scores.iter().map(curve).collect(),
-        prior: prior(forecast)?,
+        prior: parsed_prior(forecast)?,
         mark: Some(forecast.threshold),
         interval: forecast.interval,
         spread: forecast.spread,
@@ -116,14 +116,14 @@ pub fn forecast_scores_figure(forecast: &ForecastEvaluation, is_narrow: bool) ->
         name: "scores".into(),
         title: "Scores by threshold".into(),
         caption:
-            "Each score at every threshold: its best value, where that lies, and how much is lost at other thresholds."
+            "Each score at every threshold. A curve shows the best value, where it is reached, and how much other thresholds lose."
                 .into(),
         moving: MovingMark::Line,
         picture,
     })
 }
 
-/// The scores that are drawn: the one that evaluates the forecast, then f1, precision, recall, tss and csi.
+/// The scores that are drawn: the score by which the forecast is evaluated, then f1, precision, recall, tss and csi.
 fn plotted_scores(forecast: &ForecastEvaluation) -> Vec<Score> {
     let all = forecast.scores();
     let is_common = |score: &&Score| ["f1", "precision", "recall", "tss", "csi"].contains(&score.name());
@@ -161,7 +161,7 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
         figure_classes(ClassHistograms {
             title: "Predictions by class".into(),
             bins: forecast.bins.iter().map(class_bin).collect(),
-            prior: prior(forecast)?,
+            prior: parsed_prior(forecast)?,
             mark,
             names: forecast.classes.clone(),
         }),
@@ -169,7 +169,7 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
     figures.extend(figure_unless_empty(
         "decision",
         "Decision curve",
-        "Net benefit: hits minus false alarms, weighted by their costs. At threshold probability p, a miss costs (1 − p)/p times as much as a false alarm. The forecast is worth using where it lies above both other lines.",
+        "Net benefit: hits minus false alarms, weighted by their costs. At threshold probability p, a miss costs (1 − p)/p times as much as a false alarm. The forecast is worth using where its line lies above both other lines.",
         MovingMark::Line,
         decision_figure(forecast),
     )?);
@@ -203,7 +203,7 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
     figures.extend(figure_unless_empty(
         "performance",
         "Performance diagram",
-        "Up and to the right is better. Points on a curve have equal CSI, points on a ray equal frequency bias (alarms per event).",
+        "Up and to the right is better. Points on a solid grey curve have equal CSI; points on a dashed ray have equal frequency bias (alarms per event).",
         MovingMark::Dot("precision", "recall"),
         figure_performance(Performance {
             title: "Performance diagram".into(),
@@ -239,7 +239,7 @@ fn figure_unless_empty(
     Ok(none_if_empty(picture)?.map(with_texts))
 }
 
-/// Turns [`Error::Empty`] into `None`.
+/// Turns [`Error::Empty`], the error of a figure without data, into `None`.
 fn none_if_empty<T>(figure: Result<T>) -> Result<Option<T>> {
     match figure {
         Ok(figure) => Ok(Some(figure)),
@@ -248,7 +248,7 @@ fn none_if_empty<T>(figure: Result<T>) -> Result<Option<T>> {
     }
 }
 
-fn prior(forecast: &ForecastEvaluation) -> Result<Option<Prior>> {
+fn parsed_prior(forecast: &ForecastEvaluation) -> Result<Option<Prior>> {
     let parse = |text: &String| text.parse().map_err(|error: scorewise::Error| Error::Drawing(error.to_string()));
     forecast.prior.as_ref().map(parse).transpose()
 }
@@ -276,7 +276,7 @@ fn score_by_threshold(points: &[ThresholdPoint], score: &Score) -> Vec<(f64, Opt
 pub(crate) fn infeasible_ranges(forecast: &ForecastEvaluation) -> Result<Vec<(f64, f64)>> {
     let mut ranges: Vec<(f64, f64)> = Vec::new();
     let mut is_open = false;
-    for (point, holds) in forecast.points.iter().zip(feasible(forecast)?) {
+    for (point, holds) in forecast.points.iter().zip(conditions_met(forecast)?) {
         match (holds, is_open) {
             (false, false) => ranges.push((point.low, point.high)),
             (false, true) => ranges.last_mut().expect("a range is open").1 = point.high,
@@ -288,7 +288,7 @@ pub(crate) fn infeasible_ranges(forecast: &ForecastEvaluation) -> Result<Vec<(f6
 }
 
 /// For each threshold of the forecast, whether all conditions are met.
-pub(crate) fn feasible(forecast: &ForecastEvaluation) -> Result<Vec<bool>> {
+pub(crate) fn conditions_met(forecast: &ForecastEvaluation) -> Result<Vec<bool>> {
     let mut conditions = Vec::new();
     for text in &forecast.conditions {
         conditions.extend(Condition::parse(text).map_err(|error| Error::Drawing(error.to_string()))?);
@@ -297,7 +297,7 @@ pub(crate) fn feasible(forecast: &ForecastEvaluation) -> Result<Vec<bool>> {
     Ok(forecast.points.iter().map(holds).collect())
 }
 
-/// Bins of the reliability diagram, at most ten. Each is merged from adjacent bins of the document.
+/// The bins of the reliability diagram, at most ten, each merged from adjacent bins of the document.
 fn reliability_bins(bins: &[PredictionBin], is_weighted: bool) -> Vec<ReliabilityBin> {
     let bin = |group: &[PredictionBin]| {
         let positives: f64 = group.iter().map(|bin| bin.positives).sum();
@@ -373,7 +373,7 @@ fn training_figure(training: &TrainingHistory) -> Result<Option<ReportFigure>> {
         1 => "The mark shows the epoch whose weights were kept.".into(),
         members => {
             format!(
-                "{members} networks: the line is their median, the band covers all of them. Marks show the epochs whose weights were kept."
+                "The line is the median of {members} networks, and the band covers all of them. Marks show the epochs whose weights were kept."
             )
         }
     };
@@ -413,7 +413,7 @@ fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> 
     figures.extend(figure_unless_empty(
         "scores",
         &title,
-        "Each forecast at every threshold.",
+        "The score of each forecast at every threshold.",
         MovingMark::Absent,
         figure_scores(ScoreCurves {
             title: title.clone(),

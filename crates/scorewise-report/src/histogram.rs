@@ -15,7 +15,7 @@ pub(crate) struct DensityHistogram {
 
 impl DensityHistogram {
     /// Counts `values`, which must lie in [0, 1], in `bars` bars.
-    pub fn of(values: &[f64], bars: usize) -> Self {
+    pub fn new(values: &[f64], bars: usize) -> Self {
         let mut counts = vec![0; bars];
         for &value in values {
             counts[bar_index(value, bars)] += 1;
@@ -43,7 +43,7 @@ fn lower_end(index: usize, bars: usize) -> f64 {
 }
 
 /// Index of the bar that contains a value. The product `value * bars` may round to the wrong side of an edge (0.29 · 100 is below 29), so the
-/// result is checked against the edges.
+/// index is checked against the edges of the bar.
 fn bar_index(value: f64, bars: usize) -> usize {
     let candidate = ((value * bars as f64) as usize).min(bars - 1);
     if value < lower_end(candidate, bars) {
@@ -55,8 +55,8 @@ fn bar_index(value: f64, bars: usize) -> usize {
     }
 }
 
-/// Number of bars for these values. Scott's bar width 3.49 s n^(−1/3) is replaced by one of 0.1, 0.05 and 0.025, so that edges coincide with ticks
-/// and panels can be compared. If all values are equal, the width is 0.05.
+/// Number of bars for these values. Scott's bar width 3.49 s n^(−1/3) is replaced by one of 0.1, 0.05 and 0.025, so that edges of bars coincide
+/// with ticks and panels can be compared. If all values are equal, the width is 0.05.
 ///
 /// Scott, D. W. (1979). On optimal and data-based histograms. Biometrika 66, 605–610. doi:10.1093/biomet/66.3.605
 pub(crate) fn bar_count_for(values: &[f64]) -> usize {
@@ -79,8 +79,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_include_their_lower_end_and_the_last_includes_1() {
-        let histogram = DensityHistogram::of(&[0.0, 0.25, 0.5, 0.75, 1.0], 4);
+    fn bars_include_their_lower_end_and_the_last_bar_includes_1() {
+        let histogram = DensityHistogram::new(&[0.0, 0.25, 0.5, 0.75, 1.0], 4);
         assert_eq!(histogram.counts, [1, 1, 1, 2]);
         let bars: Vec<_> = histogram.bars().collect();
         assert_eq!(bars[0], (0.0, 0.25, 1.0 * 4.0 / 5.0));
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn every_edge_belongs_to_the_bar_above_it() {
+    fn every_edge_belongs_to_the_bar_on_its_right() {
         for bars in [1, 3, 7, 10, 20, 40, 49, 100, 1000] {
             for index in 0..bars {
                 let low = index as f64 / bars as f64;
@@ -101,19 +101,19 @@ mod tests {
     }
 
     #[test]
-    fn total_area_is_1() {
+    fn the_areas_of_all_bars_add_up_to_1() {
         let values: Vec<f64> = (0..97).map(|row| (row * row % 101) as f64 / 100.0).collect();
         for bars in [1, 10, 20, 40, 33] {
             let area: f64 =
-                DensityHistogram::of(&values, bars).bars().map(|(low, high, height)| (high - low) * height).sum();
+                DensityHistogram::new(&values, bars).bars().map(|(low, high, height)| (high - low) * height).sum();
             assert!((area - 1.0).abs() < 1e-14, "{area}");
         }
     }
 
     #[test]
-    fn no_values_give_no_bars() {
-        assert_eq!(DensityHistogram::of(&[], 10).bars().count(), 0);
-        assert_eq!(DensityHistogram::of(&[], 10).peak(), 0.0);
+    fn a_histogram_without_values_has_no_bars() {
+        assert_eq!(DensityHistogram::new(&[], 10).bars().count(), 0);
+        assert_eq!(DensityHistogram::new(&[], 10).peak(), 0.0);
     }
 
     #[test]

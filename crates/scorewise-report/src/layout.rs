@@ -18,7 +18,7 @@ pub(crate) fn row_count(panels: usize) -> usize {
     panels.div_ceil(column_count(panels))
 }
 
-/// Row and column of every panel. The column is counted in half columns, because a short row is centred.
+/// Row and column of every panel. The column is counted in half columns, because centring may shift a short row by half a column.
 pub(crate) fn grid_positions(panels: usize) -> impl Iterator<Item = (usize, usize)> {
     let columns = column_count(panels);
     let missing = row_count(panels) * columns - panels;
@@ -29,7 +29,7 @@ pub(crate) fn grid_positions(panels: usize) -> impl Iterator<Item = (usize, usiz
     })
 }
 
-/// The rectangle of every panel, if all panels have this width and height.
+/// The rectangle of every panel; all panels have the given width and height.
 pub(crate) fn panel_rects(panels: usize, (width, height): (f64, f64)) -> impl Iterator<Item = Rect> {
     grid_positions(panels).map(move |(row, half_column)| Rect {
         left: 0.5 * half_column as f64 * width,
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn full_rows_are_filled_in_order() {
+    fn panels_get_distinct_cells_in_reading_order() {
         assert_eq!(grid_positions(1).collect::<Vec<_>>(), [(0, 0)]);
         assert_eq!(grid_positions(4).collect::<Vec<_>>(), [(0, 0), (0, 2), (1, 0), (1, 2)]);
         for panels in 1..=30 {

@@ -1,4 +1,4 @@
-//! Legends below the plotting area. Each key has a symbol and a name; keys are centred, in as many rows as needed.
+//! Legends below the plotting area. A legend key is a symbol and a name; keys are centred and take as many rows as needed.
 
 use plotters::element::{Circle, Rectangle};
 use plotters::prelude::DrawingBackend;
@@ -57,14 +57,14 @@ impl Legend {
     /// measured at the same scale, so that SVG and PNG have the same rows.
     fn keys_per_row(&self) -> usize {
         let scale = PixelScale(10);
-        let widths: Vec<i32> = self.keys(scale).map(|(_, _, width)| width).collect();
+        let widths: Vec<i32> = self.measured_keys(scale).map(|(_, _, width)| width).collect();
         let balanced = |most: usize| widths.len().div_ceil(widths.len().div_ceil(most));
         let fits = |keys: &usize| total_width(&column_widths(&widths, *keys), scale) <= scale.units(self.width);
         (1..=widths.len()).rev().map(balanced).find(fits).unwrap_or(1)
     }
 
     /// Symbol, name (truncated if necessary) and width of each key.
-    fn keys(&self, scale: PixelScale) -> impl Iterator<Item = (Mark, String, i32)> + '_ {
+    fn measured_keys(&self, scale: PixelScale) -> impl Iterator<Item = (Mark, String, i32)> + '_ {
         let style = text_style(scale, LABEL_SIZE, HPos::Left, VPos::Center);
         let symbol_width = scale.units(SYMBOL_WIDTH + SYMBOL_GAP);
         self.keys.iter().map(move |(mark, name)| {
@@ -77,7 +77,7 @@ impl Legend {
     /// Draws the keys at the top of the area, centred and aligned in columns.
     pub fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
         let style = text_style(scale, LABEL_SIZE, HPos::Left, VPos::Center);
-        let keys: Vec<_> = self.keys(scale).collect();
+        let keys: Vec<_> = self.measured_keys(scale).collect();
         let keys_per_row = self.keys_per_row();
         let widths: Vec<i32> = keys.iter().map(|(_, _, width)| *width).collect();
         let columns = column_widths(&widths, keys_per_row);
@@ -95,7 +95,7 @@ impl Legend {
     }
 }
 
-/// The width of every column of a legend with `keys_per_row` columns.
+/// The width of every column of a legend with `keys_per_row` columns; `widths` are the widths of the keys.
 fn column_widths(widths: &[i32], keys_per_row: usize) -> Vec<i32> {
     let widest = |column: usize| widths.iter().skip(column).step_by(keys_per_row).copied().max().unwrap_or(0);
     (0..keys_per_row.min(widths.len())).map(widest).collect()
@@ -177,9 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_about_equal_length() {
+    fn rows_of_a_legend_have_about_the_same_number_of_keys() {
         assert_eq!(keys_per_row_and_height(6, 2000.0), (6, ROW_HEIGHT));
-        // A key is about 100 pixels wide, so five would fit in a row; but two rows of three look better than a row of five and a row of one.
+        // A key is about 100 pixels wide, so five would fit in a row; but two rows of three keys look better than a row of five and a row of one.
         assert_eq!(keys_per_row_and_height(6, 510.0), (3, 2.0 * ROW_HEIGHT));
         assert_eq!(keys_per_row_and_height(10, 510.0), (5, 2.0 * ROW_HEIGHT));
     }

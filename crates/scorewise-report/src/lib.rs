@@ -1,6 +1,6 @@
 //! HTML reports and figures for the results of scorewise.
 //!
-//! A result is a [`Document`](document::Document). [`page`] turns it into one HTML file and [`figures`] into its figures. Each figure is a
+//! A result is a [`Document`](document::Document). [`page`] turns it into one HTML file, and [`figures`] returns its figures. Each figure is a
 //! [`Picture`] that is rendered on demand, in memory, as SVG or PNG by the same code. This crate prints nothing and writes no files.
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.

@@ -34,7 +34,7 @@ impl NamedLine {
     }
 
     /// All points with finite coordinates.
-    pub(crate) fn defined(&self) -> impl Iterator<Item = PlotPoint> {
+    pub(crate) fn defined_points(&self) -> impl Iterator<Item = PlotPoint> {
         self.segments().into_iter().flatten()
     }
 }
@@ -44,9 +44,9 @@ pub(crate) fn draw_lines<DB: DrawingBackend>(lines: &[NamedLine], panel: &Panel<
     for (index, line) in lines.iter().enumerate().rev() {
         for segment in line.segments() {
             match segment[..] {
-                // A single defined point between undefined ones is no line, so it is drawn as a dot.
-                [single] => panel.dot(Stroke::for_line(index).colour, 1.5, single)?,
-                _ => panel.line(Stroke::for_line(index), &segment)?,
+                // A single point between two interruptions is not a line, so it is drawn as a dot.
+                [single] => panel.draw_dot(Stroke::for_line(index).colour, 1.5, single)?,
+                _ => panel.draw_line(Stroke::for_line(index), &segment)?,
             }
         }
     }

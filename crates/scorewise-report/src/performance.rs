@@ -23,7 +23,7 @@ use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 use crate::text::SMALL_LABEL_SIZE;
 
-/// Lines of forecasts over all thresholds, and the chosen threshold as a point.
+/// Data of a performance diagram: lines of forecasts over all thresholds, and the chosen threshold as a point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Performance {
     /// Title of the figure, such as `Performance diagram`.
@@ -41,7 +41,7 @@ pub fn figure_performance(performance: Performance) -> Result<Picture> {
     if performance.mark.is_none() && performance.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
     }
-    Picture::of(performance)
+    Picture::new(performance)
 }
 
 const CSI_STROKE: Stroke = Stroke::solid(FRAME, 0.8);
@@ -50,7 +50,7 @@ const WHISKER_STROKE: Stroke = Stroke::solid(INK, 1.25);
 const LABELLED_BIASES: [f64; 10] = [0.3, 0.5, 0.8, 1.0, 1.3, 1.5, 2.0, 3.0, 5.0, 10.0];
 /// The success ratio at which lines of equal CSI are labelled.
 const CSI_LABEL_AT: f64 = 0.955;
-/// Where the rays of equal bias start, as a fraction of their length. At the origin itself they would merge into a blot.
+/// Distance from the origin at which the rays of equal bias start, as a fraction of their length. Near the origin they would merge into a blot.
 const RAY_START: f64 = 0.03;
 /// Space for the labels of the bias, to the right of the plotting area, in pixels.
 const BIAS_LABEL_SPACE: f64 = 14.0;
@@ -63,7 +63,8 @@ fn detection_probability(csi: f64, success: f64) -> f64 {
 /// The line of equal CSI, from the upper border of the diagram (SR = CSI) to the right border (POD = CSI).
 fn csi_isoline(csi: f64) -> Vec<PlotPoint> {
     let from_csi_to_1 = |step: i32| csi + (1.0 - csi) * (f64::from(step) / 200.0);
-    // With equal steps of SR, the steep upper half would look ragged, so the upper half has equal steps of POD.
+    // With equal steps of the success ratio (SR), the steep upper half would look ragged, so it has equal steps of the probability of
+    // detection (POD).
     let upper = (0..200)
         .map(|step| (detection_probability(csi, 1.0 - from_csi_to_1(step) + csi), 1.0 - from_csi_to_1(step) + csi));
     let lower = (0..=200).map(|step| (from_csi_to_1(step), detection_probability(csi, from_csi_to_1(step))));
@@ -76,8 +77,8 @@ fn draw_isolines<DB: DrawingBackend>(panel: &Panel<'_, DB>) -> Result<()> {
         // The ray of equal bias ends at the upper border, or at the right border if the bias is below 1.
         let end = if bias < 1.0 { (1.0, bias) } else { (1.0 / bias, 1.0) };
         let start = (RAY_START * end.0, RAY_START * end.1);
-        panel.line(BIAS_STROKE, &[start, end])?;
-        panel.label_near(
+        panel.draw_line(BIAS_STROKE, &[start, end])?;
+        panel.draw_label_near(
             &format!("{bias}"),
             SMALL_LABEL_SIZE,
             end,
@@ -86,12 +87,12 @@ fn draw_isolines<DB: DrawingBackend>(panel: &Panel<'_, DB>) -> Result<()> {
     }
     for tenth in 1..10 {
         let csi = f64::from(tenth) / 10.0;
-        panel.line(CSI_STROKE, &csi_isoline(csi))?;
+        panel.draw_line(CSI_STROKE, &csi_isoline(csi))?;
     }
     for tenth in 1..10 {
         let csi = f64::from(tenth) / 10.0;
         let success_ratio = CSI_LABEL_AT.max(csi + 0.5 * (1.0 - csi));
-        panel.label_on_background(
+        panel.draw_label_on_background(
             &format!("{csi}"),
             SMALL_LABEL_SIZE,
             (success_ratio, detection_probability(csi, success_ratio)),
@@ -125,10 +126,10 @@ impl SinglePanel for Performance {
         draw_isolines(panel)?;
         draw_lines(&self.lines, panel)?;
         if let (Some((success, detection)), Some((success_interval, detection_interval))) = (self.mark, self.whiskers) {
-            panel.horizontal_whisker(WHISKER_STROKE, detection, success_interval)?;
-            panel.vertical_whisker(WHISKER_STROKE, success, detection_interval)?;
+            panel.draw_horizontal_whisker(WHISKER_STROKE, detection, success_interval)?;
+            panel.draw_vertical_whisker(WHISKER_STROKE, success, detection_interval)?;
         }
-        panel.chosen_point(self.mark)
+        panel.draw_chosen_point(self.mark)
     }
 }
 

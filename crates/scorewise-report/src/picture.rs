@@ -1,7 +1,7 @@
 //! Renders a figure as SVG or PNG with the same drawing code.
 //!
-//! plotters has integer coordinates, and at one unit per pixel curves would look ragged. So figures are drawn larger. The SVG is drawn at 10 units
-//! per pixel and scaled back by its header. The PNG is drawn at 4 units per pixel, and every block of 2 × 2 units is averaged for antialiasing.
+//! plotters has integer coordinates, and at one unit per pixel curves would look ragged. Figures are therefore drawn larger. The SVG is drawn at 10
+//! units per pixel and scaled back by its header. The PNG is drawn at 4 units per pixel, and every block of 2 × 2 units is averaged for antialiasing.
 //! The PNG therefore has 2 dots per pixel, sharp in print and on high-resolution screens, and declares that density in its header.
 
 use plotters::coord::Shift;
@@ -14,14 +14,14 @@ use crate::escape_control_characters;
 use crate::palette::PAPER;
 use crate::text::register_embedded_font;
 
-/// A figure with validated data. It is rendered only when asked for, because PNG rendering is slow and a page needs no PNG.
+/// A figure with validated data. It is rendered only on demand, because PNG rendering is slow and a page needs no PNG.
 pub struct Picture {
     figure: Box<dyn ErasedPlot>,
 }
 
 impl Picture {
     /// Wraps a figure whose data have been validated.
-    pub(crate) fn of(figure: impl Plot + 'static) -> Result<Self> {
+    pub(crate) fn new(figure: impl Plot + 'static) -> Result<Self> {
         // The size of the legend, and with it the size of the picture, depends on the font.
         register_embedded_font()?;
         Ok(Picture { figure: Box::new(figure) })
@@ -84,7 +84,7 @@ pub(crate) struct Rect {
 
 impl Rect {
     /// The part of a drawing area that this rectangle covers.
-    pub fn on<DB: DrawingBackend>(self, area: &Area<DB>, scale: PixelScale) -> Area<DB> {
+    pub fn sub_area<DB: DrawingBackend>(self, area: &Area<DB>, scale: PixelScale) -> Area<DB> {
         let units = |pixels: f64| scale.units(pixels).max(0);
         area.clone().shrink((units(self.left), units(self.top)), (units(self.width), units(self.height)))
     }
@@ -106,7 +106,7 @@ impl PixelScale {
     }
 
     /// Converts a line width in pixels to drawing units; the result is at least 1.
-    pub fn stroke(self, pixels: f64) -> u32 {
+    pub fn line_width_in_units(self, pixels: f64) -> u32 {
         self.units(pixels).max(1).unsigned_abs()
     }
 }
@@ -130,7 +130,7 @@ const DOTS_PER_PIXEL: u32 = 2;
 /// Density of the PNG in dots per metre, if there are 96 pixels per inch.
 const DOTS_PER_METRE: u32 = (96.0 * DOTS_PER_PIXEL as f64 / 0.0254) as u32;
 
-/// The object-safe form of [`Plot`], whose `draw` is generic over the backend.
+/// The methods of a [`Plot`] as a trait object; [`Plot`] itself cannot be one, because its `draw` is generic over the backend.
 trait ErasedPlot: Send + Sync {
     fn size(&self) -> (u32, u32);
     fn frames(&self) -> Vec<Frame>;
@@ -146,14 +146,14 @@ impl<F: Plot> ErasedPlot for F {
         Plot::frames(self)
     }
     fn svg(&self) -> Result<String> {
-        svg(self)
+        render_svg(self)
     }
     fn png(&self) -> Result<Vec<u8>> {
-        png(self)
+        render_png(self)
     }
 }
 
-fn draw<DB: DrawingBackend>(figure: &impl Plot, backend: DB, scale: PixelScale) -> Result<()> {
+fn draw_on_backend<DB: DrawingBackend>(figure: &impl Plot, backend: DB, scale: PixelScale) -> Result<()> {
     let area = backend.into_drawing_area();
     area.fill(&PAPER)?;
     figure.draw(&area, scale)?;
@@ -161,14 +161,14 @@ fn draw<DB: DrawingBackend>(figure: &impl Plot, backend: DB, scale: PixelScale) 
     Ok(())
 }
 
-fn svg(figure: &impl Plot) -> Result<String> {
+fn render_svg(figure: &impl Plot) -> Result<String> {
     let (width, height) = Plot::size(figure);
     let (wide, high) = (width * SVG_SCALE.0, height * SVG_SCALE.0);
     let mut text = String::new();
-    draw(figure, SVGBackend::with_string(&mut text, (wide, high)), SVG_SCALE)?;
+    draw_on_backend(figure, SVGBackend::with_string(&mut text, (wide, high)), SVG_SCALE)?;
     let drawn_size = format!("<svg width=\"{wide}\" height=\"{high}\"");
     if !text.starts_with(&drawn_size) {
-        return Err(Error::Drawing("the SVG does not start with its size".into()));
+        return Err(Error::Drawing("the SVG of plotters does not start with its width and height".into()));
     }
     // Names given by users may contain control characters, which are not allowed in XML.
     let text = escape_control_characters(&text);
@@ -176,11 +176,11 @@ fn svg(figure: &impl Plot) -> Result<String> {
     Ok(text.replacen(&drawn_size, &format!("<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\""), 1))
 }
 
-fn png(figure: &impl Plot) -> Result<Vec<u8>> {
+fn render_png(figure: &impl Plot) -> Result<Vec<u8>> {
     let (width, height) = Plot::size(figure);
     let (wide, high) = (width * PNG_SCALE.0, height * PNG_SCALE.0);
     let mut fine = vec![0; 3 * wide as usize * high as usize];
-    draw(figure, Bitmap(BitMapBackend::with_buffer(&mut fine, (wide, high))), PNG_SCALE)?;
+    draw_on_backend(figure, Bitmap(BitMapBackend::with_buffer(&mut fine, (wide, high))), PNG_SCALE)?;
     let dots = mean_of_blocks(&fine, wide as usize, (PNG_SCALE.0 / DOTS_PER_PIXEL) as usize);
 
     let mut bytes = Vec::new();
@@ -200,7 +200,7 @@ fn png(figure: &impl Plot) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Downsamples an RGB image: every block of `side` × `side` dots becomes its mean.
+/// Downsamples an RGB image: every block of `side` × `side` dots is replaced by one dot, its mean.
 fn mean_of_blocks(fine: &[u8], row_length: usize, side: usize) -> Vec<u8> {
     let dots_per_block = (side * side) as u32;
     let row_of_blocks = |rows: &[u8]| -> Vec<u8> {

@@ -32,7 +32,7 @@ pub fn figure_precision_recall(curves: PrecisionRecall) -> Result<Picture> {
     if curves.mark.is_none() && curves.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
     }
-    Picture::of(curves)
+    Picture::new(curves)
 }
 
 impl SinglePanel for PrecisionRecall {
@@ -53,9 +53,9 @@ impl SinglePanel for PrecisionRecall {
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         if let Some(rate) = self.base_rate {
-            panel.horizontal_line(REFERENCE_STROKE, rate)?;
+            panel.draw_horizontal_line(REFERENCE_STROKE, rate)?;
         }
         draw_lines(&self.lines, panel)?;
-        panel.chosen_point(self.mark)
+        panel.draw_chosen_point(self.mark)
     }
 }

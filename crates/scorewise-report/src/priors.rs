@@ -36,7 +36,7 @@ pub fn figure_priors(rows: &[PriorRow]) -> Result<Picture> {
     if let Some(row) = rows.iter().find(|row| row.priors.is_empty()) {
         return Err(Error::NoPrior { panel: row.title.clone() });
     }
-    Picture::of(PriorFigure { rows: rows.to_vec() })
+    Picture::new(PriorFigure { rows: rows.to_vec() })
 }
 
 struct PriorFigure {
@@ -68,7 +68,7 @@ impl Plot for PriorFigure {
             if let Some(legend) = legend(row) {
                 let top = left.top + PANEL_HEIGHT + 0.5 * MARGIN;
                 let legend_rect = Rect { left: MARGIN, top, width: WIDTH - 2.0 * MARGIN, height: legend.height() };
-                legend.draw(&legend_rect.on(area, scale), scale)?;
+                legend.draw(&legend_rect.sub_area(area, scale), scale)?;
             }
         }
         Ok(())
@@ -114,7 +114,7 @@ fn draw_densities<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, rect: Rec
     let panel = axes.draw(area, rect, scale)?;
     for (index, named) in row.priors.iter().enumerate() {
         for line in density_lines_below(&named.prior, axes.y.to) {
-            panel.line(Stroke::for_line(index), &line)?;
+            panel.draw_line(Stroke::for_line(index), &line)?;
         }
     }
     Ok(())
@@ -124,7 +124,7 @@ fn draw_cdfs<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, rect: Rect, sc
     let axes = cdf_axes(row);
     let panel = axes.draw(area, rect, scale)?;
     for (index, named) in row.priors.iter().enumerate() {
-        panel.line(Stroke::for_line(index), &cdf_points(&named.prior))?;
+        panel.draw_line(Stroke::for_line(index), &cdf_points(&named.prior))?;
     }
     Ok(())
 }

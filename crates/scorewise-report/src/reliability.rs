@@ -1,4 +1,4 @@
-//! Reliability diagram: observed frequency against forecast probability, with the number of rows in each bin below.
+//! Reliability diagram: observed frequency against forecast probability, and in a lower panel the number of rows in each bin.
 //!
 //! Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams. Weather and Forecasting 22, 651–661.
 //! doi:10.1175/WAF993.1
@@ -40,12 +40,13 @@ pub struct Reliability {
     pub base_rate: f64,
 }
 
-/// Draws the observed frequencies with their intervals, the diagonal of a perfectly reliable forecast, and below them the weights of the bins.
+/// Draws the observed frequencies with their intervals, the diagonal of a perfectly reliable forecast, and in a lower panel the weights of the
+/// bins.
 pub fn figure_reliability(reliability: Reliability) -> Result<Picture> {
-    if reliability.bins().is_empty() {
+    if reliability.drawable_bins().is_empty() {
         return Err(Error::Empty);
     }
-    Picture::of(reliability)
+    Picture::new(reliability)
 }
 
 const DATA_STROKE: Stroke = Stroke::solid(BLUE, 2.0);
@@ -58,7 +59,7 @@ const HALF_BAR: f64 = 0.012;
 
 impl Reliability {
     /// The bins that can be drawn, from left to right.
-    fn bins(&self) -> Vec<ReliabilityBin> {
+    fn drawable_bins(&self) -> Vec<ReliabilityBin> {
         let usable = |bin: &ReliabilityBin| bin.mean.is_finite() && bin.frequency.is_finite() && bin.weight > 0.0;
         let mut bins: Vec<ReliabilityBin> = self.bins.iter().copied().filter(usable).collect();
         bins.sort_by(|a, b| a.mean.total_cmp(&b.mean));
@@ -70,11 +71,16 @@ impl Reliability {
     }
 
     fn lower_axes(&self) -> Axes<'static> {
-        let weights: Vec<f64> = self.bins().iter().map(|bin| bin.weight).filter(|weight| weight.is_finite()).collect();
+        let weights: Vec<f64> =
+            self.drawable_bins().iter().map(|bin| bin.weight).filter(|weight| weight.is_finite()).collect();
         let smallest_weight = weights.iter().copied().fold(f64::INFINITY, f64::min);
         let largest_weight = weights.iter().copied().fold(0.0, f64::max);
-        // The axis starts at half of the smallest weight, so that the bar of the smallest weight is visible, too.
-        Axes::continued(0.0, 1.0, Axis::new("weight (log)", 0.5 * smallest_weight, 1.5 * largest_weight).log_scale())
+        // The axis starts at half of the smallest weight, so that the bar of the smallest weight is visible.
+        Axes::for_lower_panel(
+            0.0,
+            1.0,
+            Axis::new("weight (log)", 0.5 * smallest_weight, 1.5 * largest_weight).log_scale(),
+        )
     }
 
     fn legend(&self) -> Legend {
@@ -86,26 +92,29 @@ impl Reliability {
         legend(keys, SQUARE_PANEL.0)
     }
 
-    fn draw_upper<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
-        let (panel, bins) = (self.upper_axes().draw(area, UPPER_PANEL, scale)?, self.bins());
-        panel.horizontal_line(BASE_RATE_STROKE, self.base_rate)?;
-        panel.vertical_line(BASE_RATE_STROKE, self.base_rate)?;
-        panel.line(REFERENCE_STROKE, &[(0.0, 0.0), (1.0, 1.0)])?;
+    fn draw_upper_panel<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
+        let (panel, bins) = (self.upper_axes().draw(area, UPPER_PANEL, scale)?, self.drawable_bins());
+        panel.draw_horizontal_line(BASE_RATE_STROKE, self.base_rate)?;
+        panel.draw_vertical_line(BASE_RATE_STROKE, self.base_rate)?;
+        panel.draw_line(REFERENCE_STROKE, &[(0.0, 0.0), (1.0, 1.0)])?;
         for bin in &bins {
-            panel.vertical_whisker(INTERVAL_STROKE, bin.mean, (bin.low, bin.high))?;
+            panel.draw_vertical_whisker(INTERVAL_STROKE, bin.mean, (bin.low, bin.high))?;
         }
         let line: Vec<_> = bins.iter().map(|bin| (bin.mean, bin.frequency)).collect();
-        panel.line(DATA_STROKE, &line)?;
-        line.into_iter().try_for_each(|point| panel.dot(BLUE, DOT_RADIUS, point))
+        panel.draw_line(DATA_STROKE, &line)?;
+        line.into_iter().try_for_each(|point| panel.draw_dot(BLUE, DOT_RADIUS, point))
     }
 
-    fn draw_lower<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
+    fn draw_lower_panel<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
         let axes = self.lower_axes();
         let (panel, baseline) = (axes.draw(area, LOWER_PANEL, scale)?, axes.y.from);
-        for ReliabilityBin { mean, weight, .. } in self.bins() {
+        for ReliabilityBin { mean, weight, .. } in self.drawable_bins() {
             let (from, to) = (mean - HALF_BAR, mean + HALF_BAR);
-            panel.filled_rectangle(BLUE, BAR_OPACITY, ((from, baseline), (to, weight)))?;
-            panel.line(Stroke::solid(BLUE, 0.75), &[(from, baseline), (from, weight), (to, weight), (to, baseline)])?;
+            panel.fill_rectangle(BLUE, BAR_OPACITY, ((from, baseline), (to, weight)))?;
+            panel.draw_line(
+                Stroke::solid(BLUE, 0.75),
+                &[(from, baseline), (from, weight), (to, weight), (to, baseline)],
+            )?;
         }
         Ok(())
     }
@@ -121,8 +130,8 @@ impl Plot for Reliability {
     }
 
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
-        self.draw_upper(area, scale)?;
-        self.draw_lower(area, scale)?;
+        self.draw_upper_panel(area, scale)?;
+        self.draw_lower_panel(area, scale)?;
         draw_legend(&self.legend(), area, LOWER_PANEL.top + LOWER_PANEL.height, scale)
     }
 }

@@ -32,7 +32,7 @@ pub fn figure_roc(roc: Roc) -> Result<Picture> {
     if roc.mark.is_none() && roc.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
     }
-    Picture::of(roc)
+    Picture::new(roc)
 }
 
 impl SinglePanel for Roc {
@@ -57,8 +57,8 @@ impl SinglePanel for Roc {
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
-        panel.line(REFERENCE_STROKE, &[(0.0, 0.0), (1.0, 1.0)])?;
+        panel.draw_line(REFERENCE_STROKE, &[(0.0, 0.0), (1.0, 1.0)])?;
         draw_lines(&self.lines, panel)?;
-        panel.chosen_point(self.mark)
+        panel.draw_chosen_point(self.mark)
     }
 }

@@ -1,7 +1,7 @@
 //! The distribution of a score under a random threshold, with the mean of the score and the value that training maximises.
 //!
 //! ```text
-//! F(x) = P(s(CM(τ)) ≤ x)        E[s(CM(τ))]: the mean score        s(E[CM(τ)]): what the loss maximises
+//! F(x) = P(s(CM(τ)) ≤ x)        E[s(CM(τ))]: the mean score        s(E[CM(τ)]): the value that training maximises
 //! ```
 
 use plotters::prelude::DrawingBackend;
@@ -31,12 +31,13 @@ pub struct ScoreDistributionFigure {
     pub score_of_expectation: f64,
 }
 
-/// Draws the distribution function as a step function; the expected score and the score of the expectation are vertical lines.
+/// Draws the distribution function as a step function; the expected score and the score of the expected confusion matrix are vertical
+/// lines.
 pub fn figure_score_distribution(distribution: ScoreDistributionFigure) -> Result<Picture> {
-    if distribution.steps().is_empty() {
+    if distribution.finite_steps().is_empty() {
         return Err(Error::Empty);
     }
-    Picture::of(distribution)
+    Picture::new(distribution)
 }
 
 const DISTRIBUTION_STROKE: Stroke = Stroke::solid(BLUE, 2.0);
@@ -47,16 +48,16 @@ const MARGIN: f64 = 0.05;
 
 impl ScoreDistributionFigure {
     /// The points of the distribution function with finite coordinates, in increasing order.
-    fn steps(&self) -> Vec<PlotPoint> {
+    fn finite_steps(&self) -> Vec<PlotPoint> {
         let mut steps: Vec<PlotPoint> =
             self.steps.iter().copied().filter(|(x, p)| x.is_finite() && p.is_finite()).collect();
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         steps
     }
 
-    fn range(&self) -> (f64, f64) {
+    fn x_range(&self) -> (f64, f64) {
         let means = [self.expected_score, self.score_of_expectation].into_iter().filter(|mean| mean.is_finite());
-        let values: Vec<f64> = self.steps().into_iter().map(|(x, _)| x).chain(means).collect();
+        let values: Vec<f64> = self.finite_steps().into_iter().map(|(x, _)| x).chain(means).collect();
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let margin = MARGIN * (high - low);
@@ -67,7 +68,7 @@ impl ScoreDistributionFigure {
     fn step_line(&self) -> Vec<PlotPoint> {
         let axis = self.axes().x;
         let mut line = vec![(axis.from, 0.0)];
-        for (x, probability) in self.steps() {
+        for (x, probability) in self.finite_steps() {
             line.extend([(x, line[line.len() - 1].1), (x, probability)]);
         }
         line.push((axis.to, line[line.len() - 1].1));
@@ -77,7 +78,7 @@ impl ScoreDistributionFigure {
 
 impl SinglePanel for ScoreDistributionFigure {
     fn axes(&self) -> Axes<'_> {
-        let (low, high) = self.range();
+        let (low, high) = self.x_range();
         Axes::new(&self.title, Axis::new(&*self.score, low, high), Axis::new("cumulative probability", 0.0, 1.03))
     }
 
@@ -90,8 +91,8 @@ impl SinglePanel for ScoreDistributionFigure {
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
-        panel.line(DISTRIBUTION_STROKE, &self.step_line())?;
-        panel.vertical_line(EXPECTED_SCORE_STROKE, self.expected_score)?;
-        panel.vertical_line(SCORE_OF_EXPECTATION_STROKE, self.score_of_expectation)
+        panel.draw_line(DISTRIBUTION_STROKE, &self.step_line())?;
+        panel.draw_vertical_line(EXPECTED_SCORE_STROKE, self.expected_score)?;
+        panel.draw_vertical_line(SCORE_OF_EXPECTATION_STROKE, self.score_of_expectation)
     }
 }

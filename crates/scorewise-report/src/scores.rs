@@ -30,30 +30,30 @@ pub struct ScoreCurves {
     pub spread: Option<(f64, f64)>,
     /// The ranges of thresholds at which at least one condition is not met.
     pub infeasible: Vec<(f64, f64)>,
-    /// Draws the figure half as wide, so that its text stays legible on a phone or in one column of a paper.
+    /// Whether the figure is drawn half as wide, so that its text stays legible on a phone or in one column of a paper.
     pub is_narrow: bool,
 }
 
-/// Draws scores by threshold. The y axis covers at least [0, 1] and starts at −1 or above; values outside the axis are clipped.
+/// Draws scores by threshold. The y axis covers at least [0, 1] and never starts below −1; values outside the axis are clipped.
 pub fn figure_scores(curves: ScoreCurves) -> Result<Picture> {
     if curves.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
     }
-    Picture::of(curves)
+    Picture::new(curves)
 }
 
-/// Height of the prior's maximum, as a fraction of the panel.
+/// Height at which the maximum of the prior's density is drawn, as a fraction of the panel.
 const PRIOR_HEIGHT: f64 = 0.25;
 const PRIOR_OPACITY: f64 = 0.35;
 const SPREAD_OPACITY: f64 = 0.2;
 const INTERVAL_OPACITY: f64 = 0.35;
-/// Some scores grow without bound as the threshold approaches 0 or 1. If the maximum exceeds the 95th percentile of the values by this factor,
-/// the y axis ends at the 95th percentile.
+/// Some scores grow without bound as the threshold approaches 0 or 1. If the maximum is more than this many times the 95th percentile of the
+/// values, the y axis ends at the 95th percentile.
 const OUTLIER_FACTOR: f64 = 4.0;
 
 impl ScoreCurves {
-    fn range(&self) -> (f64, f64) {
-        let mut values: Vec<f64> = self.lines.iter().flat_map(NamedLine::defined).map(|(_, y)| y).collect();
+    fn y_range(&self) -> (f64, f64) {
+        let mut values: Vec<f64> = self.lines.iter().flat_map(NamedLine::defined_points).map(|(_, y)| y).collect();
         values.sort_by(f64::total_cmp);
         let (Some(lowest), Some(highest)) = (values.first(), values.last()) else { return (0.0, 1.0) };
         let percentile_95 = values[(values.len() - 1) * 95 / 100].max(1.0);
@@ -70,7 +70,7 @@ impl SinglePanel for ScoreCurves {
     }
 
     fn axes(&self) -> Axes<'_> {
-        let (low, high) = self.range();
+        let (low, high) = self.y_range();
         Axes::new(&self.title, Axis::unit("threshold"), Axis::new("score", low, high)).with_space_for_label()
     }
 
@@ -96,21 +96,21 @@ impl SinglePanel for ScoreCurves {
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         if let Some(spread) = self.spread {
-            panel.vertical_band(FRAME, SPREAD_OPACITY, spread)?;
+            panel.fill_vertical_band(FRAME, SPREAD_OPACITY, spread)?;
         }
         if let Some(prior) = &self.prior {
-            let (peak, (low, high)) = (peak_density(prior), self.range());
+            let (peak, (low, high)) = (peak_density(prior), self.y_range());
             let scaled = |(x, f): (f64, f64)| (x, low + PRIOR_HEIGHT * (high - low) * f / peak);
             let area: Vec<_> = area_under_density(prior, peak).into_iter().map(scaled).collect();
-            panel.fill(SKY, PRIOR_OPACITY, &area)?;
+            panel.fill_polygon(SKY, PRIOR_OPACITY, &area)?;
         }
         for range in &self.infeasible {
-            panel.hatch(*range)?;
+            panel.draw_hatching(*range)?;
         }
         if let Some(interval) = self.interval {
-            panel.vertical_band(INK, INTERVAL_OPACITY, interval)?;
+            panel.fill_vertical_band(INK, INTERVAL_OPACITY, interval)?;
         }
         draw_lines(&self.lines, panel)?;
-        panel.chosen_threshold(self.mark)
+        panel.draw_chosen_threshold(self.mark)
     }
 }

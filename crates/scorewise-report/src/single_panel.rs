@@ -28,7 +28,7 @@ pub(crate) const SQUARE_PANEL: (f64, f64) = (424.0, 428.0);
 
 const MARGIN: f64 = 8.0;
 
-/// The legend of a figure with this width.
+/// Creates the legend of a figure with this width.
 pub(crate) fn legend(keys: Vec<(Mark, String)>, width: f64) -> Legend {
     Legend { keys, width: width - 2.0 * MARGIN }
 }
@@ -47,7 +47,7 @@ pub(crate) fn draw_legend<DB: DrawingBackend>(
 ) -> Result<()> {
     let width = legend.width + 2.0 * MARGIN;
     let rect = Rect { left: 0.0, top: top + MARGIN, width, height: legend_height(legend) - MARGIN };
-    legend.draw(&rect.on(area, scale), scale)
+    legend.draw(&rect.sub_area(area, scale), scale)
 }
 
 fn panel_rect(figure: &impl SinglePanel) -> Rect {

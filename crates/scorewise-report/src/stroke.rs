@@ -48,7 +48,7 @@ impl Stroke {
 
     /// Draws a line through points given in drawing units.
     pub fn draw_on<DB: DrawingBackend>(self, area: &Area<DB>, line: Vec<(i32, i32)>, scale: PixelScale) -> Result<()> {
-        let style = self.colour.mix(self.opacity).stroke_width(scale.stroke(self.width));
+        let style = self.colour.mix(self.opacity).stroke_width(scale.line_width_in_units(self.width));
         match self.dash {
             None => area.draw(&PathElement::new(line, style))?,
             Some((dash, gap)) => {

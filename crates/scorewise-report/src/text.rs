@@ -16,11 +16,12 @@ pub(crate) const SMALL_LABEL_SIZE: f64 = 10.5;
 /// Text size of titles, in pixels.
 pub(crate) const TITLE_SIZE: f64 = 13.5;
 
-/// Line heights per em. plotters measures text size by line height; 1.24 line heights are 1 em in the SVG and slightly more in the PNG.
+/// Ratio of the line height to the em size. plotters takes the line height as text size; a line height of 1.24 em gives text of 1 em in the SVG
+/// and slightly larger text in the PNG.
 const LINE_HEIGHT_PER_EM: f64 = 1.24;
 
-/// Registers the embedded font with plotters, once per process. The name is `sans-serif`, because the name is also written into the SVG, where
-/// every viewer understands it.
+/// Registers the embedded font with plotters, once per process. It is registered as `sans-serif`, because plotters also writes this name into the
+/// SVG, and every viewer understands it.
 pub(crate) fn register_embedded_font() -> Result<()> {
     static ONCE: Once = Once::new();
     let mut registered = Ok(());

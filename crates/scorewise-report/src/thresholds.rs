@@ -44,7 +44,7 @@ pub fn figure_thresholds(panels: &[ThresholdPanel]) -> Result<Picture> {
         (Mark::Bar(VERMILLION), "best thresholds τ*".into()),
         (Mark::Whisker(MEAN_STROKE), "mean ± deviation".into()),
     ];
-    Picture::of(PanelGrid { panels: panels.to_vec(), keys, size: PANEL_SIZE })
+    Picture::new(PanelGrid { panels: panels.to_vec(), keys, size: PANEL_SIZE })
 }
 
 const PANEL_SIZE: (f64, f64) = (320.0, 250.0);
@@ -57,7 +57,7 @@ const WHISKER_HEIGHT: f64 = 0.82;
 
 impl ThresholdPanel {
     fn histogram(&self) -> DensityHistogram {
-        DensityHistogram::of(&self.thresholds, bar_count_for(&self.thresholds))
+        DensityHistogram::new(&self.thresholds, bar_count_for(&self.thresholds))
     }
 }
 
@@ -71,27 +71,27 @@ impl GridPanel for ThresholdPanel {
         let axes = self.axes();
         let (panel, top) = (axes.draw(area, rect, scale)?, axes.y.to);
         for (low, high, height) in self.histogram().bars() {
-            panel.filled_rectangle(VERMILLION, BAR_OPACITY, ((low, 0.0), (high, height)))?;
+            panel.fill_rectangle(VERMILLION, BAR_OPACITY, ((low, 0.0), (high, height)))?;
             let outline = [(low, 0.0), (low, height), (high, height), (high, 0.0)];
-            panel.line(Stroke::solid(VERMILLION, 0.75), &outline)?;
+            panel.draw_line(Stroke::solid(VERMILLION, 0.75), &outline)?;
         }
         for line in density_lines_below(&self.prior, DATA_HEIGHT * top) {
-            panel.line(PRIOR_STROKE, &line)?;
+            panel.draw_line(PRIOR_STROKE, &line)?;
         }
         let spread = MeanAndDeviation::of(&self.thresholds);
         if let Some(spread) = spread {
             draw_spread(spread, &panel, top)?;
         }
-        panel.corner_label(&summary_label(spread))
+        panel.draw_corner_label(&summary_label(spread))
     }
 }
 
 /// Draws the mean as a vertical line and the standard deviation as an error bar.
 fn draw_spread<DB: DrawingBackend>(spread: MeanAndDeviation, panel: &Panel<'_, DB>, top: f64) -> Result<()> {
     let (mean, y) = (spread.mean, WHISKER_HEIGHT * top);
-    panel.line(MEAN_STROKE, &[(mean, 0.0), (mean, y + CAP_HALF_LENGTH * panel.pixel_size().1)])?;
+    panel.draw_line(MEAN_STROKE, &[(mean, 0.0), (mean, y + CAP_HALF_LENGTH * panel.pixel_size().1)])?;
     match spread.deviation {
-        Some(deviation) => panel.horizontal_whisker(MEAN_STROKE, y, (mean - deviation, mean + deviation)),
+        Some(deviation) => panel.draw_horizontal_whisker(MEAN_STROKE, y, (mean - deviation, mean + deviation)),
         None => Ok(()),
     }
 }

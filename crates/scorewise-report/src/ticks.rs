@@ -7,16 +7,16 @@ use crate::axes::{Axis, AxisKind};
 /// `length` is the length of the axis in pixels, `spacing` the minimum distance between two ticks in pixels.
 pub(crate) fn ticks(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, String)> {
     match axis.kind {
-        AxisKind::Linear | AxisKind::Integer => evenly_spaced(axis, length / spacing),
-        AxisKind::SquareRoot | AxisKind::Log => unevenly_spaced(axis, length, spacing),
+        AxisKind::Linear | AxisKind::Integer => evenly_spaced_ticks(axis, length / spacing),
+        AxisKind::SquareRoot | AxisKind::Log => unevenly_spaced_ticks(axis, length, spacing),
     }
 }
 
 /// Maximum number of steps between ticks, however long the axis is: [0, 1] is divided into tenths at most.
 const MAX_STEPS: f64 = 10.0;
 
-fn evenly_spaced(axis: &Axis<'_>, max_steps: f64) -> Vec<(f64, String)> {
-    let mut step = round_above((axis.to - axis.from) / max_steps.clamp(2.0, MAX_STEPS));
+fn evenly_spaced_ticks(axis: &Axis<'_>, max_steps: f64) -> Vec<(f64, String)> {
+    let mut step = round_step_above((axis.to - axis.from) / max_steps.clamp(2.0, MAX_STEPS));
     if axis.kind == AxisKind::Integer {
         step = step.max(1.0);
     }
@@ -33,14 +33,14 @@ fn evenly_spaced(axis: &Axis<'_>, max_steps: f64) -> Vec<(f64, String)> {
 }
 
 /// The smallest number that is 1, 2 or 5 times a power of ten and not below `step`.
-fn round_above(step: f64) -> f64 {
+fn round_step_above(step: f64) -> f64 {
     let power = 10f64.powf(step.log10().floor());
     let least = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= step * (1.0 - 1e-9));
     least.unwrap_or(10.0) * power
 }
 
 /// Ticks at 1, 2 and 5 times a power of ten, at least `spacing` pixels apart. A long logarithmic axis has ticks at powers of ten only.
-fn unevenly_spaced(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, String)> {
+fn unevenly_spaced_ticks(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, String)> {
     let (low, high) = (axis.from.max(axis.to * 1e-6).log10().floor() as i32, axis.to.log10().ceil() as i32);
     let factors: &[f64] =
         if axis.kind == AxisKind::Log && axis.to > 100.0 * axis.from { &[1.0] } else { &[1.0, 2.0, 5.0] };
@@ -48,8 +48,9 @@ fn unevenly_spaced(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, Stri
     let mut positions: Vec<f64> = Vec::new();
     for position in (axis.from == 0.0).then_some(0.0).into_iter().chain(round) {
         let is_inside = (axis.from..=axis.to * (1.0 + 1e-9)).contains(&position);
-        let is_apart =
-            positions.last().is_none_or(|last| (axis.fraction(position) - axis.fraction(*last)) * length >= spacing);
+        let is_apart = positions
+            .last()
+            .is_none_or(|last| (axis.relative_position(position) - axis.relative_position(*last)) * length >= spacing);
         if is_inside && is_apart {
             positions.push(position);
         }
@@ -104,7 +105,7 @@ mod tests {
 
     #[test]
     fn epoch_ticks_are_integers_and_include_the_first_epoch() {
-        let epochs = |to: f64| Axis::new("", 1.0, to).integers();
+        let epochs = |to: f64| Axis::new("", 1.0, to).with_integer_ticks();
         assert_eq!(labels(&epochs(3.0), 300.0, 40.0), ["1", "2", "3"]);
         assert_eq!(labels(&epochs(10.0), 230.0, 45.0), ["1", "2", "4", "6", "8", "10"]);
         assert_eq!(labels(&epochs(20.0), 200.0, 40.0), ["1", "5", "10", "15", "20"]);

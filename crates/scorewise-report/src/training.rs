@@ -28,9 +28,9 @@ pub struct EpochValues {
 /// The training history of one ensemble member.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemberCurves {
-    /// Warm-up epochs with cross-entropy; may be empty.
+    /// Epochs of the warm-up, which minimises cross-entropy; may be empty.
     pub warm_up: Vec<EpochValues>,
-    /// Epochs with the main loss.
+    /// Epochs after the warm-up, which minimise the main loss.
     pub main: Vec<EpochValues>,
     /// Index, from 0, of the epoch in `main` whose weights were kept.
     pub kept: Option<usize>,
@@ -63,7 +63,7 @@ pub fn figure_training(training: &TrainingCurves) -> Result<Picture> {
         return Err(Error::Empty);
     }
     let keys = training.keys(&panels);
-    Picture::of(PanelGrid { panels, keys, size: PANEL_SIZE })
+    Picture::new(PanelGrid { panels, keys, size: PANEL_SIZE })
 }
 
 /// One quantity (such as the training loss) of all ensemble members, by epoch.
@@ -106,7 +106,7 @@ impl TrainingCurves {
             self.loss_panel(
                 &self.loss,
                 |member| &member.main,
-                self.kept_by_member(|member, epoch| Some(member.main.get(epoch)?.validation)),
+                self.kept_epochs_by_member(|member, epoch| Some(member.main.get(epoch)?.validation)),
             ),
         ];
         if let Some(score) = &self.score {
@@ -118,7 +118,7 @@ impl TrainingCurves {
                     stroke: SCORE_STROKE,
                     members: score.values.iter().take(self.members.len()).cloned().collect(),
                 }],
-                kept: self.kept_by_index(|index, epoch| score.values.get(index)?.get(epoch).copied()),
+                kept: self.kept_epochs_by_index(|index, epoch| score.values.get(index)?.get(epoch).copied()),
             });
         }
         panels.push(EpochPanel {
@@ -158,13 +158,13 @@ impl TrainingCurves {
         EpochPanel { title: title.into(), label: "loss", range: None, series, kept }
     }
 
-    /// For each member with a kept epoch: that epoch, and a value computed from the member.
-    fn kept_by_member(&self, value: impl Fn(&MemberCurves, usize) -> Option<f64>) -> Vec<(usize, f64)> {
-        self.kept_by_index(|index, epoch| value(&self.members[index], epoch))
+    /// For each ensemble member with a kept epoch: that epoch, and a value computed from the member and the epoch.
+    fn kept_epochs_by_member(&self, value: impl Fn(&MemberCurves, usize) -> Option<f64>) -> Vec<(usize, f64)> {
+        self.kept_epochs_by_index(|index, epoch| value(&self.members[index], epoch))
     }
 
-    /// For each member with a kept epoch: that epoch, and a value computed from the member's index.
-    fn kept_by_index(&self, value: impl Fn(usize, usize) -> Option<f64>) -> Vec<(usize, f64)> {
+    /// For each ensemble member with a kept epoch: that epoch, and a value computed from the index of the member and the epoch.
+    fn kept_epochs_by_index(&self, value: impl Fn(usize, usize) -> Option<f64>) -> Vec<(usize, f64)> {
         let dot = |(index, member): (usize, &MemberCurves)| {
             let epoch = member.kept?;
             Some((epoch, value(index, epoch).filter(|value| value.is_finite())?))
@@ -202,12 +202,12 @@ impl EpochSeries {
         let upper = summaries.iter().map(|summary| (summary.epoch, summary.high));
         let band: Vec<_> = upper.chain(summaries.iter().rev().map(|summary| (summary.epoch, summary.low))).collect();
         if self.members.len() > 1 {
-            panel.fill(self.stroke.colour, BAND_OPACITY, &band)?;
+            panel.fill_polygon(self.stroke.colour, BAND_OPACITY, &band)?;
         }
         let line: Vec<_> = summaries.iter().map(|summary| (summary.epoch, summary.median)).collect();
         match line[..] {
-            [single] => panel.dot(self.stroke.colour, 2.5, single),
-            _ => panel.line(self.stroke, &line),
+            [single] => panel.draw_dot(self.stroke.colour, 2.5, single),
+            _ => panel.draw_line(self.stroke, &line),
         }
     }
 }
@@ -221,7 +221,7 @@ impl GridPanel for EpochPanel {
             let high = all.iter().map(|summary| summary.high).fold(f64::NEG_INFINITY, f64::max);
             (low - MARGIN * (high - low), high + MARGIN * (high - low))
         });
-        Axes::new(&self.title, Axis::new("epoch", 1.0, epochs).integers(), Axis::new(self.label, low, high))
+        Axes::new(&self.title, Axis::new("epoch", 1.0, epochs).with_integer_ticks(), Axis::new(self.label, low, high))
     }
 
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
@@ -229,7 +229,7 @@ impl GridPanel for EpochPanel {
         for series in &self.series {
             series.draw(&panel)?;
         }
-        self.kept.iter().try_for_each(|(epoch, value)| panel.dot(INK, KEPT_RADIUS, ((epoch + 1) as f64, *value)))
+        self.kept.iter().try_for_each(|(epoch, value)| panel.draw_dot(INK, KEPT_RADIUS, ((epoch + 1) as f64, *value)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Draws the figures over all thresholds for four rows, whose curves can be computed by hand, and reads the curves back from the picture.
+//! Draws scores by threshold, ROC, precision-recall and decision curves for four rows, and compares the drawn curves with hand calculations.
 //!
 //! The predictions are 0.2 (negative), 0.6 (positive), 0.7 (negative) and 0.9 (positive); a row is predicted positive above the threshold.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
@@ -11,19 +11,19 @@ use scorewise_report::{
     figure_roc, figure_scores,
 };
 
-fn line(name: &str, points: &[PlotPoint]) -> NamedLine {
+fn named_line(name: &str, points: &[PlotPoint]) -> NamedLine {
     NamedLine { name: name.into(), points: points.iter().map(|(x, y)| (*x, Some(*y))).collect() }
 }
 
 /// TSS, that is recall minus false-alarm rate, at increasing thresholds: 1 − 1, 1 − ½, ½ − ½, ½ − 0, 0 − 0.
-fn tss() -> Vec<PlotPoint> {
+fn tss_points() -> Vec<PlotPoint> {
     let levels = [(0.0, 0.2, 0.0), (0.2, 0.6, 0.5), (0.6, 0.7, 0.0), (0.7, 0.9, 0.5), (0.9, 1.0, 0.0)];
     levels.into_iter().flat_map(|(from, to, value)| [(from, value), (to, value)]).collect()
 }
 
 /// Precision at increasing thresholds: ½, ⅔, a gap between 0.6 and 0.7, 1, and undefined above 0.9, where no row is predicted positive.
-fn precision() -> NamedLine {
-    let mut line = line("precision", &[(0.0, 0.5), (0.2, 0.5), (0.2, 2.0 / 3.0), (0.6, 2.0 / 3.0)]);
+fn precision_line() -> NamedLine {
+    let mut line = named_line("precision", &[(0.0, 0.5), (0.2, 0.5), (0.2, 2.0 / 3.0), (0.6, 2.0 / 3.0)]);
     line.points.push((0.65, None));
     line.points.extend([(0.7, Some(1.0)), (0.9, Some(1.0)), (0.9, None), (1.0, None)]);
     line
@@ -34,12 +34,13 @@ const TOLERANCE: f64 = 1e-3;
 
 #[test]
 fn scores_are_drawn_through_their_points_and_broken_where_undefined() {
-    let curves = ScoreCurves { lines: vec![line("tss", &tss()), precision()], ..ScoreCurves::default() };
-    let drawing = ReadPicture::of(&figure_scores(curves).unwrap());
+    let curves =
+        ScoreCurves { lines: vec![named_line("tss", &tss_points()), precision_line()], ..ScoreCurves::default() };
+    let drawing = ReadPicture::new(&figure_scores(curves).unwrap());
     assert_eq!((drawing.frames[0].x, drawing.frames[0].y), ((0.0, 1.0), (0.0, 1.0)));
     let lines = drawing.lines(0, BLUE);
     assert_eq!(lines.len(), 1);
-    assert_points_close(&lines[0], &tss(), TOLERANCE);
+    assert_points_close(&lines[0], &tss_points(), TOLERANCE);
     let pieces = drawing.lines(0, VERMILLION);
     assert_eq!(pieces.len(), 2);
     assert_points_close(&pieces[0], &[(0.0, 0.5), (0.2, 0.5), (0.2, 2.0 / 3.0), (0.6, 2.0 / 3.0)], TOLERANCE);
@@ -51,7 +52,7 @@ fn scores_are_drawn_through_their_points_and_broken_where_undefined() {
 fn bands_prior_and_chosen_threshold_are_drawn_at_their_values() {
     let curves = ScoreCurves {
         title: "Scores".into(),
-        lines: vec![line("tss", &tss())],
+        lines: vec![named_line("tss", &tss_points())],
         prior: Some("uniform:0.2,0.6".parse().unwrap()),
         mark: Some(0.519),
         interval: Some((0.5, 0.53)),
@@ -59,7 +60,7 @@ fn bands_prior_and_chosen_threshold_are_drawn_at_their_values() {
         infeasible: vec![(0.9, 1.0)],
         is_narrow: false,
     };
-    let drawing = ReadPicture::of(&figure_scores(curves).unwrap());
+    let drawing = ReadPicture::new(&figure_scores(curves).unwrap());
     let edges = |bars: Vec<(PlotPoint, PlotPoint)>| {
         assert_eq!(bars.len(), 1);
         assert_close(bars[0].0.1, 0.0, 2e-3);
@@ -99,23 +100,23 @@ fn bands_prior_and_chosen_threshold_are_drawn_at_their_values() {
 #[test]
 fn narrow_and_wide_figures_show_the_same_data() {
     let curves = |is_narrow| ScoreCurves {
-        lines: vec![line("tss", &tss())],
+        lines: vec![named_line("tss", &tss_points())],
         mark: Some(0.4),
         is_narrow,
         ..ScoreCurves::default()
     };
     let (wide, narrow) = (figure_scores(curves(false)).unwrap(), figure_scores(curves(true)).unwrap());
     assert_eq!(2 * narrow.size().0, wide.size().0);
-    let (wide, narrow) = (ReadPicture::of(&wide).lines(0, INK), ReadPicture::of(&narrow).lines(0, INK));
+    let (wide, narrow) = (ReadPicture::new(&wide).lines(0, INK), ReadPicture::new(&narrow).lines(0, INK));
     assert_points_close(&wide[0], &narrow[0], 4e-3);
 }
 
 #[test]
-fn the_score_axis_follows_the_values_and_starts_at_minus_1_or_above() {
+fn the_y_axis_covers_the_scores_but_never_starts_below_minus_1() {
     // The line from (0.5, 0.5) to (0.9, −2.5) reaches −1 halfway, at 0.7.
     let points = [(0.0, 2.0), (0.5, 0.5), (0.9, -2.5), (1.0, -2.5)];
-    let curves = ScoreCurves { lines: vec![line("skill", &points)], ..ScoreCurves::default() };
-    let drawing = ReadPicture::of(&figure_scores(curves).unwrap());
+    let curves = ScoreCurves { lines: vec![named_line("skill", &points)], ..ScoreCurves::default() };
+    let drawing = ReadPicture::new(&figure_scores(curves).unwrap());
     assert_eq!(drawing.frames[0].y, (-1.0, 2.0));
     let lines = drawing.lines(0, BLUE);
     assert_points_close(&lines[0], &[(0.0, 2.0), (0.5, 0.5), (0.7, -1.0)], 3e-3);
@@ -123,17 +124,17 @@ fn the_score_axis_follows_the_values_and_starts_at_minus_1_or_above() {
     // One outlier of 1000 among a hundred points does not determine the range of the axis.
     let mut points: Vec<PlotPoint> = (0..100).map(|step| (f64::from(step) / 100.0, 0.8)).collect();
     points.push((1.0, 1000.0));
-    let curves = ScoreCurves { lines: vec![line("odds", &points)], ..ScoreCurves::default() };
+    let curves = ScoreCurves { lines: vec![named_line("odds", &points)], ..ScoreCurves::default() };
     assert_eq!(figure_scores(curves).unwrap().frames()[0].y, (0.0, 1.0));
 }
 
 #[test]
 fn roc_curve_of_four_rows_matches_hand_calculation() {
     let steps = [(0.0, 0.0), (0.0, 0.5), (0.5, 0.5), (0.5, 1.0), (1.0, 1.0)];
-    let lines = vec![line("network", &steps), line("other", &[(0.0, 0.0), (1.0, 1.0)])];
+    let lines = vec![named_line("network", &steps), named_line("other", &[(0.0, 0.0), (1.0, 1.0)])];
     let areas = vec![Some(0.75), None];
     let drawing =
-        ReadPicture::of(&figure_roc(Roc { title: "ROC".into(), lines, areas, mark: Some((0.5, 0.5)) }).unwrap());
+        ReadPicture::new(&figure_roc(Roc { title: "ROC".into(), lines, areas, mark: Some((0.5, 0.5)) }).unwrap());
     assert_points_close(&drawing.lines(0, BLUE)[0], &steps, TOLERANCE);
     assert_points_close(&drawing.dots(0, INK), &[(0.5, 0.5)], TOLERANCE);
     assert!(drawing.has_text("network (area 0.750)") && drawing.has_text("other") && drawing.has_text("no skill"));
@@ -155,7 +156,7 @@ fn precision_recall_curve_of_four_rows_matches_hand_calculation() {
         base_rate: Some(0.25),
         mark: Some((1.0, 2.0 / 3.0)),
     };
-    let drawing = ReadPicture::of(&figure_precision_recall(curves).unwrap());
+    let drawing = ReadPicture::new(&figure_precision_recall(curves).unwrap());
     assert_points_close(&drawing.lines(0, BLUE)[0], &[(0.5, 1.0), (0.5, 0.5), (1.0, 2.0 / 3.0), (1.0, 0.5)], TOLERANCE);
     assert_points_close(&drawing.dots(0, INK), &[(1.0, 2.0 / 3.0)], TOLERANCE);
     let dashes: Vec<_> = drawing.lines(0, FRAME).into_iter().filter(|dash| dash[0].1 == dash[1].1).flatten().collect();
@@ -170,10 +171,13 @@ fn net_benefit_is_clipped_slightly_below_0() {
     let always: Vec<PlotPoint> =
         (0..100).map(|step| f64::from(step) / 100.0).map(|p| (p, 0.5 - 0.5 * odds(p))).collect();
     let forecast = [(0.5, 2.0 / 4.0 - 1.0 / 4.0 * 1.0), (0.55, 2.0 / 4.0 - 1.0 / 4.0 * odds(0.55))];
-    let lines =
-        vec![line("forecast", &forecast), line("always yes", &always), line("always no", &[(0.0, 0.0), (1.0, 0.0)])];
+    let lines = vec![
+        named_line("forecast", &forecast),
+        named_line("always yes", &always),
+        named_line("always no", &[(0.0, 0.0), (1.0, 0.0)]),
+    ];
     let curve = DecisionCurve { title: "Decision curve".into(), lines, mark: Some(0.5) };
-    let drawing = ReadPicture::of(&figure_decision(curve).unwrap());
+    let drawing = ReadPicture::new(&figure_decision(curve).unwrap());
     let (low, high) = drawing.frames[0].y;
     assert_close(low, -0.15 * 0.5, 1e-12);
     assert_close(high, 1.06 * 0.5, 1e-12);

@@ -11,7 +11,7 @@ use scorewise_report::{
 
 const TOLERANCE: f64 = 1e-3;
 
-fn performance() -> Performance {
+fn performance_data() -> Performance {
     Performance {
         title: "Performance diagram".into(),
         mark: Some((0.5, 0.8)),
@@ -22,7 +22,7 @@ fn performance() -> Performance {
 
 #[test]
 fn csi_isolines_have_constant_csi() {
-    let drawing = ReadPicture::of(&figure_performance(performance()).unwrap());
+    let drawing = ReadPicture::new(&figure_performance(performance_data()).unwrap());
     let curves: Vec<Vec<PlotPoint>> = drawing.lines(0, FRAME).into_iter().filter(|line| line.len() > 3).collect();
     assert_eq!(curves.len(), 9);
     for (curve, tenth) in curves.iter().zip(1..) {
@@ -44,7 +44,7 @@ fn csi_isolines_have_constant_csi() {
 
 #[test]
 fn bias_rays_end_at_the_border_with_a_label() {
-    let drawing = ReadPicture::of(&figure_performance(performance()).unwrap());
+    let drawing = ReadPicture::new(&figure_performance(performance_data()).unwrap());
     let dashes: Vec<Vec<PlotPoint>> = drawing
         .lines(0, FRAME)
         .into_iter()
@@ -65,8 +65,8 @@ fn bias_rays_end_at_the_border_with_a_label() {
 }
 
 #[test]
-fn whiskers_end_at_the_interval_or_at_the_border() {
-    let drawing = ReadPicture::of(&figure_performance(performance()).unwrap());
+fn whiskers_end_at_the_ends_of_the_interval_or_at_the_border() {
+    let drawing = ReadPicture::new(&figure_performance(performance_data()).unwrap());
     assert_points_close(&drawing.dots(0, INK), &[(0.5, 0.8)], TOLERANCE);
     let lines = drawing.lines(0, INK);
     assert_points_close(&lines[0], &[(0.4, 0.8), (0.6, 0.8)], TOLERANCE);
@@ -74,7 +74,7 @@ fn whiskers_end_at_the_interval_or_at_the_border() {
         cap.iter().for_each(|point| assert_close(point.0, x, TOLERANCE));
     }
     assert_points_close(&lines[3], &[(0.5, 0.75), (0.5, 1.0)], TOLERANCE);
-    assert_eq!(lines.len(), 5, "the vertical whisker has one cap, the other end lies outside");
+    assert_eq!(lines.len(), 5, "the vertical whisker has one cap, because its other end lies outside the axes");
     assert!(lines[4].iter().all(|(_, y)| (y - 0.75).abs() < TOLERANCE));
     assert!(
         drawing.has_text("95 % intervals")
@@ -84,7 +84,7 @@ fn whiskers_end_at_the_interval_or_at_the_border() {
     assert_eq!(figure_performance(Performance::default()).unwrap_err(), Error::Empty);
 }
 
-fn reliability() -> Reliability {
+fn reliability_data() -> Reliability {
     let bin = |mean, frequency, low, high, weight| ReliabilityBin { mean, frequency, low, high, weight };
     let bins = vec![
         bin(0.9, 1.0, 0.5, 1.0, 10.0),
@@ -97,7 +97,7 @@ fn reliability() -> Reliability {
 
 #[test]
 fn reliability_diagram_has_a_dot_and_an_interval_per_bin() {
-    let drawing = ReadPicture::with_nonlinear_y(&figure_reliability(reliability()).unwrap(), 1, f64::ln, f64::exp);
+    let drawing = ReadPicture::with_nonlinear_y(&figure_reliability(reliability_data()).unwrap(), 1, f64::ln, f64::exp);
     let dots = [(0.1, 0.0), (0.5, 0.25), (0.9, 1.0)];
     assert_points_close(&drawing.dots(0, BLUE), &dots, TOLERANCE);
     let lines = drawing.lines(0, BLUE);
@@ -120,7 +120,7 @@ fn reliability_diagram_has_a_dot_and_an_interval_per_bin() {
 
 #[test]
 fn weights_are_bars_on_a_logarithmic_axis_below_the_dots() {
-    let drawing = ReadPicture::with_nonlinear_y(&figure_reliability(reliability()).unwrap(), 1, f64::ln, f64::exp);
+    let drawing = ReadPicture::with_nonlinear_y(&figure_reliability(reliability_data()).unwrap(), 1, f64::ln, f64::exp);
     let bars = drawing.bars(1, BLUE);
     assert_eq!(bars.len(), 3);
     for ((low, high), (mean, weight)) in bars.iter().zip([(0.1, 1000.0), (0.5, 40.0), (0.9, 10.0)]) {
@@ -138,7 +138,7 @@ fn bin(low: f64, high: f64, negatives: f64, positives: f64) -> ClassBin {
     ClassBin { low, high, positives, negatives }
 }
 
-fn classes(bins: Vec<ClassBin>, prior: &str) -> ClassHistograms {
+fn class_histograms(bins: Vec<ClassBin>, prior: &str) -> ClassHistograms {
     let names = ["quiet".into(), "flare".into()];
     ClassHistograms { title: "Classes".into(), bins, prior: Some(prior.parse().unwrap()), mark: Some(0.4), names }
 }
@@ -146,7 +146,7 @@ fn classes(bins: Vec<ClassBin>, prior: &str) -> ClassHistograms {
 #[test]
 fn the_histogram_of_each_class_has_area_1() {
     let bins = vec![bin(0.0, 0.25, 3.0, 0.0), bin(0.25, 0.5, 1.0, 1.0), bin(0.5, 1.0, 0.0, 3.0)];
-    let drawing = ReadPicture::of(&figure_classes(classes(bins, "cosine:0.5,0.2")).unwrap());
+    let drawing = ReadPicture::new(&figure_classes(class_histograms(bins, "cosine:0.5,0.2")).unwrap());
     // height of a bin = weight in the bin / (weight of the class · width of the bin)
     let (three, one) = (3.0 / (4.0 * 0.25), 1.0 / (4.0 * 0.25));
     let negatives = [(0.0, 0.0), (0.0, three), (0.25, three), (0.25, one), (0.5, one), (0.5, 0.0)];
@@ -170,10 +170,12 @@ fn the_histogram_of_each_class_has_area_1() {
 #[test]
 fn high_densities_get_a_square_root_axis_and_a_prior_on_all_of_0_to_1_shows_its_central_95_percent() {
     let bins = vec![bin(0.0, 0.01, 99.0, 1.0), bin(0.01, 1.0, 1.0, 1.0)];
-    let drawing =
-        ReadPicture::with_nonlinear_y(&figure_classes(classes(bins, "uniform")).unwrap(), 0, f64::sqrt, |root| {
-            root * root
-        });
+    let drawing = ReadPicture::with_nonlinear_y(
+        &figure_classes(class_histograms(bins, "uniform")).unwrap(),
+        0,
+        f64::sqrt,
+        |root| root * root,
+    );
     assert!(drawing.has_text("density (square-root scale)"));
     let line = &drawing.lines(0, BLUE)[0];
     assert_close(line[1].1, 99.0 / (100.0 * 0.01), 0.5);
@@ -181,6 +183,6 @@ fn high_densities_get_a_square_root_axis_and_a_prior_on_all_of_0_to_1_shows_its_
     let band = drawing.bars(0, SKY)[0];
     assert_points_close(&[(band.0.0, band.1.0)], &[(0.025, 0.975)], TOLERANCE);
     assert!(drawing.has_text("95 % of the prior"));
-    assert_eq!(figure_classes(classes(vec![], "uniform")).unwrap_err(), Error::Empty);
-    assert_eq!(figure_classes(classes(vec![bin(0.5, 0.5, 1.0, 1.0)], "uniform")).unwrap_err(), Error::Empty);
+    assert_eq!(figure_classes(class_histograms(vec![], "uniform")).unwrap_err(), Error::Empty);
+    assert_eq!(figure_classes(class_histograms(vec![bin(0.5, 0.5, 1.0, 1.0)], "uniform")).unwrap_err(), Error::Empty);
 }

@@ -15,7 +15,7 @@ fn the_score_distribution_is_a_step_function() {
         expected_score: 0.2 * 0.25 + 0.5 * 0.5 + 0.6 * 0.25,
         score_of_expectation: 0.5,
     };
-    let drawing = ReadPicture::of(&figure_score_distribution(distribution).unwrap());
+    let drawing = ReadPicture::new(&figure_score_distribution(distribution).unwrap());
     // The x axis extends by a twentieth of the range 0.4 on both sides.
     let steps = [(0.18, 0.0), (0.2, 0.0), (0.2, 0.25), (0.5, 0.25), (0.5, 0.75), (0.6, 0.75), (0.6, 1.0), (0.62, 1.0)];
     assert_points_close(&drawing.lines(0, BLUE)[0], &steps, TOLERANCE);
@@ -35,7 +35,7 @@ fn differences(values: &[f64], difference: f64, interval: (f64, f64)) -> Differe
 #[test]
 fn differences_are_counted_in_40_bars() {
     let values = [0.0, 0.105, 0.106, f64::NAN, 0.4];
-    let drawing = ReadPicture::of(&figure_difference(differences(&values, 0.15, (0.02, 0.39))).unwrap());
+    let drawing = ReadPicture::new(&figure_difference(differences(&values, 0.15, (0.02, 0.39))).unwrap());
     let bars = drawing.bars(0, BLUE);
     let expected = [(0.0, 0.01, 1.0), (0.1, 0.11, 2.0), (0.39, 0.4, 1.0)];
     assert_eq!(bars.len(), expected.len());
@@ -56,17 +56,17 @@ fn differences_are_counted_in_40_bars() {
 fn the_x_axis_includes_0_unless_it_is_far_from_the_differences() {
     let near = figure_difference(differences(&[0.2, 0.3], 0.25, (0.2, 0.3))).unwrap();
     assert!(near.frames()[0].x.0 < 0.0);
-    assert!(!ReadPicture::of(&near).lines(0, INK).is_empty());
+    assert!(!ReadPicture::new(&near).lines(0, INK).is_empty());
     // If the axis included 0, the differences between 10 and 10.1 would take only a hundredth of the width.
     let far = figure_difference(differences(&[10.0, 10.1], 10.05, (10.0, 10.1))).unwrap();
     assert!(far.frames()[0].x.0 > 9.9);
-    assert!(ReadPicture::of(&far).lines(0, INK).is_empty());
+    assert!(ReadPicture::new(&far).lines(0, INK).is_empty());
 }
 
 #[test]
 fn equal_differences_can_be_drawn() {
     for value in [0.0, -0.25] {
-        let drawing = ReadPicture::of(&figure_difference(differences(&[value; 7], value, (value, value))).unwrap());
+        let drawing = ReadPicture::new(&figure_difference(differences(&[value; 7], value, (value, value))).unwrap());
         let bars = drawing.bars(0, BLUE);
         assert_eq!(bars.len(), 1);
         assert_close(bars[0].1.1, 7.0, 0.02);

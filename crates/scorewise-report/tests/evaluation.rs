@@ -1,4 +1,4 @@
-//! Evaluates rows that can be counted by hand, and writes and reads the results as JSON.
+//! Evaluates six rows whose confusion matrices can be counted by hand, and writes and reads the results as JSON.
 //!
 //! ```text
 //! predictions 0.9 0.8 0.6 0.4 0.3 0.1        events at 0.9, 0.6, 0.4
@@ -28,7 +28,7 @@ const PREDICTIONS: [f64; 6] = [0.9, 0.8, 0.6, 0.4, 0.3, 0.1];
 const LABELS: [bool; 6] = [true, false, true, true, false, false];
 const BOOTSTRAP: Bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 200, seed: 7 };
 
-fn rows() -> Rows<'static, Probabilities<'static, f64>> {
+fn six_rows() -> Rows<'static, Probabilities<'static, f64>> {
     Rows::new(Probabilities(&PREDICTIONS), &LABELS).unwrap()
 }
 
@@ -36,12 +36,12 @@ fn f1() -> Score {
     Score::parse("f1").unwrap()
 }
 
-fn condition(text: &str) -> Vec<Condition> {
+fn conditions(text: &str) -> Vec<Condition> {
     Condition::parse(text).unwrap()
 }
 
-fn tuning() -> Tuning {
-    Tuning::new(&rows(), &f1(), &[], &BOOTSTRAP).unwrap().unwrap()
+fn f1_tuning() -> Tuning {
+    Tuning::new(&six_rows(), &f1(), &[], &BOOTSTRAP).unwrap().unwrap()
 }
 
 /// Checks that a result is the same after it was written and read, both inside a document and alone.
@@ -55,7 +55,8 @@ fn assert_round_trip(result: impl Into<CommandResult>, kind: ResultKind) {
 
 #[test]
 fn scores_at_a_threshold_have_values_and_intervals() {
-    let summary = ScoreSummary::new(&rows(), 0.35, &[f1(), Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
+    let summary =
+        ScoreSummary::new(&six_rows(), 0.35, &[f1(), Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
     assert_eq!((summary.rows, summary.positives), (6, 3));
     assert_eq!(summary.confusion.array(), [2.0, 1.0, 0.0, 3.0]);
     assert_eq!(summary.scores[0].estimate.value, Some(6.0 / 7.0));
@@ -63,7 +64,7 @@ fn scores_at_a_threshold_have_values_and_intervals() {
     let intervals = summary.intervals();
     assert!(intervals.iter().all(|interval| interval.low < interval.high && interval.high <= 1.0));
     // Above the highest prediction no row is predicted positive, so precision is undefined.
-    let none = ScoreSummary::new(&rows(), 0.95, &[Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
+    let none = ScoreSummary::new(&six_rows(), 0.95, &[Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
     assert_eq!(none.scores[0].estimate, Estimate::default());
     assert!(none.intervals().is_empty());
     assert_round_trip(Evaluation::Binary(summary.with_bootstrap(&BOOTSTRAP)), ResultKind::Score);
@@ -71,7 +72,7 @@ fn scores_at_a_threshold_have_values_and_intervals() {
 
 #[test]
 fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
-    let tuning = tuning();
+    let tuning = f1_tuning();
     assert_eq!(tuning.best.interval, (0.3, 0.4));
     let model = ModelThreshold { threshold: 0.5, value: Some(2.0 / 3.0) };
     let summary = tuning.summary(&f1(), &[], &BOOTSTRAP, Some(model));
@@ -86,13 +87,13 @@ fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
 
 #[test]
 fn the_message_names_the_condition_that_cannot_be_met() {
-    let sweep = sweep(&rows()).unwrap();
-    let far = condition("precision >= 1.1");
-    assert!(Tuning::new(&rows(), &f1(), &far, &BOOTSTRAP).unwrap().is_err());
+    let sweep = sweep(&six_rows()).unwrap();
+    let far = conditions("precision >= 1.1");
+    assert!(Tuning::new(&six_rows(), &f1(), &far, &BOOTSTRAP).unwrap().is_err());
     let sentence = unmet_conditions(&sweep, &f1(), &far).unwrap();
     assert_eq!(sentence, "no threshold satisfies `precision >= 1.1`; the nearest threshold, 0.85, has precision = 1");
     assert_eq!(no_best_threshold(&sweep, &f1(), &far), sentence);
-    let both = [condition("precision >= 0.9"), condition("recall >= 0.9")].concat();
+    let both = [conditions("precision >= 0.9"), conditions("recall >= 0.9")].concat();
     assert!(unmet_conditions(&sweep, &f1(), &both).unwrap().ends_with("together; each alone can be satisfied"));
     assert_round_trip(
         TuneSummary::Binary(TuningSummary { score: "f1".into(), ..TuningSummary::default() }),
@@ -110,7 +111,7 @@ fn tss_is_undefined_at_every_threshold_when_no_row_is_positive() {
 }
 
 #[test]
-fn each_class_has_a_threshold_against_all_others() {
+fn each_class_has_a_best_threshold_against_all_other_classes() {
     let classes = ["calm", "storm", "flood"].map(String::from);
     let labels = [1, 0, 1, 1, 0, 2];
     let flood = vec![0.0, 0.1, 0.0, 0.2, 0.3, 0.9];
@@ -160,7 +161,7 @@ fn a_forecast_is_not_better_than_itself_but_better_than_its_opposite() {
 
 #[test]
 fn theory_results_can_be_written_and_read_back() {
-    let summary = TheorySummary::new(&f1(), &Prior::uniform(), &rows()).unwrap();
+    let summary = TheorySummary::new(&f1(), &Prior::uniform(), &six_rows()).unwrap();
     assert!((summary.jensen_gap - (summary.expected_score - summary.score_of_expectation)).abs() < 1e-15);
     assert_round_trip(summary, ResultKind::Theory);
 }
@@ -170,8 +171,8 @@ fn more_than_50_scores_are_registered() {
     assert!(registered_scores().count() > 50);
 }
 
-/// 120 rows whose class is determined, up to some noise, by the first of two columns.
-fn table(classes: u32) -> Table {
+/// 120 rows whose class is determined, up to some noise, by the first of two feature columns.
+fn table_with_classes(classes: u32) -> Table {
     let noise = |row: u32| f64::from((row * 37) % 23) / 23.0;
     let x: Vec<f64> = (0..120).map(|row| f64::from(row % classes) + noise(row)).collect();
     let columns = [
@@ -196,15 +197,15 @@ fn small_plan(score: &str) -> Plan {
     plan
 }
 
-fn trained(table: &Table, plan: &Plan) -> Trained {
+fn train_on_one_thread(table: &Table, plan: &Plan) -> Trained {
     let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
     train(table, None, &Reading::default(), plan, &Cpu { threads: 1 }, &watch).unwrap()
 }
 
 #[test]
-fn a_model_is_evaluated_on_its_own_rows_and_shown_on_the_test_rows() {
-    let (table, plan) = (table(2), small_plan("f1"));
-    let trained = trained(&table, &plan);
+fn the_report_of_a_model_shows_its_test_rows_and_its_cross_validation() {
+    let (table, plan) = (table_with_classes(2), small_plan("f1"));
+    let trained = train_on_one_thread(&table, &plan);
     let bootstrap = evaluation_bootstrap(&plan, 50);
     let evaluation = evaluate_model(&trained, &plan, &bootstrap).unwrap();
     let test = evaluation.test.as_ref().unwrap();
@@ -237,8 +238,8 @@ fn a_model_is_evaluated_on_its_own_rows_and_shown_on_the_test_rows() {
 
 #[test]
 fn a_model_of_three_classes_has_a_confusion_matrix_and_no_sweep() {
-    let (table, plan) = (table(3), small_plan("macro(f1)"));
-    let trained = trained(&table, &plan);
+    let (table, plan) = (table_with_classes(3), small_plan("macro(f1)"));
+    let trained = train_on_one_thread(&table, &plan);
     let bootstrap = evaluation_bootstrap(&plan, 50);
     let evaluation = evaluate_model(&trained, &plan, &bootstrap).unwrap();
     assert!(evaluation_sweep(&trained).unwrap().is_none());

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 const TOLERANCE: f64 = 1e-3;
 
-fn forecast() -> ForecastEvaluation {
+fn six_row_forecast() -> ForecastEvaluation {
     // Thresholds between the predictions, with the cells tn, fp, fn, tp of the confusion matrix counted by hand.
     let steps = [
         (0.0, 0.1, [0.0, 3.0, 0.0, 3.0]),
@@ -63,7 +63,7 @@ fn forecast() -> ForecastEvaluation {
     }
 }
 
-fn document() -> Document {
+fn six_row_document() -> Document {
     let epoch = |loss: f64| EpochRecord {
         training: loss,
         validation: loss + 0.1,
@@ -79,7 +79,7 @@ fn document() -> Document {
         restarts: 0,
     };
     Document {
-        forecast: Some(forecast()),
+        forecast: Some(six_row_forecast()),
         training: Some(TrainingHistory {
             loss: "sol of f1".into(),
             score: Some("f1".into()),
@@ -111,8 +111,8 @@ fn document() -> Document {
 
 /// Draws the figure with this name and reads it back from its picture.
 fn read_figure(name: &str) -> ReadPicture {
-    let found = figures(&document()).unwrap().into_iter().find(|figure| figure.name == name);
-    ReadPicture::of(&found.unwrap().picture)
+    let found = figures(&six_row_document()).unwrap().into_iter().find(|figure| figure.name == name);
+    ReadPicture::new(&found.unwrap().picture)
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn net_benefit_and_reliability_match_hand_counts() {
     assert_points_close(&drawing.lines(0, GREEN)[0], &[(0.05, 0.0), (0.95, 0.0)], 2e-3);
 
     // There is one row per bin, so the observed frequency is 0 or 1.
-    let found = figures(&document()).unwrap().into_iter().find(|figure| figure.name == "reliability").unwrap();
+    let found = figures(&six_row_document()).unwrap().into_iter().find(|figure| figure.name == "reliability").unwrap();
     let dots = ReadPicture::with_nonlinear_y(&found.picture, 1, f64::log10, |power| 10f64.powf(power)).dots(0, BLUE);
     let expected = [(0.1, 0.0), (0.3, 0.0), (0.4, 1.0), (0.6, 1.0), (0.8, 0.0), (0.9, 1.0)];
     assert_points_close(&dots, &expected, 2e-3);
@@ -186,7 +186,7 @@ fn training_curves_and_score_distribution_show_the_values_of_the_document() {
 
 #[test]
 fn a_comparison_draws_both_forecasts() {
-    let points = forecast().points;
+    let points = six_row_forecast().points;
     let comparison = ForecastCurves {
         score: "f1".into(),
         names: ["new".into(), "old".into()],
@@ -226,14 +226,14 @@ fn a_comparison_draws_both_forecasts() {
 }
 
 /// The lookup table that is embedded in a page, parsed as JSON.
-fn table(page: &str) -> Value {
+fn embedded_table(page: &str) -> Value {
     let start = page.find("id=\"table\">").unwrap() + "id=\"table\">".len();
     serde_json::from_str(&page[start..start + page[start..].find("</script>").unwrap()]).unwrap()
 }
 
 #[test]
-fn the_page_shows_threshold_costs_and_uncertainty() {
-    let page = page(&document()).unwrap();
+fn the_page_shows_the_threshold_its_costs_and_its_uncertainty() {
+    let page = page(&six_row_document()).unwrap();
     for expected in [
         "<h1>Predict yes above 0.35</h1>",
         "<b>f1</b> is <b>0.857</b> (95\u{a0}% interval 0.4 to 1), on 6 rows",
@@ -241,7 +241,7 @@ fn the_page_shows_threshold_costs_and_uncertainty() {
         "In 95\u{a0}% of bootstrap replicates of these rows, the best threshold lies between <b>0.2</b> and <b>0.85</b>",
         "<span class=\"big\">0</span> of 3 events (&lt;storm&gt;) are missed (0\u{a0}%)",
         "<span class=\"big\">1</span> of 4 alarms are false (25\u{a0}%)",
-        "with 1.33 alarms per event",
+        "Alarms per event: 1.33.",
         "<code>precision &gt;= 0.7</code>",
         "<b data-cell=\"tp\">3</b>",
         "<td data-score=\"f1\">0.857143</td>",
@@ -251,7 +251,7 @@ fn the_page_shows_threshold_costs_and_uncertainty() {
     ] {
         assert!(page.contains(expected), "{expected}");
     }
-    let table = table(&page);
+    let table = embedded_table(&page);
     assert_eq!(table["chosen"], 2);
     assert_eq!(table["scores"][0]["name"], "f1");
     assert_eq!(table["scores"][0]["values"], json!([0.666667, 0.75, 0.857143, 0.666667, 0.4, 0.5, 0]));
@@ -262,7 +262,7 @@ fn the_page_shows_threshold_costs_and_uncertainty() {
 
 #[test]
 fn weighted_rows_show_their_number_and_their_total_weight() {
-    let mut document = document();
+    let mut document = six_row_document();
     let forecast = document.forecast.as_mut().unwrap();
     forecast.is_weighted = true;
     forecast.points[2].cells = [1.0, 0.25, 0.0, 1.5];
@@ -273,7 +273,7 @@ fn weighted_rows_show_their_number_and_their_total_weight() {
 
 #[test]
 fn user_text_cannot_inject_markup_into_the_page() {
-    let page = page(&document()).unwrap();
+    let page = page(&six_row_document()).unwrap();
     assert!(!page.contains("<storm>") && page.contains("&lt;storm&gt;"));
     assert!(!page.contains("<script>alert") && !page.contains("</script><script>"));
     let scripts = page.matches("<script").count();
@@ -282,7 +282,7 @@ fn user_text_cannot_inject_markup_into_the_page() {
 
 #[test]
 fn a_document_can_be_written_and_read_back() {
-    let document = document();
+    let document = six_row_document();
     assert_eq!(Document::read(&document.write()).unwrap(), document);
     let error = Document::read("{\"a\": 1}").unwrap_err().to_string();
     assert_eq!(error, "is not a result of scorewise");

@@ -5,32 +5,32 @@ use crate::picture_reader::{AxisReader, Tag, decode_png, tags};
 use scorewise::Prior;
 use scorewise_report::{Error, NamedPrior, PriorRow, figure_priors};
 
-fn row(title: &str, priors: &[&str]) -> PriorRow {
+fn prior_row(title: &str, priors: &[&str]) -> PriorRow {
     let named = |text: &&str| NamedPrior { name: format!("prior {text}"), prior: text.parse().unwrap() };
     PriorRow { title: title.into(), priors: priors.iter().map(named).collect() }
 }
 
 /// The longest line of a colour that starts between these x positions, as points in drawing units.
-fn line(tags: &[Tag], colour: &str, from: f64, to: f64) -> Vec<(f64, f64)> {
+fn longest_line(tags: &[Tag], colour: &str, from: f64, to: f64) -> Vec<(f64, f64)> {
     tags.iter()
-        .filter(|tag| tag.name == "polyline" && tag.has("stroke", colour))
+        .filter(|tag| tag.name == "polyline" && tag.has_attribute("stroke", colour))
         .map(Tag::points)
         .filter(|points| (from..to).contains(&points[0].0))
         .max_by_key(Vec::len)
         .unwrap()
 }
 
-const HALF: f64 = 4200.0;
-const END: f64 = 8400.0;
+const MIDDLE_X: f64 = 4200.0;
+const RIGHT_X: f64 = 8400.0;
 
 #[test]
 fn density_is_on_the_left_and_distribution_function_on_the_right() {
     for text in ["cosine:0.5,0.2", "beta:2,5", "normal:0.5,0.1"] {
         let prior: Prior = text.parse().unwrap();
-        let tags = tags(&figure_priors(&[row("A row", &[text])]).unwrap().svg().unwrap());
-        for (from, to, is_density) in [(0.0, HALF, true), (HALF, END, false)] {
-            let reader = AxisReader::of(&tags, from, to);
-            let points = line(&tags, "#0072B2", from, to);
+        let tags = tags(&figure_priors(&[prior_row("A row", &[text])]).unwrap().svg().unwrap());
+        for (from, to, is_density) in [(0.0, MIDDLE_X, true), (MIDDLE_X, RIGHT_X, false)] {
+            let reader = AxisReader::for_x_range(&tags, from, to);
+            let points = longest_line(&tags, "#0072B2", from, to);
             assert!(points.len() > 10);
             for position in &points {
                 let (x, y) = reader.read(*position);
@@ -49,10 +49,12 @@ fn density_is_on_the_left_and_distribution_function_on_the_right() {
 
 #[test]
 fn the_uniform_prior_is_two_straight_lines() {
-    let tags = tags(&figure_priors(&[row("Uniform", &["uniform"])]).unwrap().svg().unwrap());
-    for (from, to, expected) in [(0.0, HALF, [(0.0, 1.0), (1.0, 1.0)]), (HALF, END, [(0.0, 0.0), (1.0, 1.0)])] {
-        let reader = AxisReader::of(&tags, from, to);
-        let points = line(&tags, "#0072B2", from, to);
+    let tags = tags(&figure_priors(&[prior_row("Uniform", &["uniform"])]).unwrap().svg().unwrap());
+    for (from, to, expected) in
+        [(0.0, MIDDLE_X, [(0.0, 1.0), (1.0, 1.0)]), (MIDDLE_X, RIGHT_X, [(0.0, 0.0), (1.0, 1.0)])]
+    {
+        let reader = AxisReader::for_x_range(&tags, from, to);
+        let points = longest_line(&tags, "#0072B2", from, to);
         assert_eq!(points.len(), 2);
         for (position, expected) in points.into_iter().zip(expected) {
             let (x, y) = reader.read(position);
@@ -62,9 +64,9 @@ fn the_uniform_prior_is_two_straight_lines() {
 }
 
 #[test]
-fn several_priors_get_a_legend_below_their_axes_and_one_gets_none() {
+fn several_priors_get_a_legend_below_their_axes_and_a_single_prior_gets_none() {
     let names = |priors: &[&str]| {
-        let tags = tags(&figure_priors(&[row("A row", priors)]).unwrap().svg().unwrap());
+        let tags = tags(&figure_priors(&[prior_row("A row", priors)]).unwrap().svg().unwrap());
         let axes = tags.iter().filter(|tag| tag.text == "threshold τ").map(|tag| tag.number("y")).fold(0.0, f64::max);
         let keys: Vec<f64> =
             tags.iter().filter(|tag| tag.text.starts_with("prior ")).map(|tag| tag.number("y")).collect();
@@ -73,13 +75,13 @@ fn several_priors_get_a_legend_below_their_axes_and_one_gets_none() {
     };
     assert_eq!(names(&["uniform"]), 0);
     assert_eq!(names(&["uniform", "cosine:0.5,0.2"]), 2);
-    // There are more priors than colours, and more than fit into one row of the legend.
+    // Sixteen priors are more than there are line colours, and more than fit into one row of the legend.
     assert_eq!(names(&["uniform"; 16]), 16);
 }
 
 #[test]
 fn rows_are_stacked_and_svg_and_png_have_the_same_size() {
-    let rows = [row("Uniform", &["uniform"]), row("Raised cosine: μ = 0.5, δ = 0.2", &["cosine:0.5,0.2"])];
+    let rows = [prior_row("Uniform", &["uniform"]), prior_row("Raised cosine: μ = 0.5, δ = 0.2", &["cosine:0.5,0.2"])];
     let (one, two) = (figure_priors(&rows[..1]).unwrap(), figure_priors(&rows).unwrap());
     let height = |svg: &str| tags(svg)[0].number("height");
     assert!(height(&two.svg().unwrap()) > 1.9 * height(&one.svg().unwrap()));
@@ -99,7 +101,7 @@ fn priors_with_extreme_parameters_can_be_drawn() {
         "uniform:0.2,0.6",
     ];
     for text in limits {
-        let picture = figure_priors(&[row("A row", &[text])]).unwrap();
+        let picture = figure_priors(&[prior_row("A row", &[text])]).unwrap();
         assert!(!picture.svg().unwrap().contains("NaN") && !picture.svg().unwrap().contains("2147483647"), "{text}");
     }
 }
@@ -107,6 +109,6 @@ fn priors_with_extreme_parameters_can_be_drawn() {
 #[test]
 fn invalid_input_is_an_error_that_names_the_panel() {
     assert_eq!(figure_priors(&[]).unwrap_err(), Error::Empty);
-    let error = figure_priors(&[row("Uniform", &[])]).unwrap_err();
+    let error = figure_priors(&[prior_row("Uniform", &[])]).unwrap_err();
     assert_eq!(error.to_string(), "panel `Uniform` has no prior; give at least one");
 }

@@ -28,7 +28,7 @@ fn assert_close(got: f64, expected: f64, tolerance: f64) {
 fn bars(tags: &[Tag], reader: &AxisReader) -> Vec<(f64, f64, f64)> {
     let mut bars: Vec<_> = tags
         .iter()
-        .filter(|tag| tag.name == "rect" && tag.has("fill", VERMILLION))
+        .filter(|tag| tag.name == "rect" && tag.has_attribute("fill", VERMILLION))
         .map(|tag| {
             let (left, top) = (tag.number("x"), tag.number("y"));
             let (low, height) = reader.read((left, top));
@@ -46,7 +46,7 @@ fn bars(tags: &[Tag], reader: &AxisReader) -> Vec<(f64, f64, f64)> {
 /// Lines with two points that have the colour of the data and lie above the x axis.
 fn two_point_lines(tags: &[Tag], reader: &AxisReader) -> Vec<[(f64, f64); 2]> {
     tags.iter()
-        .filter(|tag| tag.name == "polyline" && tag.has("stroke", VERMILLION))
+        .filter(|tag| tag.name == "polyline" && tag.has_attribute("stroke", VERMILLION))
         .filter_map(|tag| <[(f64, f64); 2]>::try_from(tag.points()).ok())
         .map(|ends| ends.map(|position| reader.read(position)))
         .filter(|ends| ends.iter().all(|(_, y)| *y > -0.01))
@@ -64,7 +64,7 @@ fn bar_heights_match_a_hand_calculation() {
     // The standard deviation is above 0.4, so the bars are 0.1 wide: 0 and 0.05 are in the first bar, 0.1 in the second, 0.95 and 1 in the last.
     let picture = single_panel("uniform", &[0.0, 0.05, 0.1, 0.95, 1.0]);
     let tags = tags(&picture.svg().unwrap());
-    let reader = AxisReader::of(&tags, 0.0, 1e9);
+    let reader = AxisReader::for_x_range(&tags, 0.0, 1e9);
     let bars = bars(&tags, &reader);
     let expected = [(0.0, 0.1, 2.0 / 5.0 / 0.1), (0.1, 0.2, 1.0 / 5.0 / 0.1), (0.9, 1.0, 2.0 / 5.0 / 0.1)];
     assert_eq!(bars.len(), expected.len());
@@ -83,7 +83,7 @@ fn mean_and_deviation_are_drawn_at_their_values_and_printed() {
     let (mean, deviation) = (0.5, (0.02f64 / 3.0).sqrt());
     let picture = single_panel("cosine:0.5,0.2", &thresholds);
     let tags = tags(&picture.svg().unwrap());
-    let reader = AxisReader::of(&tags, 0.0, 1e9);
+    let reader = AxisReader::for_x_range(&tags, 0.0, 1e9);
     let two_point_lines = two_point_lines(&tags, &reader);
 
     let mut verticals = vertical_lines(&two_point_lines);
@@ -107,10 +107,10 @@ fn mean_and_deviation_are_drawn_at_their_values_and_printed() {
 fn the_dashed_line_is_the_priors_density() {
     let prior = Prior::cosine(0.5, 0.2).unwrap();
     let tags = tags(&single_panel("cosine:0.5,0.2", &[0.5, 0.6]).svg().unwrap());
-    let reader = AxisReader::of(&tags, 0.0, 1e9);
+    let reader = AxisReader::for_x_range(&tags, 0.0, 1e9);
     let dashes: Vec<Vec<(f64, f64)>> = tags
         .iter()
-        .filter(|tag| tag.name == "polyline" && tag.has("stroke", BLUE))
+        .filter(|tag| tag.name == "polyline" && tag.has_attribute("stroke", BLUE))
         .map(|tag| tag.points().into_iter().map(|position| reader.read(position)).collect())
         .filter(|dash: &Vec<(f64, f64)>| dash[0].1 > -0.5) // the symbol of the legend lies far below
         .collect();
@@ -129,14 +129,14 @@ fn a_panel_without_a_successful_training_run_says_so() {
     let picture = single_panel("cosine:0.5,0.1", &[]);
     let tags = tags(&picture.svg().unwrap());
     assert!(tags.iter().any(|tag| tag.text == "no training run succeeded"));
-    let reader = AxisReader::of(&tags, 0.0, 1e9);
+    let reader = AxisReader::for_x_range(&tags, 0.0, 1e9);
     assert!(bars(&tags, &reader).is_empty() && two_point_lines(&tags, &reader).is_empty());
 }
 
 #[test]
 fn a_single_training_run_has_a_mean_and_no_whisker() {
     let tags = tags(&single_panel("cosine:0.3,0.1", &[0.31]).svg().unwrap());
-    let reader = AxisReader::of(&tags, 0.0, 1e9);
+    let reader = AxisReader::for_x_range(&tags, 0.0, 1e9);
     assert!(tags.iter().any(|tag| tag.text == "mean 0.31, one training run"));
     let two_point_lines = two_point_lines(&tags, &reader);
     assert_eq!(two_point_lines.len(), 1);
@@ -150,7 +150,7 @@ fn a_single_training_run_has_a_mean_and_no_whisker() {
 fn equal_thresholds_make_one_bar_of_area_1() {
     for tau in [0.0, 0.1, 0.5, 1.0] {
         let tags = tags(&single_panel("uniform", &[tau; 100]).svg().unwrap());
-        let reader = AxisReader::of(&tags, 0.0, 1e9);
+        let reader = AxisReader::for_x_range(&tags, 0.0, 1e9);
         let bars = bars(&tags, &reader);
         assert_eq!(bars.len(), 1, "{tau}");
         assert!(bars[0].0 - TOLERANCE <= tau && tau <= bars[0].1 + TOLERANCE, "{tau}");
@@ -162,7 +162,7 @@ fn equal_thresholds_make_one_bar_of_area_1() {
 #[test]
 fn a_whisker_beyond_the_axis_is_clipped_without_caps() {
     let tags = tags(&single_panel("uniform", &[0.0, 0.0, 1.0, 1.0]).svg().unwrap()); // 0.5 ± 0.58
-    let reader = AxisReader::of(&tags, 0.0, 1e9);
+    let reader = AxisReader::for_x_range(&tags, 0.0, 1e9);
     let two_point_lines = two_point_lines(&tags, &reader);
     assert_eq!(vertical_lines(&two_point_lines).len(), 1, "the mean, and no caps");
     let whisker = two_point_lines.iter().find(|ends| ends[0].1 == ends[1].1).unwrap();
@@ -258,8 +258,11 @@ fn invalid_input_is_an_error_that_names_the_panel() {
     assert_eq!(figure_thresholds(&[]).unwrap_err(), Error::Empty);
     for bad in [-0.1, 1.5, f64::INFINITY] {
         let error = figure_thresholds(&[panel("Uniform", "uniform", &[0.5, bad])]).unwrap_err();
-        assert_eq!(error.to_string(), format!("panel `Uniform`, threshold 1: {bad} does not lie in [0, 1]"));
+        assert_eq!(
+            error.to_string(),
+            format!("panel `Uniform`: the threshold at index 1 is {bad}, which does not lie in [0, 1]")
+        );
     }
     let error = figure_thresholds(&[panel("Uniform", "uniform", &[f64::NAN])]).unwrap_err();
-    assert_eq!(error.to_string(), "panel `Uniform`, threshold 0: NaN does not lie in [0, 1]");
+    assert_eq!(error.to_string(), "panel `Uniform`: the threshold at index 0 is NaN, which does not lie in [0, 1]");
 }

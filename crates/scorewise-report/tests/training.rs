@@ -30,7 +30,7 @@ fn three_members() -> TrainingCurves {
 
 #[test]
 fn an_ensemble_is_drawn_as_a_band_and_a_median_line() {
-    let drawing = ReadPicture::of(&figure_training(&three_members()).unwrap());
+    let drawing = ReadPicture::new(&figure_training(&three_members()).unwrap());
     assert_eq!(drawing.frames.len(), 3, "loss, score and coverage, no warm-up");
     assert!(drawing.frames.iter().all(|frame| frame.x == (1.0, 3.0)));
     // Training losses of the members that are still training: 5, 1, 3 in the first epoch, 4, 2 in the second, 2 in the third.
@@ -48,7 +48,7 @@ fn an_ensemble_is_drawn_as_a_band_and_a_median_line() {
 
 #[test]
 fn kept_epochs_are_dots_at_the_values_of_their_members() {
-    let drawing = ReadPicture::of(&figure_training(&three_members()).unwrap());
+    let drawing = ReadPicture::new(&figure_training(&three_members()).unwrap());
     // Indices 2 and 1 are epochs 3 and 2. The training loss there is 2, so the validation loss is 3.
     assert_points_close(&drawing.dots(0, INK), &[(3.0, 3.0), (2.0, 3.0)], 0.01);
     assert_points_close(&drawing.dots(1, INK), &[(3.0, 0.5), (2.0, 0.7)], 0.01);
@@ -67,7 +67,7 @@ fn a_warm_up_has_its_own_panel_and_a_single_member_has_no_band() {
         kept: Some(1),
     };
     let curves = TrainingCurves { members: vec![member], loss: "1 − hss".into(), score: None };
-    let drawing = ReadPicture::of(&figure_training(&curves).unwrap());
+    let drawing = ReadPicture::new(&figure_training(&curves).unwrap());
     assert_eq!(drawing.frames.len(), 3);
     assert!(drawing.has_text("Cross-entropy warm-up") && drawing.has_text("1 − hss") && drawing.has_text("epoch kept"));
     assert_points_close(&drawing.lines(0, BLUE)[0], &[(1.0, 9.0), (2.0, 8.0)], 0.01);

@@ -25,15 +25,15 @@ impl AlignedBuffer {
         buffer
     }
 
-    /// A buffer of zeros, written by all cores in parallel. The first write to a memory page is the slow one, because the operating system
-    /// provides the page only then.
+    /// A buffer of zeros, written by all cores in parallel. One core would be slow, because the operating system allocates each memory page
+    /// at the first write to it.
     pub(crate) fn zeros_in_parallel(length: usize) -> Self {
         let zero = |_| Line([0.0; 16]);
         let lines = (0..length.div_ceil(16)).into_par_iter().with_min_len(1 << 14).map(zero).collect();
         AlignedBuffer { lines, length }
     }
 
-    /// Changes the length; new elements are 0.
+    /// Changes the length of the buffer; new elements are 0.
     pub fn resize(&mut self, length: usize) {
         self.lines.resize(length.div_ceil(16), Line([0.0; 16]));
         self.length = length;

@@ -15,7 +15,7 @@ pub enum Error {
     Data {
         /// The file, row and column in which the error was found.
         place: Box<Location>,
-        /// What was found and what was expected.
+        /// What is wrong with the file or the table.
         problem: String,
         /// How to fix the error; empty when there is no advice.
         hint: String,
@@ -88,14 +88,15 @@ impl Error {
         Error::Setting { setting: setting.into(), problem: problem.into(), hint: hint.into() }
     }
 
-    /// Returns the message in which every setting is written by `formatter`, the formatter of the front end.
+    /// Returns the message with every setting written by `formatter`, which the front end provides.
     #[must_use]
     pub fn render(&self, formatter: SettingFormatter<'_>) -> String {
         setting::render(&format!("{self:#}"), formatter)
     }
 }
 
-/// Writes settings by their plain names. `{:#}` keeps the markers around the names of settings, which [`render`](setting::render) needs.
+/// `{}` writes settings by their plain names, such as `weight-decay`. `{:#}` keeps the markers around these names, which
+/// [`render`](setting::render) needs.
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let message = match self {
@@ -103,7 +104,7 @@ impl fmt::Display for Error {
             Error::Data { place, problem, hint } => format!("{place}: {problem}{}", HintLine(hint)),
             Error::Setting { setting, problem, hint } => format!("{}: {problem}{}", Setting(setting), HintLine(hint)),
         };
-        if out.alternate() { out.write_str(&message) } else { out.write_str(&setting::plain(&message)) }
+        if out.alternate() { out.write_str(&message) } else { out.write_str(&setting::render_plain(&message)) }
     }
 }
 

@@ -64,7 +64,7 @@ fn group_by<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>, name: impl F
     Groups { codes, names }
 }
 
-/// How the rows of a table are ordered for lags and leads. It is stored in the model, so that other tables are ordered the same way.
+/// How the rows of a table are ordered for lags and leads. The order is stored in the model, so that other tables are ordered the same way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowOrder {
     /// The column that separates series: lags and leads only reach rows that have the same value in this column. `None` for one series.
@@ -91,8 +91,8 @@ impl RowOrder {
         RowOrder { group: group.map(str::to_owned), ..RowOrder::default() }
     }
 
-    /// Orders rows by the column `named`, or by the first column of dates if that is `None`. Rows keep the order of the file if the table has no
-    /// column of dates.
+    /// Orders rows by the column `named`, or by the first column of dates if `named` is `None`. If the table has no column of dates either, rows
+    /// keep the order of the file.
     pub fn of_table(table: &Table, group: Option<&str>, named: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let mut order = RowOrder::of_file(group);
         let mut notes = Vec::new();
@@ -123,10 +123,12 @@ impl RowOrder {
                 let hint = format!("name the column that separates the series, such as a station: `{option}`");
                 return Err(Error::setting("group", problem, hint));
             }
-            let text = format!(
-                "{ties} rows share their time with the row before and are kept in the order of the file; `{}` separates series",
-                Setting("group").to("COLUMN")
-            );
+            let rows = match ties {
+                1 => "1 row shares its time with the row before and is".into(),
+                _ => format!("{ties} rows share their time with the row before and are"),
+            };
+            let option = Setting("group").to("COLUMN");
+            let text = format!("{rows} kept in the order of the file; `{option}` separates series");
             notes.push(Note::about_column(&column.name, text));
         } else if let Values::Time(_) = &column.values {
             order.step = regular_step(pairs().map(|at| times[at] - times[at - 1]));
@@ -157,8 +159,8 @@ pub(crate) fn time_column(table: &Table) -> Option<&Column> {
     table.columns.iter().find(has_dates)
 }
 
-/// The most frequent time difference between successive rows; `None` if a share of less than [`REGULAR_SHARE`] of all differences
-/// has this value.
+/// The most frequent time difference between successive rows; `None` if the share of all differences that have this value is less than
+/// [`REGULAR_SHARE`].
 fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
     let mut counts: HashMap<i64, usize> = HashMap::new();
     let mut total = 0usize;
@@ -207,14 +209,14 @@ pub(crate) fn time_key(values: &Values, row: usize) -> i64 {
     }
 }
 
-/// Finds the row that is a number of steps before or after a row of the same group, by time or in the order of the file.
+/// Finds, for any row, the row of the same group that comes a given number of steps earlier or later, by time or in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbours {
     /// All rows that have a time, group by group, and ordered by time within each group.
     sorted: Vec<u32>,
     /// The position of each row in `sorted`; [`NO_ROW`] for a row without a time, which has no row before or after it.
     position: Vec<u32>,
-    /// For each position in `sorted`, the position in `sorted` where the same group begins.
+    /// For each row of `sorted`, the position in `sorted` of the first row of its group.
     first: Vec<u32>,
     /// The times of the rows, in the order of `sorted`; `None` if rows keep the order of the file.
     times: Option<Vec<i64>>,
@@ -239,8 +241,8 @@ impl Neighbours {
         let key = |row: u32| values.map_or(0, |values| time_key(values, row as usize));
         let has_time = |row: &u32| values.is_none_or(|values| !values.is_missing(*row as usize));
         let mut sorted: Vec<u32> = (0..rows as u32).filter(has_time).collect();
-        // The sort below is stable, so rows of the same time keep the order of the file. In a file with the newest row first, that order is
-        // reversed.
+        // In a file with the newest row first, the rows are reversed before they are sorted by time. The sort is stable, so rows of the same
+        // time are then in reverse file order too.
         if values.is_some_and(|values| TimeDirection::of_times(values) == TimeDirection::Falling) {
             sorted.reverse();
         }
@@ -273,8 +275,8 @@ impl Neighbours {
         let farthest = position.saturating_sub(steps).max(first);
         match (&self.times, self.step) {
             (Some(times), Some(step)) => {
-                // In a regular series the wanted row is `steps` time steps earlier. With one row for each time step it cannot be more than
-                // `steps` rows back, so only these rows are searched.
+                // In a regular series the wanted row is `steps` time steps earlier. With at most one row for each time step,
+                // it is among the `steps` rows before this one, so only these are searched.
                 let Some(distance) = i64::try_from(steps).ok().and_then(|steps| step.checked_mul(steps)) else {
                     return NO_ROW;
                 };
@@ -391,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_the_same_time_keep_the_order_of_a_sorted_file_and_otherwise_need_a_group() {
+    fn rows_of_the_same_time_keep_the_order_of_a_sorted_file_and_are_an_error_in_an_unsorted_one() {
         let rising = table_of_times(&[DAY, DAY, 2 * DAY, 2 * DAY]);
         let (order, notes) = RowOrder::of_table(&rising, None, None).unwrap();
         assert!(notes[0].to_string().contains("`group COLUMN`"), "{notes:?}");

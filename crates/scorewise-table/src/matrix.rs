@@ -24,7 +24,7 @@ impl Matrix {
             return None;
         }
         let (rows, stride) = (values.len() / columns, columns.next_multiple_of(PAD));
-        // One extra row of zeros at the end: the trainer fills up the last panel of a batch with it.
+        // One extra row of zeros at the end: the trainer uses it to fill up the last block of 32 rows of a batch.
         let mut padded = AlignedBuffer::zeros((rows + 1) * stride);
         for (row, values) in padded.chunks_exact_mut(stride).zip(values.chunks_exact(columns)) {
             row[..columns].copy_from_slice(values);
@@ -46,11 +46,12 @@ impl Matrix {
     /// If `row` is not less than the number of rows.
     #[must_use]
     pub fn row(&self, row: usize) -> &[f32] {
-        assert!(row < self.rows, "row {row} of {}", self.rows);
+        assert!(row < self.rows, "row index {row}, but the number of rows is {}", self.rows);
         &self.values[row * self.stride..][..self.columns]
     }
 
-    /// Returns all rows with their padding, followed by one row of zeros; and the length of a padded row.
+    /// Returns the values of all rows and the length of a padded row. The values are row by row: each row is padded with zeros to this length, and
+    /// one extra row of zeros follows the last row.
     #[must_use]
     pub fn padded(&self) -> (&[f32], usize) {
         (&self.values, self.stride)
@@ -62,7 +63,7 @@ impl Matrix {
         Arc::ptr_eq(&self.values, &other.values)
     }
 
-    /// Returns all rows with their padding, without the extra row of zeros at the end; and the length of a padded row.
+    /// Returns the values of all rows, each padded with zeros to the same length, and this length. The extra row of zeros at the end is left out.
     pub(crate) fn padded_mut(&mut self) -> (&mut [f32], usize) {
         let end = self.rows * self.stride;
         (&mut Arc::make_mut(&mut self.values)[..end], self.stride)

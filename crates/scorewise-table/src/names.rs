@@ -1,4 +1,4 @@
-//! Looks up columns by name, and words the messages about names that do not exist.
+//! Looks up columns by name, and writes the messages about names that do not exist.
 
 use std::collections::HashMap;
 
@@ -29,8 +29,8 @@ pub(crate) fn missing_columns_error(file: &str, missing: &[&str], available: &[&
     Error::data(Location::file(file), problem, hint)
 }
 
-/// The problem and the hint of an error about columns that a table does not have: "has no column `x`" and "did you mean `y`?". Every
-/// message about a missing column is worded here.
+/// The problem and the hint of an error about columns that a table does not have: "has no column `x`" and "did you mean `y`?". All
+/// messages about missing columns use this wording.
 pub fn missing_columns(missing: &[&str], available: &[&str]) -> (String, String) {
     if let [name] = missing {
         let hint = match nearest(name, available.iter().copied()) {

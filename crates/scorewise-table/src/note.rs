@@ -1,4 +1,4 @@
-//! Notes: automatic decisions that the user should know about and can override.
+//! Notes, which tell the user about automatic decisions and how to override them.
 
 use std::fmt;
 
@@ -24,19 +24,20 @@ impl Note {
         Note { column: Some(column.into()), text: text.into() }
     }
 
-    /// Returns the text of the note in which every setting is written by `formatter`, the formatter of the front end.
+    /// Returns the text of the note with every setting written by `formatter`, which the front end provides.
     #[must_use]
     pub fn render(&self, formatter: SettingFormatter<'_>) -> String {
         setting::render(&format!("{self:#}"), formatter)
     }
 }
 
-/// Writes settings by their plain names. `{:#}` keeps the markers around the names of settings, which [`render`](setting::render) needs.
+/// `{}` writes settings by their plain names, such as `weight-decay`. `{:#}` keeps the markers around these names, which
+/// [`render`](setting::render) needs.
 impl fmt::Display for Note {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(column) = &self.column {
             write!(out, "column `{}`: ", column.escape_debug())?;
         }
-        if out.alternate() { out.write_str(&self.text) } else { out.write_str(&setting::plain(&self.text)) }
+        if out.alternate() { out.write_str(&self.text) } else { out.write_str(&setting::render_plain(&self.text)) }
     }
 }

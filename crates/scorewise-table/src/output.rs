@@ -106,8 +106,8 @@ impl OutputKind {
         }
     }
 
-    /// Whether the file extension belongs to another kind of output. A page must end in `.html` or `.htm` or have no extension, since browsers
-    /// recognise pages by their extension.
+    /// Whether the file extension belongs to another kind of output. The name of an HTML page must end in `.html` or `.htm` or have no
+    /// extension, since browsers recognise pages by their extension.
     fn is_misnamed(self, path: &Path) -> bool {
         match OutputKind::of_extension(path) {
             Some(OutputKind::Predictions) => !matches!(self, OutputKind::Predictions | OutputKind::TrainingRuns),
@@ -116,8 +116,8 @@ impl OutputKind {
         }
     }
 
-    /// Whether an output of this kind may be written to this path: nothing exists there, or an empty file, a pipe, a device or an older
-    /// output of this kind.
+    /// Whether an output of this kind may be written to this path. This is so if nothing exists there, or only an empty file, a pipe, a device
+    /// or an older output of this kind.
     #[must_use]
     pub fn may_replace(self, path: &Path) -> bool {
         match fs::metadata(path) {
@@ -138,13 +138,13 @@ impl OutputKind {
         };
         match self {
             OutputKind::Model => {
-                // A safetensors file begins with eight bytes for the length of the header. The header begins with the metadata, where the
-                // key `scorewise` comes early.
+                // A safetensors file begins with eight bytes for the length of the header. The header begins with the metadata, in which
+                // `scorewise` is one of the first keys.
                 head.get(8..).is_some_and(|header| header.starts_with(b"{\"__metadata__\":{"))
                     && contains("\"scorewise\":\"{", 256)
             }
             OutputKind::Predictions => is_predictions(path),
-            // The file is a protocol buffer. Field 1 is the version of the format; field 2 is the name of the producer, nine letters long.
+            // An ONNX file is a protocol buffer. Field 1 is the version of the format; field 2 is the name of the producer, `scorewise`.
             OutputKind::Onnx => head.first() == Some(&8) && contains("\x12\x09scorewise", 32),
             OutputKind::Page => contains("<meta name=\"generator\" content=\"scorewise", head.len()),
             OutputKind::Results => head.starts_with(b"{\"scorewise\":\""),
@@ -229,7 +229,7 @@ impl Outputs {
 
     /// Checks whether an output of this kind may be written to this path, without opening it.
     pub fn check(&self, path: &Path, kind: OutputKind) -> Result<()> {
-        let refused = |problem: String, hint: String| Err(Error::data(place(path), problem, hint));
+        let refused = |problem: String, hint: String| Err(Error::data(location_of(path), problem, hint));
         let new_output = Identity::of_output(path);
         if self.inputs.iter().any(|input| input.is_same(&new_output)) {
             return refused("is an input of this command and would be overwritten".into(), "name another file".into());
@@ -335,11 +335,11 @@ impl AtomicFile {
         let old = fs::metadata(path).ok();
         if path.file_name().is_none() || old.as_ref().is_some_and(Metadata::is_dir) {
             let hint = format!("name a file in it: `{}`", path.join("model.scorewise").display());
-            return Err(Error::data(place(path), "is a folder, not a file to write to", hint));
+            return Err(Error::data(location_of(path), "is a folder, not a file to write to", hint));
         }
         if old.as_ref().is_some_and(|old| old.is_file() && old.permissions().readonly()) {
             return Err(Error::data(
-                place(path),
+                location_of(path),
                 "is write-protected",
                 "name another file, or allow writing to this one",
             ));
@@ -375,7 +375,7 @@ impl AtomicFile {
         if let Some((from, to)) = &self.rename {
             file.sync_all()?;
             drop(file);
-            let mut partial = partial();
+            let mut partial = lock_partial_files();
             fs::rename(from, to)?;
             partial.retain(|path| path != from);
             drop(partial);
@@ -406,7 +406,7 @@ impl Drop for AtomicFile {
             drop(writer.into_parts());
         }
         if let Some((temporary, _)) = &self.rename {
-            let mut partial = partial();
+            let mut partial = lock_partial_files();
             let _ = fs::remove_file(temporary);
             partial.retain(|path| path != temporary);
         }
@@ -423,7 +423,7 @@ pub struct OutputFolder {
 impl OutputFolder {
     /// Creates the folder if it does not exist.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let mut partial = partial();
+        let mut partial = lock_partial_files();
         let is_new = !path.exists();
         fs::create_dir_all(path)?;
         if is_new {
@@ -442,7 +442,7 @@ impl OutputFolder {
 impl Drop for OutputFolder {
     fn drop(&mut self) {
         if self.is_new {
-            let mut partial = partial();
+            let mut partial = lock_partial_files();
             // Removal fails if the folder is not empty, as intended.
             let _ = fs::remove_dir(&self.path);
             partial.retain(|path| *path != self.path);
@@ -451,17 +451,17 @@ impl Drop for OutputFolder {
 }
 
 /// Paths of temporary files and newly created folders. [`remove_partial_files_and_exit`] removes them if the program has to exit early.
-static PARTIAL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static PARTIAL_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Locks the list of temporary files and new folders, and returns it.
-fn partial() -> MutexGuard<'static, Vec<PathBuf>> {
-    PARTIAL.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_partial_files() -> MutexGuard<'static, Vec<PathBuf>> {
+    PARTIAL_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes all unfinished files and empty new folders, then exits with this code. No other thread can create or finish a file meanwhile,
 /// because the list of unfinished files stays locked.
 pub fn remove_partial_files_and_exit(code: i32) -> ! {
-    let partial = partial();
+    let partial = lock_partial_files();
     // In reverse order of creation, so that files are removed before the folders that contain them.
     for path in partial.iter().rev() {
         let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
@@ -472,7 +472,7 @@ pub fn remove_partial_files_and_exit(code: i32) -> ! {
 /// Creates a temporary file in the folder of `path`, so that it can be moved to `path` by one atomic rename.
 fn temporary_file(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut partial = partial();
+    let mut partial = lock_partial_files();
     for attempt in 0..1000 {
         let temporary = path.with_file_name(format!(".{name}.{}.{attempt}.partial", std::process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
@@ -487,7 +487,7 @@ fn temporary_file(path: &Path) -> io::Result<(PathBuf, File)> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-fn place(path: &Path) -> Location {
+fn location_of(path: &Path) -> Location {
     Location::file(&path.display().to_string())
 }
 
@@ -513,5 +513,5 @@ fn write_error(path: &Path, error: &io::Error) -> Error {
         }
         _ => (format!("cannot be written: {error}"), String::new()),
     };
-    Error::data(place(path), problem, hint)
+    Error::data(location_of(path), problem, hint)
 }

@@ -19,13 +19,14 @@
 //! assert_eq!(error.render(&option), "--weight-decay: must be 0 or above\nhint: leave it out, or write `--split random`");
 //! ```
 //!
-//! A front end may not have every setting. A hint is not shown if it mentions a setting that the front end lacks;
-//! [`alternative_hints`] gives several hints, of which the first suitable one is shown.
+//! A front end may not have every setting. A hint is not shown if it mentions a setting that the front end lacks.
+//! [`alternative_hints`] combines several hints; the first one that mentions only settings of the front end is shown.
 
 use std::borrow::Cow;
 use std::fmt;
 
-// Markers: a setting is written as OPEN name [VALUE value] CLOSE; the hints of a message are written as HINT hint [OR hint]… END.
+// Markers inside a message. A setting is written as OPEN name CLOSE or OPEN name VALUE value CLOSE; the hints are written as HINT hint END or
+// HINT hint OR hint … END.
 const OPEN: char = '\u{e0f0}';
 const VALUE: char = '\u{e0f1}';
 const CLOSE: char = '\u{e0f2}';
@@ -110,18 +111,19 @@ fn render_mentions(text: &str, formatter: SettingFormatter<'_>) -> (String, bool
         let (name, value) = mention.split_once(VALUE).map_or((mention, None), |(name, value)| (name, Some(value)));
         let written = formatter(name, value);
         all_known &= written.is_some();
-        rendered += &written.or_else(|| plain_name(name, value)).unwrap_or_default();
+        rendered += &written.or_else(|| format_plain_setting(name, value)).unwrap_or_default();
         rest = after;
     }
     (rendered + rest, all_known)
 }
 
 /// Returns the message with settings written by their plain names, for Rust programs that call this crate directly.
-pub(crate) fn plain(message: &str) -> String {
-    render(message, &plain_name)
+pub(crate) fn render_plain(message: &str) -> String {
+    render(message, &format_plain_setting)
 }
 
-fn plain_name(name: &str, value: Option<&str>) -> Option<String> {
+/// Writes a setting by its plain name, with the value after it if there is one. Never returns `None`.
+fn format_plain_setting(name: &str, value: Option<&str>) -> Option<String> {
     Some(match value {
         Some(value) => format!("{name} {value}"),
         None => name.into(),
@@ -130,12 +132,12 @@ fn plain_name(name: &str, value: Option<&str>) -> Option<String> {
 
 /// Returns the user's text with control characters and the markers of this module escaped. Quotes are not escaped.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_hidden) {
+    if !text.contains(needs_escape) {
         return text.into();
     }
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
-        if is_hidden(character) {
+        if needs_escape(character) {
             escaped.extend(character.escape_unicode());
         } else {
             escaped.push(character);
@@ -145,7 +147,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether a character is a control character or one of the markers that enclose settings and hints.
-pub(crate) fn is_hidden(character: char) -> bool {
+pub(crate) fn needs_escape(character: char) -> bool {
     character.is_control() || matches!(character, OPEN..=END)
 }
 
@@ -156,10 +158,10 @@ mod tests {
     #[test]
     fn markers_in_user_text_are_escaped() {
         let name = format!("a{}b", Setting("drop"));
-        assert!(!crate::names::quoted(&name).contains(is_hidden));
-        assert!(!crate::Location::file(&name).column(&name).to_string().contains(is_hidden));
-        assert!(!visible(&name).contains(is_hidden));
-        assert_eq!(plain(&Setting("drop").to(&name).to_string()), "drop a\\u{e0f0}drop\\u{e0f2}b");
+        assert!(!crate::names::quoted(&name).contains(needs_escape));
+        assert!(!crate::Location::file(&name).column(&name).to_string().contains(needs_escape));
+        assert!(!visible(&name).contains(needs_escape));
+        assert_eq!(render_plain(&Setting("drop").to(&name).to_string()), "drop a\\u{e0f0}drop\\u{e0f2}b");
     }
 
     #[test]
@@ -173,7 +175,7 @@ mod tests {
             "\u{e0f3}",
             "\u{e0f5}\u{e0f3}a\u{e0f4}",
         ] {
-            plain(text);
+            render_plain(text);
         }
     }
 }

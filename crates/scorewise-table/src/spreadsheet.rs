@@ -27,8 +27,8 @@ pub fn unescape_formula(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|text| needs_apostrophe(text)).unwrap_or(cell)
 }
 
-/// Whether a string begins like a formula. Leading apostrophes are ignored, so that a formula that already begins with one gets
-/// another, which is removed when the cell is read, and the original apostrophe is kept.
+/// Whether a string begins like a formula. Leading apostrophes are ignored, so `'=1` is written as `''=1`. When the cell is read, only the
+/// added apostrophe is removed.
 fn needs_apostrophe(text: &str) -> bool {
     let formula = text.trim_start_matches('\'');
     // Spreadsheet programs also accept the full-width characters of East Asian keyboards.
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn every_string_is_read_back_and_no_two_strings_share_a_cell() {
+    fn every_string_is_read_back_unchanged_and_no_two_strings_give_the_same_cell() {
         let parts = ["", "'", "''", "=", "-", "-1", "+", "@", "x", "1", "\t"];
         let mut cells = std::collections::HashSet::new();
         let mut texts = std::collections::HashSet::new();

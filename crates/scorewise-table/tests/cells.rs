@@ -352,7 +352,7 @@ fn an_ambiguous_order_of_day_and_month_gives_a_note() {
     // 2010-04-03 is 14702 days after 1970-01-01.
     assert_eq!(times(&found.table, "x")[0], 14702 * 86400);
     let note = "column `x`: no date shows whether the day or the month comes first (`03/04/2010`); the day is assumed to come \
-                first, `--month-first` reads it the other way";
+                first; `--month-first` reads the month first";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
     let given = Reading { month_first: Some(true), ..defaults() };
     let month_first = read_text(column(["03/04/2010", "05/06/2010"]), &given).unwrap();

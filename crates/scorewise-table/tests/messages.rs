@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use scorewise_table::setting::{Setting, alternative_hints, render};
 use scorewise_table::{Error, Location, Note};
 
-fn option(name: &str, value: Option<&str>) -> Option<String> {
+fn command_line_option(name: &str, value: Option<&str>) -> Option<String> {
     Some(value.map_or(format!("--{name}"), |value| format!("--{name} {value}")))
 }
 
@@ -21,7 +21,7 @@ fn each_front_end_writes_settings_its_own_way_and_does_not_change_column_names()
         "t--drop.csv, column `a--keep`: odd\nhint: give `lag-columns`, or write `split time`"
     );
     assert_eq!(
-        error.render(&option),
+        error.render(&command_line_option),
         "t--drop.csv, column `a--keep`: odd\nhint: give `--lag-columns`, or write `--split time`"
     );
     let python = |name: &str, value: Option<&str>| {
@@ -34,24 +34,25 @@ fn each_front_end_writes_settings_its_own_way_and_does_not_change_column_names()
     );
     let note = Note::about_column("b--keep", format!("dropped; `{}` uses it", Setting("keep")));
     assert_eq!(note.to_string(), "column `b--keep`: dropped; `keep` uses it");
-    assert_eq!(note.render(&option), "column `b--keep`: dropped; `--keep` uses it");
+    assert_eq!(note.render(&command_line_option), "column `b--keep`: dropped; `--keep` uses it");
 }
 
 #[test]
 fn settings_are_rendered_in_a_note_that_contains_another_note() {
     let inner = Note::about_column("x", format!("`{}` chooses the other", Setting("positive")));
     let outer = Note::new(format!("fold 2: {inner:#}"));
-    assert_eq!(outer.render(&option), "fold 2: column `x`: `--positive` chooses the other");
+    assert_eq!(outer.render(&command_line_option), "fold 2: column `x`: `--positive` chooses the other");
 }
 
 #[test]
 fn hints_about_settings_that_a_front_end_lacks_are_not_shown() {
     let missing = format!("add `{}` to read it as missing", Setting("missing").to("a"));
     let error = |hint: &str| Error::data(Location::file("t.csv"), "`a` is not a number", hint);
-    let without_missing = |name: &str, value: Option<&str>| option(name, value).filter(|_| name != "missing");
+    let without_missing =
+        |name: &str, value: Option<&str>| command_line_option(name, value).filter(|_| name != "missing");
     let alternatives = alternative_hints(&[missing.clone(), "name another column".into()]);
     assert_eq!(
-        error(&alternatives).render(&option),
+        error(&alternatives).render(&command_line_option),
         "t.csv: `a` is not a number\nhint: add `--missing a` to read it as missing"
     );
     assert_eq!(
@@ -68,10 +69,10 @@ fn hints_about_settings_that_a_front_end_lacks_are_not_shown() {
 fn user_text_is_never_rendered_as_a_setting() {
     let with_markers = Setting("drop").to("x").to_string();
     let error = Error::data(Location::file(&with_markers).column(&with_markers), "odd", "");
-    assert!(!error.render(&option).contains("--"), "{}", error.render(&option));
+    assert!(!error.render(&command_line_option).contains("--"), "{}", error.render(&command_line_option));
     let given = Setting("target").to(&with_markers).to_string();
-    assert_eq!(render(&given, &option).matches("--").count(), 1);
-    assert!(!Note::about_column(&with_markers, "odd").render(&option).contains("--"));
+    assert_eq!(render(&given, &command_line_option).matches("--").count(), 1);
+    assert!(!Note::about_column(&with_markers, "odd").render(&command_line_option).contains("--"));
 }
 
 /// A library does not know how a front end writes a setting, so no string in its source may contain `--name`. A front end passes the plain

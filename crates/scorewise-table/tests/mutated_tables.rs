@@ -2,8 +2,8 @@
 //! gives a table or an error that names the file, without a panic, in less than ten seconds, and with at most 64 MiB plus 64 bytes of memory
 //! for each byte of the file.
 //!
-//! For speed, the files are in memory if the system has `/dev/shm`, and each test overwrites a single file again and again: when a file was
-//! created or truncated for every mutation, that took most of the time.
+//! For speed, the files are in memory if the system has `/dev/shm`, and each test overwrites a single file again and again: creating or truncating
+//! a file for every mutation would take most of the time.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -65,18 +65,18 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 static MEASURING: Mutex<()> = Mutex::new(());
 
 /// A file whose content is replaced by one table after another.
-struct Overwritten {
+struct OverwrittenFile {
     file: File,
     source: Source,
-    // Removes the folder and the file in it when `Overwritten` is dropped.
+    // Removes the folder and the file in it when `OverwrittenFile` is dropped.
     _folder: ScratchFolder,
 }
 
-impl Overwritten {
+impl OverwrittenFile {
     fn new(name: &str) -> Self {
         let folder = ScratchFolder::new();
         let path = folder.path().join(name);
-        Overwritten { file: File::create(&path).unwrap(), source: Source::File(path), _folder: folder }
+        OverwrittenFile { file: File::create(&path).unwrap(), source: Source::File(path), _folder: folder }
     }
 
     /// Replaces the content of the file and reads it as a table.
@@ -92,7 +92,7 @@ impl Overwritten {
 /// Makes `times` damaged copies of a file at random. Reads each copy and checks the memory, the time, and the error message if there is one.
 #[expect(clippy::disallowed_methods, reason = "the seed of a test")]
 fn check_mutations(name: &str, original: &[u8], seed: u64, times: usize) {
-    let mut file = Overwritten::new(name);
+    let mut file = OverwrittenFile::new(name);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     file.write_and_read(original).expect("the original file can be read");
     let mut tables = 0;
@@ -174,17 +174,17 @@ fn lines(compressed: &[u8], count: usize) -> Vec<u8> {
     text.split_inclusive('\n').take(count).collect::<String>().into_bytes()
 }
 
-fn adult() -> Vec<u8> {
+fn adult_text() -> Vec<u8> {
     lines(include_bytes!("../data/adult.data.gz"), 120)
 }
 
-fn pollution() -> Vec<u8> {
+fn pollution_text() -> Vec<u8> {
     lines(include_bytes!("../data/PRSA_data_2010.1.1-2014.12.31.csv.gz"), 200)
 }
 
 /// The first rows of the built-in table `pollution` as an Arrow batch, with additional columns of booleans and times.
 fn batch() -> RecordBatch {
-    let table = Overwritten::new("pollution.csv").write_and_read(&pollution()).unwrap();
+    let table = OverwrittenFile::new("pollution.csv").write_and_read(&pollution_text()).unwrap();
     let rows = table.rows() as i64;
     let named = table.columns.iter().map(|column| {
         let array: ArrayRef = match &column.values {
@@ -232,12 +232,12 @@ fn arrow(stream: bool, codec: Option<CompressionType>) -> Vec<u8> {
 
 #[test]
 fn damaged_adult_text_is_read_or_refused() {
-    check_mutations("adult.csv", &adult(), 1, 10_000);
+    check_mutations("adult.csv", &adult_text(), 1, 10_000);
 }
 
 #[test]
 fn damaged_pollution_text_is_read_or_refused() {
-    check_mutations("pollution.csv", &pollution(), 2, 10_000);
+    check_mutations("pollution.csv", &pollution_text(), 2, 10_000);
 }
 
 /// A table with many notations of cells: per cent and currency signs, thousands separators, dates, words for missing values, codes, empty lines.
@@ -274,7 +274,7 @@ fn damaged_unusual_cells_are_read_or_refused() {
 #[test]
 fn damaged_gzip_is_read_or_refused() {
     let mut encoder = GzEncoder::new(Vec::new(), GzipLevel::default());
-    encoder.write_all(&pollution()).unwrap();
+    encoder.write_all(&pollution_text()).unwrap();
     check_mutations("pollution.csv.gz", &encoder.finish().unwrap(), 3, 10_000);
 }
 
@@ -295,7 +295,7 @@ fn damaged_parquet_with_zstd_is_read_or_refused() {
 }
 
 #[test]
-fn damaged_plain_parquet_is_read_or_refused() {
+fn damaged_parquet_with_plain_encoding_is_read_or_refused() {
     let properties = WriterProperties::builder().set_dictionary_enabled(false);
     check_mutations("plain.parquet", &parquet(properties), 6, 8_000);
 }

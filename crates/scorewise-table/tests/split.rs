@@ -32,18 +32,18 @@ fn sample(rows: usize, groups: u32, classes: u32) -> (Table, Labels) {
     (Table { file: "test.csv".into(), columns: vec![group, x], ..Table::default() }, labels)
 }
 
-fn parts(split: &str, table: &Table, labels: &Labels, shares: &SplitShares, seed: u64) -> SplitRows {
+fn split_into_sets(split: &str, table: &Table, labels: &Labels, shares: &SplitShares, seed: u64) -> SplitRows {
     Split::parse(split).unwrap().split_rows(table, labels, shares, seed).unwrap().0
 }
 
-fn lists(parts: &SplitRows) -> [&Vec<u32>; 3] {
+fn sets_of(parts: &SplitRows) -> [&Vec<u32>; 3] {
     [&parts.training, &parts.validation, &parts.test]
 }
 
 /// Asserts that the sets are disjoint, sorted, consistent with `set_of_row`, and together contain all labelled rows.
 fn assert_partition(parts: &SplitRows, labels: &Labels) {
     let mut together: Vec<u32> = Vec::new();
-    for (set, rows) in (0u8..).zip(lists(parts)) {
+    for (set, rows) in (0u8..).zip(sets_of(parts)) {
         assert!(rows.is_sorted());
         assert!(rows.iter().all(|row| parts.set_of_row[*row as usize] == set));
         together.extend(rows);
@@ -52,7 +52,7 @@ fn assert_partition(parts: &SplitRows, labels: &Labels) {
     assert_eq!(together, labels.rows());
 }
 
-fn count(rows: &[u32], labels: &Labels, class: u32) -> usize {
+fn count_of_class(rows: &[u32], labels: &Labels, class: u32) -> usize {
     rows.iter().filter(|row| labels.classes[**row as usize] == class).count()
 }
 
@@ -62,19 +62,19 @@ fn random_sets_contain_all_labelled_rows_and_have_their_shares_of_every_class() 
         let (table, labels) = sample(rows, 5, classes);
         let labelled = labels.rows().len() as f64;
         for seed in 0..5 {
-            let parts = parts("random", &table, &labels, &SHARES, seed);
+            let parts = split_into_sets("random", &table, &labels, &SHARES, seed);
             assert_partition(&parts, &labels);
             let test = (0.2 * labelled).ceil();
             assert_eq!(parts.test.len() as f64, test);
             for (class, total) in (0..).zip(labels.counts()) {
                 let exact = total as f64 * test / labelled;
-                let in_test = count(&parts.test, &labels, class);
+                let in_test = count_of_class(&parts.test, &labels, class);
                 assert!(
                     (in_test as f64 - exact).abs() <= 1.0,
                     "class {class}: {in_test} rows in the test set, expected {exact}"
                 );
                 let left = total - in_test;
-                let validation = count(&parts.validation, &labels, class);
+                let validation = count_of_class(&parts.validation, &labels, class);
                 assert!(
                     (validation as f64 - left as f64 / 3.0).abs() <= 1.0,
                     "class {class}: {validation} validation rows, expected a third of {left}"
@@ -89,15 +89,15 @@ fn the_sets_of_adult_have_the_sizes_given_by_marchetti_et_al_2022() {
     let classes = (0..30_162).map(|row| u32::from(row % 4 == 0)).collect();
     let labels = Labels { classes, names: vec!["n".into(), "p".into()], ahead: None };
     let (table, _) = sample(30_162, 5, 2);
-    let parts = parts("random", &table, &labels, &SHARES, 0);
-    assert_eq!(lists(&parts).map(Vec::len), [16_086, 8_043, 6_033]);
+    let parts = split_into_sets("random", &table, &labels, &SHARES, 0);
+    assert_eq!(sets_of(&parts).map(Vec::len), [16_086, 8_043, 6_033]);
 }
 
 #[test]
 fn the_same_seed_gives_the_same_sets_and_another_seed_different_ones() {
     let (table, labels) = sample(500, 40, 2);
     for split in ["random", "group:patient"] {
-        let sets = |seed| parts(split, &table, &labels, &SHARES, seed);
+        let sets = |seed| split_into_sets(split, &table, &labels, &SHARES, seed);
         assert_eq!(sets(3), sets(3));
         assert_ne!(sets(3), sets(4));
         let folds = |seed| Split::parse(split).unwrap().folds(&table, &labels, &FOLDS, seed).unwrap().0;
@@ -113,8 +113,8 @@ fn a_class_of_three_rows_is_in_every_set() {
     let labels = Labels { classes, names: vec!["n".into(), "p".into()], ahead: None };
     let (table, _) = sample(200, 5, 2);
     for seed in 0..20 {
-        let parts = parts("random", &table, &labels, &SHARES, seed);
-        assert_eq!(lists(&parts).map(|rows| count(rows, &labels, 1)), [1, 1, 1]);
+        let parts = split_into_sets("random", &table, &labels, &SHARES, seed);
+        assert_eq!(sets_of(&parts).map(|rows| count_of_class(rows, &labels, 1)), [1, 1, 1]);
     }
 }
 
@@ -122,7 +122,7 @@ fn a_class_of_three_rows_is_in_every_set() {
 fn a_share_of_zero_gives_an_empty_set() {
     let (table, labels) = sample(300, 30, 2);
     for split in ["random", "time", "group:patient"] {
-        let parts = parts(split, &table, &labels, &SplitShares { test: 0.0, validation: 0.5 }, 1);
+        let parts = split_into_sets(split, &table, &labels, &SplitShares { test: 0.0, validation: 0.5 }, 1);
         assert_partition(&parts, &labels);
         assert!(parts.test.is_empty() && !parts.validation.is_empty());
     }
@@ -134,18 +134,18 @@ fn no_group_is_divided_between_sets_and_the_sizes_of_sets_are_nearly_as_requeste
     let Values::Category(groups) = &table.columns[0].values else { panic!() };
     let labelled = labels.rows().len() as f64;
     for seed in 0..5 {
-        let parts = parts("group:patient", &table, &labels, &SHARES, seed);
+        let parts = split_into_sets("group:patient", &table, &labels, &SHARES, seed);
         assert_partition(&parts, &labels);
         let [training, validation, test] =
-            lists(&parts).map(|rows| rows.iter().map(|row| groups.codes[*row as usize]).collect::<HashSet<u32>>());
+            sets_of(&parts).map(|rows| rows.iter().map(|row| groups.codes[*row as usize]).collect::<HashSet<u32>>());
         assert!(training.is_disjoint(&validation) && training.is_disjoint(&test) && validation.is_disjoint(&test));
-        for (rows, share) in lists(&parts).into_iter().zip([0.8 * 2.0 / 3.0, 0.8 / 3.0, 0.2]) {
+        for (rows, share) in sets_of(&parts).into_iter().zip([0.8 * 2.0 / 3.0, 0.8 / 3.0, 0.2]) {
             assert!(
                 (rows.len() as f64 / labelled - share).abs() < 0.02,
                 "{} of {labelled}, requested {share}",
                 rows.len()
             );
-            let positives = count(rows, &labels, 1) as f64 / labels.counts()[1] as f64;
+            let positives = count_of_class(rows, &labels, 1) as f64 / labels.counts()[1] as f64;
             assert!((positives - share).abs() < 0.02, "{positives} of the positives, requested {share}");
         }
     }
@@ -187,7 +187,7 @@ fn rows_without_a_time_are_left_out() {
     let time = |row: i64| if row == 10 { Values::NO_TIME } else { 1_600_000_000 + row };
     table.columns.push(Column { name: "when".into(), values: Values::Time((0..70).map(time).collect()) });
     let (parts, notes) = Split::Time(None).split_rows(&table, &labels, &SHARES, 0).unwrap();
-    assert!(lists(&parts).iter().all(|rows| !rows.contains(&10)));
+    assert!(sets_of(&parts).iter().all(|rows| !rows.contains(&10)));
     assert_eq!(parts.set_of_row[10], NO_SET);
     assert_eq!(notes[1].to_string(), "column `when`: 1 row is left out: it has no time");
 }
@@ -200,17 +200,17 @@ fn in_a_split_by_time_no_label_comes_from_a_row_of_another_set() {
     let (labels, _) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default()).unwrap()).unwrap();
     let (parts, notes) = Split::Time(None).split_rows(&table, &labels, &SHARES, 0).unwrap();
     let ahead = labels.ahead.as_ref().unwrap();
-    for rows in lists(&parts) {
+    for rows in sets_of(&parts) {
         assert!(
             rows.iter().all(|row| parts.set_of_row[ahead[*row as usize] as usize] == parts.set_of_row[*row as usize])
         );
     }
     // With a lead of 3, the last three rows before the validation set and before the test set are left out, and the last three rows of the
     // table have no label.
-    assert_eq!(lists(&parts).map(Vec::len).iter().sum::<usize>(), 100 - 3 - 2 * 3);
+    assert_eq!(sets_of(&parts).map(Vec::len).iter().sum::<usize>(), 100 - 3 - 2 * 3);
     assert_eq!(notes[1].to_string(), "6 rows are left out: their labels come from rows of the next set");
     assert!(
-        lists(&Split::Random.split_rows(&table, &labels, &SHARES, 0).unwrap().0).map(Vec::len).iter().sum::<usize>()
+        sets_of(&Split::Random.split_rows(&table, &labels, &SHARES, 0).unwrap().0).map(Vec::len).iter().sum::<usize>()
             == 97
     );
 }
@@ -249,7 +249,7 @@ fn with_three_classes_a_class_absent_from_the_test_set_only_gives_a_note() {
 }
 
 #[test]
-fn every_labelled_row_is_in_one_test_set_of_every_repeat() {
+fn every_labelled_row_is_in_exactly_one_test_set_of_every_repeat() {
     let (table, labels) = sample(1000, 60, 3);
     let Values::Category(groups) = &table.columns[0].values else { panic!() };
     for split in [Split::Random, Split::Group("patient".into())] {
@@ -265,10 +265,10 @@ fn every_labelled_row_is_in_one_test_set_of_every_repeat() {
                 assert!((validation - 0.25).abs() < 0.03, "{validation}");
                 if split == Split::Random {
                     for (class, total) in (0..).zip(labels.counts()) {
-                        assert!((count(&parts.test, &labels, class) as f64 - total as f64 / 5.0).abs() <= 1.0);
+                        assert!((count_of_class(&parts.test, &labels, class) as f64 - total as f64 / 5.0).abs() <= 1.0);
                     }
                 } else {
-                    let [training, validation, test] = lists(parts)
+                    let [training, validation, test] = sets_of(parts)
                         .map(|rows| rows.iter().map(|row| groups.codes[*row as usize]).collect::<HashSet<u32>>());
                     assert!(
                         training.is_disjoint(&validation)

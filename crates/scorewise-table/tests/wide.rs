@@ -94,7 +94,7 @@ fn a_wide_table_can_be_encoded_with_thousands_of_names_in_the_settings() {
     for _ in 0..2 {
         assert_eq!(encoder.encode(&table).unwrap().matrix.rows(), ROWS);
     }
-    // The table has none of the columns. The error lists the first missing columns and suggests similar names.
+    // The renamed table has none of the encoder's columns. The error lists the first missing columns and suggests similar names.
     let mut renamed = table.clone();
     renamed.columns.iter_mut().for_each(|column| column.name = column.name.replace(' ', "_"));
     let message = encoder.encode(&renamed).unwrap_err().to_string();

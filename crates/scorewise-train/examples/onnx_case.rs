@@ -1,8 +1,8 @@
 //! Writes models, rows and the predictions of scorewise for these rows into a folder, so that an ONNX runtime can be compared with them.
 //!
-//! `onnx_case FOLDER` writes a subfolder for each test model. It contains `model.onnx`, `model.scorewise`, the little-endian numbers `rows.f32`,
-//! `probability.f64` and `label.i64`, and `case.json` with the shapes of these three. `onnx_case FOLDER MODEL TABLE` writes the same files for a
-//! model file and a table.
+//! `onnx_case FOLDER` writes a subfolder for each test model. It contains `model.onnx`, `model.scorewise`, three files of little-endian numbers
+//! (`rows.f32`, `probability.f64` and `label.i64`), and `case.json` with the shapes of these three. `onnx_case FOLDER MODEL TABLE` writes
+//! the same files for a model file and a table.
 
 #[path = "../tests/models/mod.rs"]
 mod models;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         [folder] => {
             for (seed, (name, model)) in models::all().into_iter().enumerate() {
                 let (values, matrix) = models::rows(model.encoder.width(), ROWS, seed as u64);
-                write(&Path::new(folder).join(name), &model, &values, &matrix)?;
+                write_case(&Path::new(folder).join(name), &model, &values, &matrix)?;
             }
             Ok(())
         }
@@ -33,13 +33,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             reading.kinds.extend(kinds);
             let matrix = model.encoder.encode(&read(&Source::parse(table), &reading)?)?.matrix;
             let values: Vec<f32> = (0..matrix.rows()).flat_map(|row| matrix.row(row)).copied().collect();
-            write(Path::new(folder), &model, &values, &matrix)
+            write_case(Path::new(folder), &model, &values, &matrix)
         }
         _ => Err("usage: onnx_case FOLDER [MODEL TABLE]".into()),
     }
 }
 
-fn write(folder: &Path, model: &Model, values: &[f32], matrix: &Matrix) -> Result<(), Box<dyn std::error::Error>> {
+fn write_case(folder: &Path, model: &Model, values: &[f32], matrix: &Matrix) -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder)?;
     let predictor = Predictor::new(model);
     let probabilities = predictor.probabilities(matrix, |_| Location::default())?;

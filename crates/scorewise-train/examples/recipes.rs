@@ -30,7 +30,7 @@ struct Candidate {
     prior: String,
     inputs: PollutionInputs,
     members: usize,
-    /// Whether the networks have different validation rows.
+    /// Whether every network has validation rows of its own.
     own: bool,
     settings: NetworkSettings,
 }
@@ -46,8 +46,8 @@ impl Candidate {
             let refuse = || {
                 Error::setting(
                     word,
-                    "is not a setting",
-                    "loss prior inputs slower on_all steady own batch rate decay patience hidden members",
+                    "is not a valid setting",
+                    "choose from loss, prior, inputs, slower, on_all, steady, own, batch, rate, decay, patience, hidden, members",
                 )
             };
             let (name, value) = word.split_once('=').ok_or_else(refuse)?;

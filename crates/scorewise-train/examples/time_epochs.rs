@@ -1,5 +1,5 @@
-//! Measures scorewise for the comparison in `bench/train_peers.py`. The program reads tables that Python has written. Every line of standard
-//! input is a command; the program runs it once, and prints its duration in seconds and the resulting validation loss.
+//! Measures the training time of scorewise for the comparison in `bench/train_peers.py`. The program reads tables that Python has written.
+//! Every line of standard input is a command; the program runs it once, and prints its duration in seconds and the resulting validation loss.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -22,7 +22,7 @@ fn main() -> AnyResult<()> {
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let words: Vec<&str> = line.split_whitespace().collect();
-        let name = *words.get(1).ok_or("a table's name is missing")?;
+        let name = *words.get(1).ok_or("the name of the table is missing")?;
         if !tables.contains_key(name) {
             tables.insert(name.into(), TimingTable::read(&folder, name)?);
         }
@@ -60,7 +60,11 @@ fn main() -> AnyResult<()> {
                 let loss = training.epoch(table, table.steps)?;
                 (start.elapsed().as_secs_f64(), loss)
             }
-            _ => return Err(format!("`{line}`: write `epoch`, `members` or `full`, a table and its numbers").into()),
+            _ => {
+                let commands =
+                    "`epoch TABLE BATCH`, `members TABLE BATCH MEMBERS EPOCHS THREADS` or `full TABLE THREADS`";
+                return Err(format!("`{line}` is not a command: write {commands}").into());
+            }
         };
         println!("{seconds} {loss}");
         std::io::stdout().flush()?;
@@ -83,7 +87,7 @@ impl TimingTable {
         let path = |extension: &str| Path::new(folder).join(format!("{name}.{extension}"));
         let words = std::fs::read_to_string(path("txt"))?;
         let [columns, steps, hidden, score, prior] = words.split_whitespace().collect::<Vec<_>>()[..] else {
-            return Err(format!("{name}.txt: five words are needed").into());
+            return Err(format!("{name}.txt: the file must contain five words").into());
         };
         let values: Vec<f32> = std::fs::read(path("f32"))?
             .chunks_exact(4)
@@ -95,7 +99,7 @@ impl TimingTable {
             matrix: Matrix::new(columns, &values).ok_or("the last row is incomplete")?,
             labels: std::fs::read(path("u8"))?.iter().map(|byte| *byte != 0).collect(),
             steps: steps.parse()?,
-            shape: NetworkShape::new(columns, &hidden, 1).ok_or("a width of 0")?,
+            shape: NetworkShape::new(columns, &hidden, 1).ok_or("every layer needs a width of at least 1")?,
             loss: ScoreLoss::new(Score::parse(score)?, prior.parse()?),
         })
     }

@@ -70,7 +70,7 @@ impl Ensemble {
     /// Runs on the threads of the current rayon pool. Every row is computed by itself, so the number of threads does not change the result.
     ///
     /// # Panics
-    /// If the number of columns of the matrix differs from the number of inputs of the members, or if a row does not exist.
+    /// If the number of columns of the matrix differs from the number of inputs of the members, or if the matrix lacks one of the rows.
     #[must_use]
     pub fn probabilities(&self, matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
         mean_probabilities(&self.members, matrix, rows)

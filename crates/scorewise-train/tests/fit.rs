@@ -64,7 +64,7 @@ fn score_oriented_training_moves_the_best_threshold_to_the_prior() {
 }
 
 #[test]
-fn the_cure_moves_the_first_predictions_into_the_support() {
+fn the_setting_cure_moves_the_first_predictions_into_the_support_of_the_prior() {
     let data = disc(600);
     let mut settings = TrainingSetup::new(score_loss("tss", "cosine:0.05,0.04"));
     (settings.epochs, settings.patience) = (40, 40);
@@ -90,7 +90,7 @@ fn a_run_whose_predictions_leave_the_support_is_restarted() {
 }
 
 #[test]
-fn equal_seeds_give_equal_bits_and_different_seeds_do_not() {
+fn equal_seeds_give_equal_bits_and_different_seeds_give_different_bits() {
     let data = disc(500);
     let mut settings = TrainingSetup::new(score_loss("csi", "uniform"));
     settings.epochs = 5;
@@ -101,7 +101,7 @@ fn equal_seeds_give_equal_bits_and_different_seeds_do_not() {
 }
 
 #[test]
-fn every_loss_trains_and_keeps_the_requested_weights() {
+fn every_loss_learns_and_the_best_or_last_weights_are_kept_as_requested() {
     let data = disc(800);
     for loss in [
         Loss::CrossEntropy(CrossEntropy::plain()),
@@ -182,8 +182,8 @@ fn every_multiclass_objective_separates_three_clusters() {
 }
 
 #[test]
-fn the_cure_uses_a_warm_start_if_first_predictions_cannot_lie_in_all_supports() {
-    // Three probabilities cannot all be near ½, so `cure` uses a warm start. Without it, some class is never predicted.
+fn the_setting_cure_uses_a_warm_start_if_first_predictions_cannot_lie_in_all_supports() {
+    // Three probabilities cannot all be near ½, so `cure` uses a warm start. Without `cure`, some class is never predicted.
     let data = blobs(600);
     let mut settings = TrainingSetup::new(one_versus_rest("f1", "cosine:0.5,0.02"));
     (settings.epochs, settings.patience, settings.learning_rate) = (60, 60, 5e-3);

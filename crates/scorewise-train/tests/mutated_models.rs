@@ -112,7 +112,7 @@ fn originals() -> Vec<Vec<u8>> {
     small.iter().map(|model| model.to_bytes().unwrap()).collect()
 }
 
-/// Changes one of the files at random. Returns the index of the file, the number of the change (0 to 6), and the new bytes.
+/// Changes one of the files at random. Returns the index of the file, the kind of change as a number from 0 to 6, and the new bytes.
 fn mutated(originals: &[Vec<u8>], random: &mut MutationRandom) -> (usize, usize, Vec<u8>) {
     let index = random.below(originals.len());
     let original = &originals[index];
@@ -204,7 +204,7 @@ fn damaged_files_with_a_correct_checksum_load_or_give_a_clear_error() {
 }
 
 #[test]
-fn invalid_values_of_fields_load_or_give_a_clear_error() {
+fn files_with_invalid_field_values_load_or_give_a_clear_error() {
     let originals = originals();
     let mut random = MutationRandom { seed: 6, numbers_drawn: 0 };
     let mut accepted = 0;
@@ -216,7 +216,7 @@ fn invalid_values_of_fields_load_or_give_a_clear_error() {
         let mut description: Value = serde_json::from_str(text).unwrap();
         let in_description = random.below(4) > 0;
         for _ in 0..=random.below(2) {
-            edit(if in_description { &mut description } else { &mut header }, &mut random);
+            replace_random_value(if in_description { &mut description } else { &mut header }, &mut random);
         }
         // Numbers and nesting that `serde_json::Value` cannot represent are inserted into the JSON string.
         let replaced = |value: &Value, random: &mut MutationRandom| {
@@ -235,7 +235,7 @@ fn invalid_values_of_fields_load_or_give_a_clear_error() {
 }
 
 /// Replaces one random value in a JSON tree.
-fn edit(tree: &mut Value, random: &mut MutationRandom) {
+fn replace_random_value(tree: &mut Value, random: &mut MutationRandom) {
     let mut node = tree;
     loop {
         let children = match node {

@@ -77,7 +77,7 @@ fn a_window_is_standardised_with_its_training_rows_only() {
 }
 
 #[test]
-fn folds_test_every_training_hour_once_and_no_test_hour() {
+fn folds_test_every_training_hour_of_a_window_once_and_none_of_its_test_hours() {
     for repeat in [0, 42, 99] {
         let paper = Window::of_paper(repeat);
         for folds in [3, 4, 5, 6] {
@@ -93,14 +93,17 @@ fn folds_test_every_training_hour_once_and_no_test_hour() {
 }
 
 #[test]
-fn missing_pm25_is_0_or_the_last_measurement() {
+fn a_missing_pm25_value_is_0_or_the_last_measurement_depending_on_the_input() {
     // Row 1034 is 2010-02-14 02:00. According to pandas 3.1, its PM2.5 is missing; it is 980 an hour before and 599 an hour after.
     let pollution = Pollution::read().unwrap();
     let rows = pollution.window_rows(&Window::of_paper(0), &"pm2.5,last,lag-1,change-1".parse().unwrap(), 0);
     let value = |row: usize, column: usize| f64::from(rows.matrix.row(row)[column]);
     // The columns are standardised, so the test compares only values of the same column.
     assert!(value(1034, 0) < value(1033, 0) && (value(1034, 1) - value(1033, 1)).abs() < 1e-6);
-    assert!((value(1034, 2) - value(1035, 2)).abs() < 1e-6, "an hour before both, the last measurement was 980");
+    assert!(
+        (value(1034, 2) - value(1035, 2)).abs() < 1e-6,
+        "one hour before each of the two hours, the last measurement was 980"
+    );
     let (rising, constant) = (value(1033, 3), value(1034, 3));
     assert!(constant != rising && rows.labels[1034] == 1);
 }
@@ -153,7 +156,7 @@ fn the_cure_makes_a_stuck_network_learn() {
     assert!(cured.success && cured.train_best.unwrap() > 0.9, "{cured:?}");
 }
 
-fn file(name: &str) -> PathBuf {
+fn results_path(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("scorewise-journal-{name}-{}.csv", std::process::id()));
     let _ = fs::remove_file(&path);
     path
@@ -163,7 +166,7 @@ fn file(name: &str) -> PathBuf {
 fn a_truncated_results_file_is_completed_to_the_same_bits() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all_tasks = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 3, &[true]);
-    let path = file("truncated");
+    let path = results_path("truncated");
     let run = |threads: usize| {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
         let trials =
@@ -185,7 +188,7 @@ fn a_truncated_results_file_is_completed_to_the_same_bits() {
 fn results_with_other_settings_are_computed_again() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all_tasks = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 1, &[true]);
-    let path = file("recipe");
+    let path = results_path("recipe");
     let run = || {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
         let is_finished = all_tasks.iter().map(|task| journal.find(task).is_some()).collect::<Vec<_>>();
@@ -211,12 +214,12 @@ fn results_with_other_settings_are_computed_again() {
 fn other_files_and_results_of_other_runs_are_refused() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all_tasks = tasks(&["csi"], &["persistence"], 1, &[false]);
-    let path = file("other");
+    let path = results_path("other");
     {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
         perform(&data, &all_tasks, 5, &Cpu { threads: 1 }, &journal, |_, _, _| (), || false).unwrap();
         let busy = Journal::open(&path, Experiment::Pollution, 5).unwrap_err().to_string();
-        assert!(busy.contains("another run is writing to it"), "{busy}");
+        assert!(busy.contains("another run is writing to this file"), "{busy}");
     }
     let refused = |experiment, seed| Journal::open(&path, experiment, seed).unwrap_err().to_string();
     assert!(refused(Experiment::Adult, 5).contains("has results of `pollution`, not of `adult`\nhint: move the file"));
@@ -234,7 +237,7 @@ fn other_files_and_results_of_other_runs_are_refused() {
 fn stopped_tasks_are_not_in_the_results_file() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all_tasks = tasks(&["tss"], &["cosine:0.5,0.1"], 2, &[true]);
-    let path = file("stopped");
+    let path = results_path("stopped");
     let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
     assert!(perform(&data, &all_tasks, 5, &Cpu { threads: 2 }, &journal, |_, _, _| (), || true).unwrap().is_none());
     assert!(all_tasks.iter().all(|task| journal.find(task).is_none()));

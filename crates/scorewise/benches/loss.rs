@@ -1,14 +1,14 @@
 //! Benchmark: loss and gradient for ten million f32 logits on one thread, compared with only reading and writing the same bytes.
 //!
 //! The comparison reads logits and labels and writes a gradient with minimal computation, so its time is limited by the memory bandwidth. The
-//! loss needs two passes over the logits (sums, then gradient), so the memory bandwidth limits it to nearly twice that time.
+//! loss needs two passes over the logits (sums, then gradient), so the memory bandwidth alone makes it take nearly twice that time.
 
 mod timing;
 
 use std::hint::black_box;
 
 use scorewise::{CrossEntropy, ExactLoss, Logits, Prior, Rows, Score, ScoreLoss};
-use timing::{Candidate, Random, measure, print, requirement};
+use timing::{Candidate, Random, measure, print_requirement, print_timings};
 
 const ROWS: usize = 10_000_000;
 
@@ -33,7 +33,7 @@ fn main() {
             run: {
                 let out = buffer();
                 let (z, y) = (&logits, &labels);
-                Box::new(move || stream(z, y, out))
+                Box::new(move || read_and_write_rows(z, y, out))
             },
         },
         Candidate {
@@ -78,14 +78,14 @@ fn main() {
     ];
     println!("loss: {ROWS} f32 logits, one thread");
     let timings = measure(15, &mut candidates);
-    print(&candidates, &timings);
+    print_timings(&candidates, &timings);
     let bytes = (2 * size_of::<f32>() + 1) * ROWS;
     println!(
         "  reading and writing the rows without computing moves {:.1} GB/s",
         bytes as f64 / timings[0].median / 1e9
     );
-    requirement("tss, uniform, relative to streaming", timings[1].median / timings[0].median, 3.0, " x");
-    requirement("f1, cosine, relative to streaming", timings[2].median / timings[0].median, 3.0, " x");
+    print_requirement("tss, uniform, relative to streaming", timings[1].median / timings[0].median, 3.0, " x");
+    print_requirement("f1, cosine, relative to streaming", timings[2].median / timings[0].median, 3.0, " x");
     drop(candidates);
 
     println!("other losses, 1 000 000 rows, one thread");
@@ -127,11 +127,11 @@ fn main() {
         },
     ];
     let timings = measure(5, &mut candidates);
-    print(&candidates, &timings);
+    print_timings(&candidates, &timings);
 }
 
 /// Reads logits and labels and writes a gradient of the same size as the loss does, with minimal computation.
-fn stream(logits: &[f32], labels: &[bool], gradient: &mut [f32]) {
+fn read_and_write_rows(logits: &[f32], labels: &[bool], gradient: &mut [f32]) {
     for ((out, z), label) in gradient.iter_mut().zip(logits).zip(labels) {
         *out = if *label { *z } else { -*z };
     }

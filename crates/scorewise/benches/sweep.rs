@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use scorewise::sweep::{Bootstrap, Condition, Resampling, sweep};
 use scorewise::{Probabilities, Rows, Score};
-use timing::{Candidate, Random, measure, print, requirement};
+use timing::{Candidate, Random, measure, print_requirement, print_timings};
 
 const ROWS: usize = 10_000_000;
 const NINE_SCORES: [&str; 9] = ["accuracy", "precision", "recall", "specificity", "f1", "tss", "csi", "hss1", "hss"];
@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller guarantees that `pointer` was allocated here with `layout`, and both are passed on unchanged.
+        // SAFETY: the caller guarantees that `pointer` was allocated by this allocator with `layout`, and both are passed on unchanged.
         unsafe { System.dealloc(pointer, layout) };
     }
 }
@@ -107,10 +107,10 @@ fn main() {
         },
     ];
     let timings = measure(5, &mut candidates);
-    print(&candidates, &timings);
+    print_timings(&candidates, &timings);
     drop(candidates);
     let sorted = timings[1].median - timings[0].median;
-    requirement("sweep + nine optima, relative to sort_unstable", timings[2].median / sorted, 1.0, " x");
+    print_requirement("sweep + nine optima, relative to sort_unstable", timings[2].median / sorted, 1.0, " x");
 
     let sweep_of_rows = sweep(&rows).expect("sorted");
     let start = Instant::now();
@@ -121,7 +121,7 @@ fn main() {
         1e3 * start.elapsed().as_secs_f64(),
         found.iter().flatten().count()
     );
-    requirement("sweep + all registered scores", timings[3].median + start.elapsed().as_secs_f64(), 5.0, " s");
+    print_requirement("sweep + all registered scores", timings[3].median + start.elapsed().as_secs_f64(), 5.0, " s");
     let start = Instant::now();
     let condition = Condition::parse("precision >= 0.5 and recall >= 0.3").expect("a condition");
     black_box(sweep_of_rows.best_subject_to(&nine[4], &condition));
@@ -134,7 +134,7 @@ fn main() {
         let sweep = if name == "f32" { sweep(&rows) } else { sweep(&rows_f64) }.expect("sorted");
         black_box(sweep.all_best(&nine));
         let extra = LARGEST.load(Ordering::Relaxed) - before;
-        requirement(
+        print_requirement(
             &format!("{name}: input and allocations of the sweep, relative to input"),
             (input + extra) as f64 / input as f64,
             3.0,
@@ -157,6 +157,6 @@ fn main() {
             all.len(),
             start.elapsed().as_secs_f64()
         );
-        requirement("best threshold over 1000 replicates", seconds, 2.0, " s");
+        print_requirement("best threshold over 1000 replicates", seconds, 2.0, " s");
     }
 }

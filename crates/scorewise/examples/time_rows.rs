@@ -9,7 +9,8 @@ use scorewise::sweep::sweep;
 use scorewise::{Logits, Probabilities, Rows, Score, ScoreLoss};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::args().nth(1).ok_or("time_rows FOLDER: the folder that bench/peers.py wrote")?;
+    let folder =
+        std::env::args().nth(1).ok_or("usage: time_rows FOLDER, where FOLDER was written by bench/peers.py")?;
     let floats = |name: &str| -> std::io::Result<Vec<f32>> {
         let bytes = std::fs::read(Path::new(&folder).join(name))?;
         Ok(bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect())

@@ -37,7 +37,7 @@ impl Confusion {
 
     /// A matrix from its true and false positives and the class counts: fn = P − tp and tn = N − fp.
     ///
-    /// Because of rounding, a sum of weights can slightly exceed the class count, so both differences are clamped at 0.
+    /// tp and fp are sums of row weights. Because of rounding they can slightly exceed the class counts, so fn and tn are clamped at 0.
     #[must_use]
     pub fn at(tp: f64, fp: f64, counts: &ClassCounts) -> Self {
         Confusion { tn: (counts.negatives - fp).max(0.0), fp, fn_: (counts.positives - tp).max(0.0), tp }
@@ -77,7 +77,7 @@ impl AddAssign for Confusion {
 }
 
 impl Sum for Confusion {
-    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
-        parts.fold(Confusion::default(), Add::add)
+    fn sum<I: Iterator<Item = Self>>(matrices: I) -> Self {
+        matrices.fold(Confusion::default(), Add::add)
     }
 }

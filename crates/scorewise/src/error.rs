@@ -18,7 +18,7 @@ pub enum Error {
         reason: String,
     },
     /// Two inputs that must have the same length differ in length.
-    #[error("{what} has {got} rows, expected {expected}")]
+    #[error("wrong number of rows in {what}: {got}, expected {expected}")]
     LengthMismatch {
         /// Name of the invalid input, for example `labels`.
         what: &'static str,

@@ -14,7 +14,7 @@
 //! TP = Σ w y F(p)        FP = Σ w (1 − y) F(p)        FN = P − TP        TN = N − FP
 //! ```
 //!
-//! and a score s of it can be differentiated. The loss is ℓ = 1 − s(TN, FP, FN, TP) and its gradient is
+//! and a score s of this matrix can be differentiated. The loss is ℓ = 1 − s(TN, FP, FN, TP) and its gradient is
 //!
 //! ```text
 //! ∂ℓ/∂zᵢ = − wᵢ g f(pᵢ) pᵢ (1 − pᵢ)        g = ∂s/∂TP − ∂s/∂FN for positives, ∂s/∂FP − ∂s/∂TN for negatives
@@ -22,8 +22,9 @@
 //!
 //! The rows of a batch interact only through the two values of g, so the loss can be computed exactly over several batches, threads or
 //! machines. As the prior narrows around a threshold, the loss approaches the loss at that threshold; the best threshold of
-//! a model trained with this loss lies in the region of the prior. For scores that are linear in the matrix, the loss equals
-//! 1 − E[s(τ)], the loss of the expected score. For all other scores the two differ, and [`ExactLoss`] computes the latter.
+//! a model trained with this loss tends to lie where the prior has most of its probability. For scores that are linear in the matrix, the
+//! loss equals 1 − E[s(τ)], the loss of the expected score. For all other scores the loss differs from 1 − E[s(τ)], which
+//! [`ExactLoss`] computes.
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 //!

@@ -1,4 +1,4 @@
-//! The operations that the loops over rows need, for f32 and f64.
+//! The floating-point operations that the loops over the rows of a data set need, for f32 and f64.
 //!
 //! For f64 the operations are functions of the standard library. For f32 they are short polynomials without branches or table
 //! look-ups, because the compiler can vectorise a loop over them, which it cannot do with functions of the standard library.
@@ -164,14 +164,14 @@ impl Real for f32 {
     }
 }
 
-/// e^(−z) with z clamped to ±87. Within these limits the power of two is representable in f32, and p = σ(z), q = σ(−z) and pq stay above 0.
+/// e^(−z) = 2^k e^r with z clamped to ±87. Within these limits 2^k is representable in f32, and p = σ(z), q = σ(−z) and pq stay above 0.
 #[inline(always)]
 fn exp_minus(z: f32) -> f32 {
     // e^(−z) = 2^k e^r with an integer k and |r| ≤ ln 2 / 2; e^r is a Chebyshev fit with an error of 8e-8.
     const LOG2_E: f32 = std::f32::consts::LOG2_E;
     const LN_2_HIGH: f32 = 0.693_359_4; // has few significant bits, so that k · LN_2_HIGH is exact
     const LN_2_LOW: f32 = -2.121_944_4e-4;
-    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer, which then occupies the low bits of the sum
+    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding this rounds a number to an integer, which the low bits of the sum contain
     let z = at_least(at_most(z, 87.0), -87.0);
     let shifted = z.fused(-LOG2_E, ROUND);
     let k = shifted - ROUND;

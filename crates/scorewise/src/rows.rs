@@ -1,4 +1,4 @@
-//! Predictions with their labels and weights, checked once.
+//! Predictions with their labels and weights, and the checks that they are valid.
 
 use crate::error::{Error, Result};
 use crate::prior::RowDistribution;
@@ -27,7 +27,7 @@ pub trait Predictions: sealed::SealedPredictions + Copy + Send + Sync {
     const NAME: &'static str;
     #[doc(hidden)]
     fn values(&self) -> &[Self::Number];
-    /// Whether the value is invalid as a prediction.
+    /// Whether a prediction is invalid: NaN, or for probabilities any value outside [0, 1].
     #[doc(hidden)]
     fn is_invalid(value: Self::Number) -> bool;
     /// The distribution function F of the prior at a prediction.
@@ -73,7 +73,7 @@ impl<R: Real> Predictions for Probabilities<'_, R> {
     #[inline(always)]
     #[allow(private_bounds)]
     fn cdf<D: RowDistribution<R>>(distribution: &D, value: R) -> R {
-        // An invalid probability is replaced by NaN: it makes the sum over all rows NaN, which is how it is detected.
+        // An invalid probability is replaced by NaN, so that the sum over all rows is NaN, which shows that some row is invalid.
         distribution.cdf_of_probability(if Self::is_invalid(value) { R::NAN } else { value })
     }
     fn probability(value: R) -> crate::prior::Probability {
@@ -88,7 +88,7 @@ impl<R: Real> Predictions for Probabilities<'_, R> {
 ///
 /// let rows = Rows::new(Logits(&[1.5f32, -0.5, 0.2]), &[true, false, true])?.weighted(&[1.0, 1.0, 2.0])?;
 /// assert_eq!(rows.len(), 3);
-/// assert_eq!(Rows::new(Logits(&[1.5f32]), &[]).unwrap_err().to_string(), "labels has 0 rows, expected 1");
+/// assert_eq!(Rows::new(Logits(&[1.5f32]), &[]).unwrap_err().to_string(), "wrong number of rows in labels: 0, expected 1");
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,7 @@ impl<'a, P: Predictions> Rows<'a, P> {
     /// Rows from predictions and labels; the label `true` is the positive class.
     pub fn new(predictions: P, labels: &'a [bool]) -> Result<Self> {
         let expected = predictions.values().len();
-        same_length("labels", expected, labels.len())?;
+        check_same_length("labels", expected, labels.len())?;
         if expected == 0 {
             return Err(Error::Empty);
         }
@@ -111,11 +111,11 @@ impl<'a, P: Predictions> Rows<'a, P> {
 
     /// The same rows with one weight per row. Weights must be at least 0; this is checked only when the weights are first summed.
     pub fn weighted(self, weights: &'a [P::Number]) -> Result<Self> {
-        same_length("weights", self.len(), weights.len())?;
+        check_same_length("weights", self.len(), weights.len())?;
         Ok(Rows { weights: Some(weights), ..self })
     }
 
-    /// The same rows with one weight each, or with weight 1 each when `weights` is `None`: for callers whose weights are optional.
+    /// The same rows with the given weights, one per row; if `weights` is `None`, every row has weight 1.
     pub fn with_weights(self, weights: Option<&'a [P::Number]>) -> Result<Self> {
         match weights {
             Some(weights) => self.weighted(weights),
@@ -186,7 +186,7 @@ fn check_all<R: Real>(
 /// Number of values that [`check_all`] checks together.
 const BLOCK: usize = 1024;
 
-pub(crate) fn same_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
+pub(crate) fn check_same_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
     if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what, expected, got }) }
 }
 
@@ -202,6 +202,6 @@ mod tests {
         let unweighted = weighted.with_weights(None).unwrap();
         assert_eq!((unweighted.weight(0), unweighted.weight(1)), (1.0, 1.0));
         let error = rows.with_weights(Some(&[1.0])).unwrap_err();
-        assert_eq!(error.to_string(), "weights has 1 rows, expected 2");
+        assert_eq!(error.to_string(), "wrong number of rows in weights: 1, expected 2");
     }
 }

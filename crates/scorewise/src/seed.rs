@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// Declares the enum `Purpose`, the names of its variants and the list of all variants from a single list of purposes.
 macro_rules! purposes {
     ($($(#[$doc:meta])* $purpose:ident = $name:literal,)*) => {
-        /// What random numbers are used for. Every use has its own purpose, so that no two uses share a generator.
+        /// What random numbers are used for. Every use has its own purpose, so that no two uses share a random number generator.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Purpose {
@@ -30,19 +30,19 @@ macro_rules! purposes {
 }
 
 purposes! {
-    /// The order in which the rows of a class are split; `number` of [`stream`] is the class.
+    /// The order into which the rows of a class are shuffled before they are split; `number` of [`stream`] is the class.
     Split = "split",
-    /// The order in which groups are split.
+    /// The order in which groups of rows are assigned to the sets of a split.
     SplitGroups = "split of groups",
     /// The seed of one repeat of a cross-validation; `number` of [`stream`] is the index of the repeat.
     CrossValidationRepeat = "repeat of folds",
     /// The order of the folds of a cross-validation by group.
     FoldOrder = "order of folds",
-    /// The seed for splitting the rows outside the test fold; `number` of [`stream`] is the index of the fold.
+    /// The seed for splitting the rows outside the test fold into training and validation rows; `number` of [`stream`] is the index of the fold.
     FoldSplit = "parts of a fold",
     /// The seed for training on a fold; `number` of [`stream`] counts the folds of all repeats.
     FoldTraining = "training of a fold",
-    /// The validation rows drawn separately for each network; `number` of [`stream`] counts rounds and classes.
+    /// The choice of the validation rows of each network of an ensemble; `number` of [`stream`] counts the shuffles of the rows, one per class.
     MemberSplit = "validation deal",
     /// The seed of an ensemble member; `number` of [`stream`] is the index of the member.
     Member = "member",
@@ -85,7 +85,7 @@ pub fn stream(seed: u64, purpose: Purpose, number: u64) -> u64 {
 }
 
 /// The random number generator for one stream, seeded by [`stream`].
-#[expect(clippy::disallowed_methods, reason = "all generators are created here")]
+#[expect(clippy::disallowed_methods, reason = "every random number generator of this crate is created here")]
 pub(crate) fn generator(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number))
 }

@@ -69,27 +69,27 @@ impl InstructionSet {
     }
 }
 
-/// Runs the loop compiled for this instruction set, or the portable loop if this machine does not support it.
+/// Runs the loop compiled for this instruction set, or the portable loop if this machine does not support the instruction set.
 pub(crate) fn run_vectorised<V: Vectorised>(instructions: InstructionSet, body: V) -> V::Output {
     match instructions {
         // SAFETY: `is_supported` has confirmed that the processor has AVX2 and FMA.
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx2 if instructions.is_supported() => unsafe { avx2(body) },
+        InstructionSet::Avx2 if instructions.is_supported() => unsafe { run_with_avx2(body) },
         // SAFETY: `is_supported` has confirmed that the processor has FMA and the four AVX-512 extensions.
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 if instructions.is_supported() => unsafe { avx512(body) },
+        InstructionSet::Avx512 if instructions.is_supported() => unsafe { run_with_avx512(body) },
         _ => body.run(),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn avx2<V: Vectorised>(body: V) -> V::Output {
+fn run_with_avx2<V: Vectorised>(body: V) -> V::Output {
     body.run()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "fma,avx512f,avx512bw,avx512dq,avx512vl")]
-fn avx512<V: Vectorised>(body: V) -> V::Output {
+fn run_with_avx512<V: Vectorised>(body: V) -> V::Output {
     body.run()
 }

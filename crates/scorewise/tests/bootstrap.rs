@@ -1,4 +1,4 @@
-//! Compares the fast bootstraps (of groups of rows, of runs of rows, and of pairs of forecasts) with a bootstrap that draws every row.
+//! Compares the fast bootstraps, which draw cells of the matrix or runs of consecutive sorted rows, with a bootstrap that draws every row.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -18,18 +18,25 @@ struct TwoForecasts {
 
 fn two_forecasts(seed: u64, rate: f64) -> TwoForecasts {
     let mut random = Random(seed);
-    let labels: Vec<bool> = (0..N_ROWS).map(|_| random.unit() < rate).collect();
+    let labels: Vec<bool> = (0..N_ROWS).map(|_| random.uniform() < rate).collect();
     let mut forecast = |noise: f64| -> Vec<f64> {
-        let skill = |label: &bool| f64::from(u8::from(*label)) * 0.3 + noise * random.unit();
+        let skill = |label: &bool| f64::from(u8::from(*label)) * 0.3 + noise * random.uniform();
         labels.iter().map(skill).collect()
     };
     let (first, second) = (forecast(0.5), forecast(0.69));
-    let weights = (0..N_ROWS).map(|_| [0.5, 1.0, 3.25][random.below(3)]).collect();
+    let weights = (0..N_ROWS).map(|_| [0.5, 1.0, 3.25][random.integer_below(3)]).collect();
     TwoForecasts { labels, first, second, weights }
 }
 
 /// The confusion matrix of one replicate, computed from the number of times each row is drawn.
-fn matrix(bootstrap: &Bootstrap, replicate: usize, labels: &[bool], p: &[f64], weights: &[f64], at: f64) -> Confusion {
+fn replicate_matrix(
+    bootstrap: &Bootstrap,
+    replicate: usize,
+    labels: &[bool],
+    p: &[f64],
+    weights: &[f64],
+    at: f64,
+) -> Confusion {
     let mut counts = vec![0; labels.len()];
     bootstrap.copies(replicate, labels, &mut counts).unwrap();
     let one = |row: usize| {
@@ -56,7 +63,7 @@ fn assert_similar(found: &BootstrapDistribution, expected: &[f64], what: &str) {
 }
 
 #[test]
-fn drawing_cells_of_the_matrix_has_the_same_distribution_as_drawing_rows() {
+fn drawing_cells_of_the_confusion_matrix_gives_the_same_distribution_as_drawing_rows() {
     let data = two_forecasts(1, 0.05);
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 4 };
     let unweighted = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
@@ -65,7 +72,9 @@ fn drawing_cells_of_the_matrix_has_the_same_distribution_as_drawing_rows() {
         let ones = vec![1.0; N_ROWS];
         let other = Bootstrap { seed: 99, ..bootstrap };
         let matrices: Vec<Confusion> = (0..2000)
-            .map(|replicate| matrix(&other, replicate, &data.labels, &data.first, weights.unwrap_or(&ones), 0.4))
+            .map(|replicate| {
+                replicate_matrix(&other, replicate, &data.labels, &data.first, weights.unwrap_or(&ones), 0.4)
+            })
             .collect();
         for name in ["tss", "precision", "f1", "tp", "total"] {
             let found = &bootstrap.scores(&rows, 0.4, &[score(name)]).unwrap()[0];
@@ -84,7 +93,8 @@ fn rows_with_many_distinct_weights_are_drawn_row_by_row() {
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 20, seed: 4 };
     let rows = Rows::new(Probabilities(&p), &labels).unwrap().weighted(&distinct_weights).unwrap();
     let found = &bootstrap.scores(&rows, 0.5, &[score("f1")]).unwrap()[0];
-    let value = |replicate| score("f1").value(&matrix(&bootstrap, replicate, &labels, &p, &distinct_weights, 0.5));
+    let value =
+        |replicate| score("f1").value(&replicate_matrix(&bootstrap, replicate, &labels, &p, &distinct_weights, 0.5));
     let mut expected: Vec<f64> = (0..20).map(value).collect();
     expected.sort_by(f64::total_cmp);
     for (found, expected) in found.values().iter().zip(&expected) {
@@ -93,7 +103,7 @@ fn rows_with_many_distinct_weights_are_drawn_row_by_row() {
 }
 
 #[test]
-fn number_of_runs_is_near_the_limit_and_equal_predictions_share_a_run() {
+fn number_of_runs_of_rows_is_near_the_limit_and_equal_predictions_share_a_run() {
     let data = two_forecasts(3, 0.01);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let sweep = sweep(&rows).unwrap();
@@ -103,14 +113,14 @@ fn number_of_runs_is_near_the_limit_and_equal_predictions_share_a_run() {
         assert!(runs <= at_most && 3 * runs >= at_most, "{runs} of {at_most}");
     }
     assert_eq!(sweep.runs(0).len(), 1);
-    // Equal predictions are always in the same run, even if more runs are allowed.
+    // Rows with equal predictions are always in the same run of rows, even if more runs are allowed.
     let ties = vec![0.25f32; N_ROWS];
     let ties = Rows::new(Probabilities(&ties), &data.labels).unwrap();
     assert_eq!(scorewise::sweep::sweep(&ties).unwrap().runs(100).len(), 1);
 }
 
 #[test]
-fn best_threshold_between_runs_has_the_same_distribution_as_between_rows() {
+fn best_threshold_of_runs_of_rows_has_the_same_distribution_as_that_of_single_rows() {
     let data = two_forecasts(5, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 1000, seed: 4 };
@@ -124,11 +134,11 @@ fn best_threshold_between_runs_has_the_same_distribution_as_between_rows() {
     let short = Rows::new(Probabilities(&data.first[..10]), &data.labels[..10]).unwrap();
     let runs = sweep(&rows).unwrap().runs(10);
     let error = bootstrap.best_of_runs(&short, &runs, &score("csi"), &[]).unwrap_err();
-    assert_eq!(error.to_string(), "runs has 4000 rows, expected 10");
+    assert_eq!(error.to_string(), "wrong number of rows in runs: 4000, expected 10");
 }
 
 #[test]
-fn best_of_runs_equals_best_for_weights_strata_and_blocks() {
+fn bootstrap_of_runs_equals_bootstrap_of_rows_for_weights_strata_and_blocks() {
     let data = two_forecasts(6, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let weighted = rows.weighted(&data.weights).unwrap();
@@ -146,7 +156,7 @@ fn best_of_runs_equals_best_for_weights_strata_and_blocks() {
 }
 
 #[test]
-fn paired_replicates_give_both_forecasts_the_same_copies() {
+fn paired_replicates_draw_the_same_rows_for_both_forecasts() {
     let data = two_forecasts(7, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap().weighted(&data.weights).unwrap();
     let (tss, far) = (score("tss"), score("far"));
@@ -156,7 +166,7 @@ fn paired_replicates_give_both_forecasts_the_same_copies() {
         let found = bootstrap.paired(&rows, Probabilities(&data.second), at, &[tss.clone(), far.clone()]).unwrap();
         for (score, found) in [&tss, &far].into_iter().zip(&found) {
             let value = |replicate, p: &[f64], at| {
-                score.value(&matrix(&bootstrap, replicate, &data.labels, p, &data.weights, at))
+                score.value(&replicate_matrix(&bootstrap, replicate, &data.labels, p, &data.weights, at))
             };
             let pairs: Vec<(f64, f64)> = (0..50)
                 .map(|replicate| (value(replicate, &data.first, at.0), value(replicate, &data.second, at.1)))
@@ -177,13 +187,14 @@ fn paired_replicates_give_both_forecasts_the_same_copies() {
 }
 
 #[test]
-fn drawing_paired_cells_has_the_same_distribution_as_drawing_rows() {
+fn drawing_cells_of_paired_forecasts_gives_the_same_distribution_as_drawing_rows() {
     let data = two_forecasts(8, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 2 };
     let found = &bootstrap.paired(&rows, Probabilities(&data.second), (0.5, 0.5), &[score("csi")]).unwrap()[0];
     let (ones, other) = (vec![1.0; N_ROWS], Bootstrap { seed: 50, ..bootstrap });
-    let value = |replicate, p: &[f64]| score("csi").value(&matrix(&other, replicate, &data.labels, p, &ones, 0.5));
+    let value =
+        |replicate, p: &[f64]| score("csi").value(&replicate_matrix(&other, replicate, &data.labels, p, &ones, 0.5));
     let expected: Vec<f64> =
         (0..2000).map(|replicate| value(replicate, &data.first) - value(replicate, &data.second)).collect();
     assert_similar(&found.difference, &expected, "difference");
@@ -193,7 +204,7 @@ fn drawing_paired_cells_has_the_same_distribution_as_drawing_rows() {
 }
 
 #[test]
-fn paired_best_tunes_each_forecast_on_the_same_copies() {
+fn paired_best_tunes_both_forecasts_on_the_same_drawn_rows() {
     let data = two_forecasts(9, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 40, seed: 2 };
@@ -209,13 +220,13 @@ fn paired_best_tunes_each_forecast_on_the_same_copies() {
     assert!((between_runs.difference.mean().unwrap() - found.difference.mean().unwrap()).abs() < 0.005);
     let short = Probabilities(&data.second[..10]);
     let error = bootstrap.paired(&rows, short, (0.5, 0.5), &[]).unwrap_err();
-    assert_eq!(error.to_string(), "the second forecast has 10 rows, expected 4000");
+    assert_eq!(error.to_string(), "wrong number of rows in the second forecast: 10, expected 4000");
     let invalid = vec![1.5; N_ROWS];
     assert!(bootstrap.paired(&rows, Probabilities(&invalid), (0.5, 0.5), &[]).is_err());
 }
 
 #[test]
-fn nearest_threshold_to_a_condition_is_found() {
+fn threshold_that_comes_nearest_to_a_condition_is_found() {
     let rows = Rows::new(Probabilities(&[0.9, 0.8, 0.6, 0.2]), &[false, true, true, false]).unwrap();
     let sweep = sweep(&rows).unwrap();
     let nearest = |text: &str| {

@@ -9,31 +9,31 @@ use scorewise::{Confusion, Formula, Score};
 
 const MATRIX: Confusion = Confusion::new(70.0, 10.0, 5.0, 15.0);
 
-fn value(text: &str) -> f64 {
+fn formula_value(text: &str) -> f64 {
     Formula::parse(text).unwrap_or_else(|error| panic!("{error}")).value(&MATRIX)
 }
 
 #[test]
 fn operator_precedence_is_as_in_mathematics() {
-    assert_eq!(value("1 + 2*3"), 7.0);
-    assert_eq!(value("2*3^2"), 18.0);
-    assert_eq!(value("2^3^2"), 512.0);
-    assert_eq!(value("-3^2"), -9.0);
-    assert_eq!(value("(-3)^2"), 9.0);
-    assert_eq!(value("2^-1"), 0.5);
-    assert_eq!(value("12/3/2"), 2.0);
-    assert_eq!(value("5 - 3 - 1"), 1.0);
-    assert_eq!(value("2 ** 3"), 8.0);
-    assert_eq!(value("7 − 2 · 3 × 1 ÷ 2"), 4.0);
-    assert_eq!(value("1e3 + .5 + 2."), 1002.5);
-    assert_eq!(value("min(3, 1, 2) + max(1, tp)"), 16.0);
-    assert_eq!(value("sqrt(16) + abs(-2) + ln(exp(1)) + exp(0)"), 8.0);
-    assert_eq!(value("p + n + total"), 200.0);
-    assert_eq!(value("TP + Fn"), 20.0);
+    assert_eq!(formula_value("1 + 2*3"), 7.0);
+    assert_eq!(formula_value("2*3^2"), 18.0);
+    assert_eq!(formula_value("2^3^2"), 512.0);
+    assert_eq!(formula_value("-3^2"), -9.0);
+    assert_eq!(formula_value("(-3)^2"), 9.0);
+    assert_eq!(formula_value("2^-1"), 0.5);
+    assert_eq!(formula_value("12/3/2"), 2.0);
+    assert_eq!(formula_value("5 - 3 - 1"), 1.0);
+    assert_eq!(formula_value("2 ** 3"), 8.0);
+    assert_eq!(formula_value("7 − 2 · 3 × 1 ÷ 2"), 4.0);
+    assert_eq!(formula_value("1e3 + .5 + 2."), 1002.5);
+    assert_eq!(formula_value("min(3, 1, 2) + max(1, tp)"), 16.0);
+    assert_eq!(formula_value("sqrt(16) + abs(-2) + ln(exp(1)) + exp(0)"), 8.0);
+    assert_eq!(formula_value("p + n + total"), 200.0);
+    assert_eq!(formula_value("TP + Fn"), 20.0);
 }
 
 #[test]
-fn undefined_values_are_zero_in_a_loss_and_undefined_in_a_report() {
+fn undefined_formulas_are_zero_in_a_loss_and_none_in_a_report() {
     for text in ["1/0", "tp/(fp - 10)", "ln(0)", "ln(fp - 11)", "sqrt(-1)", "0^(-1)", "(-8)^0.5"] {
         let formula = Formula::parse(text).unwrap();
         assert_eq!((formula.value(&MATRIX), formula.checked(&MATRIX)), (0.0, None), "{text}");
@@ -50,19 +50,19 @@ fn undefined_values_are_zero_in_a_loss_and_undefined_in_a_report() {
 
 #[test]
 fn parameters_are_given_by_position_or_name_or_have_defaults() {
-    assert_eq!(value("fbeta(2)"), value("fbeta(beta=2)"));
-    assert_eq!(value("fbeta"), value("f1"));
-    assert_eq!(value("tversky(0.3, 0.7)"), 15.0 / (15.0 + 0.3 * 10.0 + 0.7 * 5.0));
-    assert_eq!(value("tversky(beta=0.7, alpha=0.3)"), value("tversky(0.3, 0.7)"));
-    assert_eq!(value("cost(fp=1, fn=10)"), 0.6);
-    assert_eq!(value("cost(fn=10)"), 0.6);
-    assert_eq!(value("cost(tp=-2, fp=1, fn=10)"), 0.3);
-    assert_eq!(value("net_benefit(0.1)"), 0.15 - 0.1 / 0.9 * 0.1);
-    assert_eq!(value("fbeta(1/2)"), value("f0_5"));
+    assert_eq!(formula_value("fbeta(2)"), formula_value("fbeta(beta=2)"));
+    assert_eq!(formula_value("fbeta"), formula_value("f1"));
+    assert_eq!(formula_value("tversky(0.3, 0.7)"), 15.0 / (15.0 + 0.3 * 10.0 + 0.7 * 5.0));
+    assert_eq!(formula_value("tversky(beta=0.7, alpha=0.3)"), formula_value("tversky(0.3, 0.7)"));
+    assert_eq!(formula_value("cost(fp=1, fn=10)"), 0.6);
+    assert_eq!(formula_value("cost(fn=10)"), 0.6);
+    assert_eq!(formula_value("cost(tp=-2, fp=1, fn=10)"), 0.3);
+    assert_eq!(formula_value("net_benefit(0.1)"), 0.15 - 0.1 / 0.9 * 0.1);
+    assert_eq!(formula_value("fbeta(1/2)"), formula_value("f0_5"));
     assert_eq!(Score::parse("F0.5").unwrap().name(), "f0_5");
     assert_eq!(Score::parse("net-benefit(0.1)").unwrap().name(), "net_benefit(0.1)");
     assert_eq!(Score::parse(" Balanced-Accuracy ").unwrap().name(), "balanced_accuracy");
-    assert_eq!(Score::parse("f1-csi").unwrap().value(&MATRIX), value("f1") - value("csi"));
+    assert_eq!(Score::parse("f1-csi").unwrap().value(&MATRIX), formula_value("f1") - formula_value("csi"));
 }
 
 #[test]
@@ -79,13 +79,13 @@ fn errors_point_at_the_position_of_the_mistake() {
         ("2tp", "an operator is missing before this\n  2tp\n   ^^\nhint: write `2*tp` for twice tp"),
         ("tp # fp", "`#` has no meaning in a formula\n  tp # fp\n     ^"),
         ("sqrt tp", "`sqrt` is a function: write `sqrt(…)`\n  sqrt tp\n  ^^^^"),
-        ("min(tp)", "`min` takes two arguments or more\n  min(tp)\n        ^"),
+        ("min(tp)", "`min` takes two or more arguments\n  min(tp)\n        ^"),
         ("ln(tp, 2)", "`ln` takes one argument\n  ln(tp, 2)\n       ^"),
         ("tss(2)", "`tss` takes no parameters\n  tss(2)\n     ^"),
-        ("fbeta(tp)", "a parameter of `fbeta` is a number, not a formula\n  fbeta(tp)\n        ^^"),
+        ("fbeta(tp)", "a parameter of `fbeta` must be a number, not a formula\n  fbeta(tp)\n        ^^"),
         ("fbeta(-1)", "beta must be between 0 and 1000000, not -1\n  fbeta(-1)\n        ^"),
-        ("fbeta(gamma=1)", "`fbeta` takes only beta\n  fbeta(gamma=1)\n        ^^^^^"),
-        ("fbeta(1, 2)", "`fbeta` takes only beta\n  fbeta(1, 2)\n           ^"),
+        ("fbeta(gamma=1)", "`fbeta` takes only the parameter beta\n  fbeta(gamma=1)\n        ^^^^^"),
+        ("fbeta(1, 2)", "`fbeta` takes only the parameter beta\n  fbeta(1, 2)\n           ^"),
         ("cost(fp=1, fp=2)", "`fp` is given twice\n  cost(fp=1, fp=2)\n             ^^"),
         (
             "net_benefit",
@@ -150,20 +150,20 @@ fn random_formula(random: &mut Random, depth: usize) -> String {
         "cost(fn=-3)",
         "ets",
     ];
-    if depth == 0 || random.below(5) == 0 {
-        return LEAVES[random.below(LEAVES.len())].into();
+    if depth == 0 || random.integer_below(5) == 0 {
+        return LEAVES[random.integer_below(LEAVES.len())].into();
     }
     let a = random_formula(random, depth - 1);
     let b = random_formula(random, depth - 1);
-    match random.below(12) {
+    match random.integer_below(12) {
         0 | 1 => format!("{a} + {b}"),
         2 | 3 => format!("{a} - ({b})"),
         4 | 5 => format!("({a})*{b}"),
         6 | 7 => format!("({a})/({b})"),
         8 => format!("({a})^2"),
         9 => format!("-{a}"),
-        10 => format!("{}({a})", ["sqrt", "ln", "exp", "abs"][random.below(4)]),
-        _ => format!("{}({a}, {b})", ["min", "max"][random.below(2)]),
+        10 => format!("{}({a})", ["sqrt", "ln", "exp", "abs"][random.integer_below(4)]),
+        _ => format!("{}({a}, {b})", ["min", "max"][random.integer_below(2)]),
     }
 }
 
@@ -172,7 +172,7 @@ fn first_and_second_derivatives_match_finite_differences() {
     let mut random = Random(32);
     for score in all_scores() {
         let formula = score.formula();
-        let mut cell = || 20.0 + 100.0 * random.unit();
+        let mut cell = || 20.0 + 100.0 * random.uniform();
         let c = Confusion::new(cell(), cell(), cell(), cell());
         let derivatives = formula.derivatives(&c);
         let value_after = |k: usize, by: f64| {
@@ -272,18 +272,20 @@ fn a_million_random_inputs_do_not_panic() {
     for round in 0..1_000_000 {
         let text = match round % 4 {
             // Random sequences of tokens.
-            0 | 1 => (0..1 + random.below(14)).map(|_| PIECES[random.below(PIECES.len())]).collect::<String>(),
+            0 | 1 => (0..1 + random.integer_below(14))
+                .map(|_| PIECES[random.integer_below(PIECES.len())])
+                .collect::<String>(),
             // A valid formula with a few characters changed, removed or inserted.
             2 => {
-                let mut characters: Vec<char> = seeds[random.below(seeds.len())].chars().collect();
-                for _ in 0..1 + random.below(4) {
-                    let at = random.below(characters.len());
-                    match random.below(3) {
-                        0 => characters[at] = char::from_u32(random.below(0x3000) as u32).unwrap_or('?'),
+                let mut characters: Vec<char> = seeds[random.integer_below(seeds.len())].chars().collect();
+                for _ in 0..1 + random.integer_below(4) {
+                    let at = random.integer_below(characters.len());
+                    match random.integer_below(3) {
+                        0 => characters[at] = char::from_u32(random.integer_below(0x3000) as u32).unwrap_or('?'),
                         1 => {
                             characters.remove(at);
                         }
-                        _ => characters.insert(at, PIECES[random.below(PIECES.len())].chars().next().unwrap()),
+                        _ => characters.insert(at, PIECES[random.integer_below(PIECES.len())].chars().next().unwrap()),
                     }
                     if characters.is_empty() {
                         characters.push('(');
@@ -292,7 +294,9 @@ fn a_million_random_inputs_do_not_panic() {
                 characters.into_iter().collect()
             }
             // Arbitrary characters.
-            _ => (0..random.below(24)).filter_map(|_| char::from_u32(random.below(0x11_0000) as u32)).collect(),
+            _ => (0..random.integer_below(24))
+                .filter_map(|_| char::from_u32(random.integer_below(0x11_0000) as u32))
+                .collect(),
         };
         match Formula::parse(&text) {
             Ok(formula) => {
@@ -345,7 +349,8 @@ fn hostile_inputs_take_bounded_time_and_give_short_errors() {
 
 #[test]
 fn the_deepest_allowed_formula_is_printed_on_a_small_stack() {
-    // A stack of 256 KiB is enough for the deepest formula that the parser accepts: evaluation is a loop, and printing recurses at most 256 deep.
+    // A stack of 256 KiB is enough for the deepest formula that the parser accepts: evaluation is a loop, and printing recurses
+    // to a depth of at most 256.
     let parse_and_print = || {
         let chain = format!("{}tp", "tp+".repeat(250));
         let formula = Formula::parse(&chain).unwrap();

@@ -7,16 +7,16 @@ use std::path::PathBuf;
 
 use scorewise::{Confusion, CrossEntropy, Logits, Loss, Prior, Rows, Score, ScoreLoss};
 
-fn golden(file: &str) -> PathBuf {
+fn golden_path(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file)
 }
 
-fn table(file: &str) -> Vec<csv::StringRecord> {
-    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_path(golden(file)).unwrap();
+fn golden_table(file: &str) -> Vec<csv::StringRecord> {
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_path(golden_path(file)).unwrap();
     reader.records().map(Result::unwrap).collect()
 }
 
-fn number(text: &str) -> f64 {
+fn parse_number(text: &str) -> f64 {
     text.parse().unwrap_or_else(|_| panic!("`{text}` is not a number"))
 }
 
@@ -27,10 +27,10 @@ fn assert_close(got: f64, expected: f64, relative: f64, absolute: f64, what: &st
 
 #[test]
 fn scores_agree_with_other_tools_on_every_matrix() {
-    let rows = table("scores.csv");
+    let rows = golden_table("scores.csv");
     let mut seen = std::collections::BTreeMap::<String, usize>::new();
     for row in &rows {
-        let [tn, fp, fn_, tp] = [1, 2, 3, 4].map(|k| number(&row[k]));
+        let [tn, fp, fn_, tp] = [1, 2, 3, 4].map(|k| parse_number(&row[k]));
         let confusion = Confusion::new(tn, fp, fn_, tp);
         let score = Score::parse(&row[5]).unwrap_or_else(|error| panic!("{error}"));
         let case = format!("{} of {} by {} {}", &row[5], &row[0], &row[6], &row[7]);
@@ -38,14 +38,14 @@ fn scores_agree_with_other_tools_on_every_matrix() {
             ("undefined", None) => assert!(score.value(&confusion).is_finite(), "{case}: a loss needs a number"),
             ("undefined", Some(value)) => panic!("{case}: {value}, expected undefined"),
             (_, None) => panic!("{case}: undefined, expected {}", &row[8]),
-            // The absolute tolerance matters only where 0 is expected: leverage without skill is computed as 7e-18.
-            (expected, Some(value)) => assert_close(value, number(expected), 1e-12, 1e-17, &case),
+            // The absolute tolerance matters only where 0 is expected: the score `leverage` of a forecast without skill is computed as 7e-18.
+            (expected, Some(value)) => assert_close(value, parse_number(expected), 1e-12, 1e-17, &case),
         }
         *seen.entry(score.row().map_or(row[5].to_string(), |row| row.name.to_string())).or_default() += 1;
     }
     // Every registered score must have golden values for at least six matrices.
     for row in scorewise::score::REGISTRY {
-        // `utility` is `cost` with other defaults and the opposite direction.
+        // `utility` has no golden values, because it is `cost` with other defaults and the opposite direction.
         if row.name == "utility" {
             continue;
         }
@@ -55,19 +55,20 @@ fn scores_agree_with_other_tools_on_every_matrix() {
 
 #[test]
 fn priors_agree_with_other_tools() {
-    for row in &table("priors.csv") {
+    for row in &golden_table("priors.csv") {
         let prior: Prior = row[0].parse().unwrap();
         let case = format!("{} of {} at {} by {}", &row[1], &row[0], &row[2], &row[4]);
-        let expected = number(&row[3]);
+        let expected = parse_number(&row[3]);
         let got = match &row[1] {
-            "cdf" => prior.cdf(number(&row[2])),
-            "pdf" => prior.pdf(number(&row[2])),
-            "quantile" => prior.quantile(number(&row[2])),
+            "cdf" => prior.cdf(parse_number(&row[2])),
+            "pdf" => prior.pdf(parse_number(&row[2])),
+            "quantile" => prior.quantile(parse_number(&row[2])),
             "mean" => prior.mean(),
             "variance" => prior.variance(),
             other => panic!("unknown quantity `{other}`"),
         };
-        // The arguments 1e-9 and 1 − 1e-9 are rounded to f64, and narrow priors amplify this rounding error.
+        // The arguments 1e-9 and 1 − 1e-9 are rounded to f64, and narrow priors amplify this rounding error, so
+        // the tolerance has an absolute part.
         assert_close(got, expected, 1e-11, 4e-15, &case);
     }
 }
@@ -75,7 +76,7 @@ fn priors_agree_with_other_tools() {
 #[test]
 fn losses_and_gradients_agree_with_automatic_differentiation() {
     let document: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(golden("losses.json")).unwrap()).unwrap();
+        serde_json::from_str(&std::fs::read_to_string(golden_path("losses.json")).unwrap()).unwrap();
     let numbers = |value: &serde_json::Value| -> Vec<f64> {
         value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
     };
@@ -106,7 +107,7 @@ fn losses_and_gradients_agree_with_automatic_differentiation() {
         for (row, (got, expected)) in gradient.iter().zip(&expected).enumerate() {
             assert_close(*got, *expected, 1e-10, 1e-12 * largest, &format!("{description}, row {row}"));
         }
-        // In the far tails automatic differentiation is inaccurate, so the expected values come from fifty-digit arithmetic.
+        // For saturated logits automatic differentiation is inaccurate, so the expected values come from fifty-digit arithmetic.
         for (row, expected) in saturated.iter().zip(numbers(&case["saturated_gradient"])) {
             assert_close(gradient[*row], expected, 1e-9, 1e-300, &format!("{description}, saturated row {row}"));
         }

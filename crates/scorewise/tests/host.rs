@@ -21,11 +21,11 @@ const MATRICES: [[f64; 4]; 8] = [
 
 type MatrixValues = [f64; MATRICES.len()];
 
-/// Stores the values that handles refer to.
+/// Owns the values that each [`Handle`] points to.
 #[derive(Default)]
 struct Store(RefCell<Vec<MatrixValues>>);
 
-/// A number: either a constant, or an index into a [`Store`], which holds one value for each matrix.
+/// A number: either a constant, or an index into a [`Store`], which holds one value for each confusion matrix of `MATRICES`.
 #[derive(Clone, Copy)]
 enum Handle<'s> {
     Constant(f64),

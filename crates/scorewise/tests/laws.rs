@@ -12,14 +12,14 @@ use scorewise::{
     ScoreLoss, Shape,
 };
 
-fn both_losses(score: &Score, prior: &Prior) -> [Loss; 2] {
+fn score_loss_and_exact_loss(score: &Score, prior: &Prior) -> [Loss; 2] {
     [
         Loss::Score(ScoreLoss::new(score.clone(), prior.clone())),
         Loss::Exact(ExactLoss::new(score.clone(), prior.clone())),
     ]
 }
 
-fn largest(values: &[f64]) -> f64 {
+fn largest_magnitude(values: &[f64]) -> f64 {
     values.iter().fold(0f64, |largest, value| largest.max(value.abs()))
 }
 
@@ -30,8 +30,8 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
     for prior in all_priors() {
         for score in all_scores() {
             let (logits, labels) = logits_and_labels(&mut random, 14, 0.4, 1.2);
-            let weights: Vec<f64> = (0..14).map(|_| 0.2 + 2.0 * random.unit()).collect();
-            for loss in both_losses(&score, &prior) {
+            let weights: Vec<f64> = (0..14).map(|_| 0.2 + 2.0 * random.uniform()).collect();
+            for loss in score_loss_and_exact_loss(&score, &prior) {
                 let value = |logits: &[f64]| {
                     let rows = Rows::new(Logits(logits), &labels).unwrap().weighted(&weights).unwrap();
                     loss.value(&rows).unwrap()
@@ -39,10 +39,10 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                 let mut gradient = vec![0.0; logits.len()];
                 let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
                 loss.value_and_gradient(&rows, &mut gradient).unwrap();
-                let largest_derivative = largest(&gradient);
+                let largest_derivative = largest_magnitude(&gradient);
                 for row in 0..logits.len() {
-                    // Fourth-order differences allow a step that is large enough for rounding errors to be small, and still small enough for
-                    // the curvature of the loss.
+                    // Fourth-order differences allow a step that is large enough for rounding errors to be small, and still so small
+                    // that the curvature of the loss has little effect.
                     let step = 1e-4;
                     let value_after = |by: f64| {
                         let mut logits = logits.clone();
@@ -59,7 +59,7 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                     let one_sided = [value_after(step) - value_after(0.0), value_after(0.0) - value_after(-step)]
                         .map(|change| change / step);
                     let is_kink = (one_sided[0] - one_sided[1]).abs() > 0.05 * largest_derivative + 1e-9;
-                    // The exact expected score has a kink where two predictions are equal.
+                    // The exact expected score has a kink where two predictions are equal, so rows with nearly equal logits are skipped.
                     let is_neighbour = |other: &f64| *other != logits[row] && (other - logits[row]).abs() < 8.0 * step;
                     if is_near_end(low) || is_near_end(high) || is_kink || logits.iter().any(is_neighbour) {
                         skipped += 1;
@@ -94,7 +94,7 @@ fn f32_rows_agree_with_f64_rows() {
             let logits_f32: Vec<f32> = logits.iter().map(|z| *z as f32).collect();
             // The f64 logits are exactly the f32 logits, so that only the arithmetic differs.
             let logits_f64: Vec<f64> = logits_f32.iter().map(|z| f64::from(*z)).collect();
-            for loss in both_losses(&score, &prior) {
+            for loss in score_loss_and_exact_loss(&score, &prior) {
                 let (mut gradient_f32, mut gradient_f64) = (vec![0f32; 300], vec![0f64; 300]);
                 let value_f32 = loss
                     .value_and_gradient(&Rows::new(Logits(&logits_f32), &labels).unwrap(), &mut gradient_f32)
@@ -106,7 +106,7 @@ fn f32_rows_agree_with_f64_rows() {
                     (value_f32 - value_f64).abs() <= 1e-5 * value_f64.abs().max(1.0),
                     "{score} under {prior}: {value_f32}, expected {value_f64}"
                 );
-                let largest_derivative = largest(&gradient_f64);
+                let largest_derivative = largest_magnitude(&gradient_f64);
                 for (got, expected) in gradient_f32.iter().zip(&gradient_f64) {
                     let error = (f64::from(*got) - expected).abs();
                     assert!(error <= 1e-5 * largest_derivative, "{score} under {prior}: {got}, expected {expected}");
@@ -124,7 +124,7 @@ fn losses_stay_finite_at_extreme_logits_and_weights() {
     let all = |label: bool| [label; 10];
     for prior in all_priors() {
         for score in all_scores() {
-            let mut losses = both_losses(&score, &prior).to_vec();
+            let mut losses = score_loss_and_exact_loss(&score, &prior).to_vec();
             losses.push(Loss::CrossEntropy(CrossEntropy::plain()));
             losses.push(Loss::CrossEntropy(CrossEntropy::weighted(50.0, 1.0).unwrap()));
             for loss in losses {
@@ -154,7 +154,7 @@ fn losses_stay_finite_at_extreme_logits_and_weights() {
 
 #[test]
 fn losses_are_finite_if_all_weights_are_zero() {
-    for loss in both_losses(&score("f1"), &Prior::uniform()) {
+    for loss in score_loss_and_exact_loss(&score("f1"), &Prior::uniform()) {
         let (logits, labels, weights) = ([0.3, -0.2], [true, false], [0.0, 0.0]);
         let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
         let mut gradient = [1.0; 2];
@@ -186,8 +186,13 @@ fn invalid_rows_are_reported() {
     }
     let rows = Rows::new(Logits(&[0.0, 0.1, 0.2]), &labels).unwrap();
     let mut short = [0.0; 2];
-    assert_eq!(text(loss.value_and_gradient(&rows, &mut short).unwrap_err()), "gradient has 2 rows, expected 3");
-    assert!(text(Rows::new(Logits(&[0.0]), &labels).unwrap_err()).contains("labels has 3 rows, expected 1"));
+    assert_eq!(
+        text(loss.value_and_gradient(&rows, &mut short).unwrap_err()),
+        "wrong number of rows in gradient: 2, expected 3"
+    );
+    assert!(
+        text(Rows::new(Logits(&[0.0]), &labels).unwrap_err()).contains("wrong number of rows in labels: 3, expected 1")
+    );
     let overflow = ScoreLoss::new(score("exp(1000*tp)"), Prior::uniform());
     assert!(text(overflow.value(&rows).unwrap_err()).contains("not finite for these rows"));
 }
@@ -198,15 +203,15 @@ fn an_integer_weight_acts_like_copies_of_a_row_and_row_order_does_not_matter() {
     for prior in all_priors() {
         for score in all_scores() {
             let (logits, labels) = logits_and_labels(&mut random, 40, 0.3, 2.0);
-            let weights: Vec<f64> = (0..40).map(|_| random.below(4) as f64).collect();
+            let weights: Vec<f64> = (0..40).map(|_| random.integer_below(4) as f64).collect();
             let mut copies: Vec<usize> =
                 (0..40).flat_map(|row| std::iter::repeat_n(row, weights[row] as usize)).collect();
             for at in (1..copies.len()).rev() {
-                copies.swap(at, random.below(at + 1));
+                copies.swap(at, random.integer_below(at + 1));
             }
             let copied_logits: Vec<f64> = copies.iter().map(|row| logits[*row]).collect();
             let copied_labels: Vec<bool> = copies.iter().map(|row| labels[*row]).collect();
-            for loss in both_losses(&score, &prior) {
+            for loss in score_loss_and_exact_loss(&score, &prior) {
                 let weighted = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
                 let copied = Rows::new(Logits(&copied_logits), &copied_labels).unwrap();
                 let (one, other) = (loss.value(&weighted).unwrap(), loss.value(&copied).unwrap());
@@ -235,7 +240,7 @@ fn gradients_of_batches_equal_the_gradient_of_all_rows() {
                 let mut gradient = vec![0.0; range.len()];
                 loss.gradient_with(derivatives, &batch(range.clone()), &mut gradient).unwrap();
                 for (got, expected) in gradient.iter().zip(&all_rows[range]) {
-                    assert!((got - expected).abs() <= 1e-12 * largest(&all_rows), "{name} under {prior}");
+                    assert!((got - expected).abs() <= 1e-12 * largest_magnitude(&all_rows), "{name} under {prior}");
                 }
             }
         }
@@ -243,7 +248,7 @@ fn gradients_of_batches_equal_the_gradient_of_all_rows() {
 }
 
 #[test]
-fn linear_scores_with_class_counts_of_the_data_set_are_unbiased_over_mini_batches() {
+fn losses_of_linear_scores_are_unbiased_over_mini_batches_given_the_class_counts_of_the_data_set() {
     let mut random = Random(15);
     // Sixty rows with three positives, in batches of six: most batches have no positive.
     let (logits, mut labels) = logits_and_labels(&mut random, 60, 0.0, 2.0);
@@ -269,7 +274,7 @@ fn linear_scores_with_class_counts_of_the_data_set_are_unbiased_over_mini_batche
         for (got, expected) in gradients.iter().zip(&all_rows) {
             assert!((got / 10.0 - expected).abs() < 1e-13, "{score}: {got}, expected {expected}");
         }
-        // With the class counts of a single batch without positives, tss would be 0 − pofd or undefined.
+        // The loss of a batch without positives must be finite; with the class counts of that batch alone, tss would be 0 − pofd or undefined.
         let rows = Rows::new(Logits(&logits[6..12]), &labels[6..12]).unwrap();
         assert!(global.value(&rows).unwrap().is_finite());
     }
@@ -279,7 +284,8 @@ fn linear_scores_with_class_counts_of_the_data_set_are_unbiased_over_mini_batche
 
 #[test]
 fn shape_of_every_registered_score_matches_its_values() {
-    // The library derives the shape from the formula; this test determines it independently, from values on random matrices.
+    // The library derives the shape (linear, linear-fractional or nonlinear) from the formula. This test determines the shape independently,
+    // from values and derivatives at random matrices.
     let mut random = Random(16);
     for score in all_scores() {
         let expected = match (has_constant_gradient(&score, &mut random), is_projective(&score, &mut random)) {
@@ -303,9 +309,9 @@ fn shape_of_every_registered_score_matches_its_values() {
 
 /// Whether the derivatives at fixed class counts are the same at several random matrices, as they are for a linear score.
 fn has_constant_gradient(score: &Score, random: &mut Random) -> bool {
-    let (p, n) = (7.0 + 50.0 * random.unit(), 9.0 + 90.0 * random.unit());
+    let (p, n) = (7.0 + 50.0 * random.uniform(), 9.0 + 90.0 * random.uniform());
     let mut derivatives = || {
-        let (tp, fp) = (p * random.unit(), n * random.unit());
+        let (tp, fp) = (p * random.uniform(), n * random.uniform());
         let reduced = score.formula().reduced(&Confusion::new(n - fp, fp, p - tp, tp));
         (reduced.positive, reduced.negative)
     };
@@ -318,8 +324,8 @@ fn has_constant_gradient(score: &Score, random: &mut Random) -> bool {
 /// quotient of linear functions, which is a projective map on every line, and not for other functions.
 fn is_projective(score: &Score, random: &mut Random) -> bool {
     (0..20).all(|_| {
-        let (p, n) = (7.0 + 50.0 * random.unit(), 9.0 + 90.0 * random.unit());
-        let (from, to) = ([random.unit(), random.unit()], [random.unit(), random.unit()]);
+        let (p, n) = (7.0 + 50.0 * random.uniform(), 9.0 + 90.0 * random.uniform());
+        let (from, to) = ([random.uniform(), random.uniform()], [random.uniform(), random.uniform()]);
         let value = |t: f64| {
             let (tp, fp) = (p * (from[0] + t * (to[0] - from[0])), n * (from[1] + t * (to[1] - from[1])));
             score.value(&Confusion::new(n - fp, fp, p - tp, tp))
@@ -339,7 +345,8 @@ fn scores_respect_their_range_perfect_value_and_direction() {
         let row = score.row().unwrap();
         let (low, high) = row.range;
         for _ in 0..2000 {
-            let mut cell = || if random.below(6) == 0 { 0.0 } else { (10f64.powf(4.0 * random.unit())).floor() };
+            let mut cell =
+                || if random.integer_below(6) == 0 { 0.0 } else { (10f64.powf(4.0 * random.uniform())).floor() };
             let confusion = Confusion::new(cell(), cell(), cell(), cell());
             if let Some(value) = score.checked(&confusion) {
                 assert!(value >= low - 1e-9 && value <= high + 1e-9, "{score} of {confusion:?}: {value}");
@@ -374,7 +381,7 @@ fn identities_between_scores_hold() {
     let mut random = Random(18);
     let value = |text: &str, confusion: &Confusion| score(text).value(confusion);
     for _ in 0..500 {
-        let mut cell = || 1.0 + (1000.0 * random.unit()).floor();
+        let mut cell = || 1.0 + (1000.0 * random.uniform()).floor();
         let c = Confusion::new(cell(), cell(), cell(), cell());
         let counts = c.counts();
         let pi = counts.positives / c.total();
@@ -449,7 +456,7 @@ fn invalid_rows_are_reported_under_every_prior() {
 }
 
 #[test]
-fn batches_in_the_far_tail_stay_finite() {
+fn losses_of_logits_in_the_far_tail_stay_finite() {
     let mut priors = all_priors();
     let extreme = [
         "kumaraswamy:0.01,0.01",
@@ -506,13 +513,13 @@ fn batches_in_the_far_tail_stay_finite() {
 }
 
 #[test]
-fn f32_rows_at_the_edge_of_a_support_are_accurate() {
+fn f32_rows_near_the_ends_of_the_support_are_accurate() {
     for text in ["cosine:0.5,0.1", "triangular:0.5,0.2", "epanechnikov:0.5,0.2", "quartic:0.5,0.2", "uniform:0.4,0.6"] {
         let prior: Prior = text.parse().unwrap();
         let (low, high) = prior.support();
         let mut last = 0.0;
         for k in -2000..=2000 {
-            // Points spaced densely over the whole support and slightly beyond its ends.
+            // The points are spaced densely over the whole support of the prior and slightly beyond its ends.
             let p = (0.5 * (low + high) + 0.55 * (high - low) * f64::from(k) / 2000.0) as f32;
             let rows = Rows::new(Probabilities(std::slice::from_ref(&p)), &[true]).unwrap();
             let f = ScoreLoss::new(score("recall"), prior.clone()).expect(&rows).unwrap().tp;
@@ -521,7 +528,7 @@ fn f32_rows_at_the_edge_of_a_support_are_accurate() {
             assert!((f - exact).abs() <= 2e-6, "{text} at {p}: {f}, expected {exact}");
             last = f;
         }
-        // At one hundredth of the width of the support, F is small but must still be accurate.
+        // One hundredth of the width above the lower end of the support, the distribution function is small but must still be accurate.
         let p = (low + 0.01 * (high - low)) as f32;
         let rows = Rows::new(Probabilities(std::slice::from_ref(&p)), &[true]).unwrap();
         let f = ScoreLoss::new(score("recall"), prior.clone()).expect(&rows).unwrap().tp;
@@ -530,7 +537,7 @@ fn f32_rows_at_the_edge_of_a_support_are_accurate() {
 }
 
 #[test]
-fn formulas_with_division_by_a_variable_are_not_called_linear() {
+fn formulas_with_division_by_a_variable_are_not_classified_as_linear() {
     for text in
         ["1/(1 + fn/tp)", "n/(1 + tn/fp)", "tp/((fn/tp) + p/p)", "tp*fp/fp", "2*precision*recall/(precision + recall)"]
     {
@@ -541,7 +548,7 @@ fn formulas_with_division_by_a_variable_are_not_called_linear() {
     let refused = |text: &str| {
         ScoreLoss::new(score(text), Prior::uniform()).with_class_counts(counts, 4000).unwrap_err().to_string()
     };
-    // This formula is linear only for up to 700 positives.
+    // The following formula is linear only for up to 700 positives.
     assert!(refused("recall + max(p - 700, 0)*tp*fp").contains("linear"));
     assert!(refused("frequency_bias").contains("its distance from 1"));
 }

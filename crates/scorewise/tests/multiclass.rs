@@ -55,15 +55,15 @@ impl ClassBatch {
         }
     }
 
-    fn one_of(&self) -> ClassRows<'_, f64, OneOf<'_>> {
+    fn single_label_rows(&self) -> ClassRows<'_, f64, OneOf<'_>> {
         ClassRows::new(&self.logits, self.classes, OneOf(&self.labels)).unwrap()
     }
 
-    fn weighted(&self) -> ClassRows<'_, f64, OneOf<'_>> {
-        self.one_of().weighted(&self.weights).unwrap()
+    fn weighted_rows(&self) -> ClassRows<'_, f64, OneOf<'_>> {
+        self.single_label_rows().weighted(&self.weights).unwrap()
     }
 
-    fn any_of(&self) -> ClassRows<'_, f64, AnyOf<'_>> {
+    fn multi_label_rows(&self) -> ClassRows<'_, f64, AnyOf<'_>> {
         ClassRows::new(&self.logits, self.classes, AnyOf(&self.flags)).unwrap()
     }
 
@@ -89,7 +89,7 @@ fn score(text: &str) -> Score {
     Score::parse(text).unwrap()
 }
 
-fn multi(text: &str) -> MultiScore {
+fn multi_score(text: &str) -> MultiScore {
     MultiScore::parse(text).unwrap()
 }
 
@@ -99,8 +99,8 @@ fn one_versus_rest(name: &str, priors: &[&str], average: Average) -> OneVersusRe
 }
 
 /// A simplex loss in which every setting differs from its default.
-fn simplex(name: &str) -> SimplexLoss {
-    SimplexLoss::new(multi(name)).with_sharpness(1.5).unwrap().with_centres(vec![0.1, -0.3, 0.2, 0.4]).unwrap()
+fn simplex_loss(name: &str) -> SimplexLoss {
+    SimplexLoss::new(multi_score(name)).with_sharpness(1.5).unwrap().with_centres(vec![0.1, -0.3, 0.2, 0.4]).unwrap()
 }
 
 fn value_and_gradient<R: Real, L: ClassLabels>(loss: &OneVersusRest, rows: &ClassRows<'_, R, L>) -> (f64, Vec<R>) {
@@ -155,7 +155,7 @@ fn assert_gradient(at: &[f64], value_and_gradient: impl Fn(&[f64]) -> (f64, Vec<
 
 #[test]
 fn gradient_of_one_versus_rest_matches_central_difference() {
-    // In this batch no class has nearly as many alarms as events. With equal numbers, the loss |s − 1| of the frequency bias has a kink.
+    // With this seed, no class has nearly as many alarms as events; for equal numbers, the loss |s − 1| of the frequency bias has a kink.
     let batch = ClassBatch::random(21, 11, 4);
     for name in SCORES {
         for prior in PRIORS {
@@ -165,12 +165,15 @@ fn gradient_of_one_versus_rest_matches_central_difference() {
                 }
                 let loss = one_versus_rest(name, prior, average);
                 let what = format!("{average}({name}), {prior:?}");
-                let plain = |z: &[f64]| value_and_gradient(&loss, &batch.with_logits(z).one_of());
+                let plain = |z: &[f64]| value_and_gradient(&loss, &batch.with_logits(z).single_label_rows());
                 assert_gradient(&batch.logits, plain, &what);
-                let weighted = |z: &[f64]| value_and_gradient(&loss, &batch.with_logits(z).weighted());
+                let weighted = |z: &[f64]| value_and_gradient(&loss, &batch.with_logits(z).weighted_rows());
                 assert_gradient(&batch.logits, weighted, &format!("{what}, weights"));
                 let labels = |z: &[f64]| {
-                    value_and_gradient(&loss, &batch.with_logits(z).any_of().weighted(&batch.weights).unwrap())
+                    value_and_gradient(
+                        &loss,
+                        &batch.with_logits(z).multi_label_rows().weighted(&batch.weights).unwrap(),
+                    )
                 };
                 assert_gradient(&batch.logits, labels, &format!("{what}, multi-label"));
             }
@@ -182,10 +185,10 @@ fn gradient_of_one_versus_rest_matches_central_difference() {
 fn gradient_of_the_simplex_loss_matches_central_difference() {
     let batch = ClassBatch::random(2, 11, 4);
     for name in MULTI_SCORES {
-        for loss in [SimplexLoss::new(multi(name)), simplex(name)] {
-            let plain = |z: &[f64]| simplex_value_and_gradient(&loss, &batch.with_logits(z).one_of());
+        for loss in [SimplexLoss::new(multi_score(name)), simplex_loss(name)] {
+            let plain = |z: &[f64]| simplex_value_and_gradient(&loss, &batch.with_logits(z).single_label_rows());
             assert_gradient(&batch.logits, plain, name);
-            let weighted = |z: &[f64]| simplex_value_and_gradient(&loss, &batch.with_logits(z).weighted());
+            let weighted = |z: &[f64]| simplex_value_and_gradient(&loss, &batch.with_logits(z).weighted_rows());
             assert_gradient(&batch.logits, weighted, &format!("{name}, weights"));
         }
     }
@@ -196,7 +199,7 @@ fn derivatives_with_respect_to_cells_match_central_difference() {
     let cells = [50.0, 3.0, 2.0, 10.0, 30.0, 5.0, 1.0, 4.0, 15.0];
     let matrix = |cells: &[f64]| MultiConfusion::new(3, cells.to_vec()).unwrap();
     for name in MULTI_SCORES {
-        let score = multi(name);
+        let score = multi_score(name);
         assert_gradient(&cells, |cells| score.value_and_derivatives(&matrix(cells)), name);
         assert_gradient(&cells, |cells| score.loss_and_derivatives(&matrix(cells)), &format!("loss of {name}"));
         assert_close(score.value_and_derivatives(&matrix(&cells)).0, score.value(&matrix(&cells)), 1e-15, name);
@@ -205,12 +208,12 @@ fn derivatives_with_respect_to_cells_match_central_difference() {
 }
 
 #[test]
-fn f32_agrees_with_f64() {
+fn losses_and_gradients_in_f32_agree_with_f64() {
     let batch = ClassBatch::random(3, 200, 4);
     let logits_f32: Vec<f32> = batch.logits.iter().map(|z| *z as f32).collect();
     let weights: Vec<f32> = batch.weights.iter().map(|weight| *weight as f32).collect();
     let rows = ClassRows::new(&logits_f32, 4, OneOf(&batch.labels)).unwrap().weighted(&weights).unwrap();
-    let rows_f64 = batch.weighted();
+    let rows_f64 = batch.weighted_rows();
     let to_f64 = |gradient: Vec<f32>| gradient.into_iter().map(f64::from).collect::<Vec<_>>();
     for prior in PRIORS {
         let loss = one_versus_rest("f1", prior, Average::Macro);
@@ -220,8 +223,10 @@ fn f32_agrees_with_f64() {
         assert_all_close(&to_f64(gradient), &expected_gradient, 1e-5, &format!("{prior:?}"));
     }
     for name in MULTI_SCORES {
-        let ((value, gradient), (expected, expected_gradient)) =
-            (simplex_value_and_gradient(&simplex(name), &rows), simplex_value_and_gradient(&simplex(name), &rows_f64));
+        let ((value, gradient), (expected, expected_gradient)) = (
+            simplex_value_and_gradient(&simplex_loss(name), &rows),
+            simplex_value_and_gradient(&simplex_loss(name), &rows_f64),
+        );
         assert_close(value, expected, 1e-6, name);
         assert_all_close(&to_f64(gradient), &expected_gradient, 1e-5, name);
     }
@@ -241,16 +246,17 @@ fn scores_agree_with_the_golden_file() {
         let rows = golden["matrices"][case["matrix"].as_str().unwrap()].as_array().unwrap();
         let cells = rows.iter().flat_map(|row| row.as_array().unwrap()).map(|cell| cell.as_f64().unwrap()).collect();
         let matrix = MultiConfusion::new(rows.len(), cells).unwrap();
-        let (got, expected) = (multi(&text).value(&matrix), case["value"].as_f64().unwrap());
+        let (got, expected) = (multi_score(&text).value(&matrix), case["value"].as_f64().unwrap());
         assert!((got - expected).abs() <= 1e-12 * expected.abs(), "{case}: {got}");
     }
 }
 
 #[test]
-fn gerrity_by_cuts_equals_gerrity_by_scoring_matrix() {
-    // Σ E_ij s_ij / n with s from a_i = (1 − Σ_{k≤i} r_k/n) / Σ_{k≤i} r_k/n, as printed in Gerrity (1992).
+fn gerrity_score_equals_its_definition_by_a_scoring_matrix() {
+    // Σ E_ij s_ij / n with s from a_i = (1 − Σ_{k≤i} r_k/n) / Σ_{k≤i} r_k/n, as printed in Gerrity (1992);
+    // E is the confusion matrix, r its row sums, n its total, and s the scoring matrix.
     let batch = ClassBatch::random(4, 60, 5);
-    let matrix = MultiConfusion::from_logits(&batch.weighted());
+    let matrix = MultiConfusion::from_logits(&batch.weighted_rows());
     let (truth, total) = (matrix.row_sums(), matrix.total());
     let odds = |cut: usize| {
         let below: f64 = truth[..=cut].iter().sum::<f64>() / total;
@@ -264,14 +270,16 @@ fn gerrity_by_cuts_equals_gerrity_by_scoring_matrix() {
             expected += matrix.at(i, j) / total * (reward - (high - low) as f64) / 4.0;
         }
     }
-    assert_close(multi("gerrity").value(&matrix), expected, 1e-13, "gerrity");
+    assert_close(multi_score("gerrity").value(&matrix), expected, 1e-13, "gerrity");
 }
 
 #[test]
 fn matrix_of_each_class_equals_the_matrix_of_its_binary_loss() {
     let batch = ClassBatch::random(5, 80, 3);
     let loss = one_versus_rest("f1", &["cosine:0.5,0.3", "beta:2,3", "uniform"], Average::Macro);
-    for (class, got) in loss.expect(&batch.any_of().weighted(&batch.weights).unwrap()).unwrap().iter().enumerate() {
+    for (class, got) in
+        loss.expect(&batch.multi_label_rows().weighted(&batch.weights).unwrap()).unwrap().iter().enumerate()
+    {
         let logits: Vec<f64> = batch.logits.iter().skip(class).step_by(3).copied().collect();
         let flags: Vec<bool> = batch.flags.iter().skip(class).step_by(3).copied().collect();
         let rows = Rows::new(Logits(&logits), &flags).unwrap().weighted(&batch.weights).unwrap();
@@ -285,7 +293,8 @@ fn multi_label_rows_with_one_class_give_the_binary_loss() {
     let batch = ClassBatch::random(6, 50, 1);
     let rows = Rows::new(Logits(&batch.logits), &batch.flags).unwrap();
     for average in AVERAGES {
-        let (value, gradient) = value_and_gradient(&one_versus_rest("csi", &["beta:2,2"], average), &batch.any_of());
+        let (value, gradient) =
+            value_and_gradient(&one_versus_rest("csi", &["beta:2,2"], average), &batch.multi_label_rows());
         let mut expected_gradient = vec![0.0; 50];
         let binary = ScoreLoss::new(score("csi"), "beta:2,2".parse().unwrap());
         let expected = binary.value_and_gradient(&rows, &mut expected_gradient).unwrap();
@@ -305,7 +314,8 @@ fn binary_view(batch: &ClassBatch, class: u32) -> (Vec<f64>, Vec<bool>) {
 fn two_classes_give_the_mean_of_two_binary_losses() {
     let batch = ClassBatch::random(7, 60, 2);
     let priors = ["cosine:0.4,0.3", "beta:0.5,2"];
-    let (value, gradient) = value_and_gradient(&one_versus_rest("mcc", &priors, Average::Macro), &batch.one_of());
+    let (value, gradient) =
+        value_and_gradient(&one_versus_rest("mcc", &priors, Average::Macro), &batch.single_label_rows());
     let (mut expected, mut expected_gradient) = (0.0, vec![0.0; 120]);
     for (class, prior) in priors.iter().enumerate() {
         let (logits, labels) = binary_view(&batch, class as u32);
@@ -327,10 +337,10 @@ fn simplex_loss_of_two_classes_equals_the_binary_loss_with_uniform_prior() {
     let batch = ClassBatch::random(8, 60, 2);
     let (logits, labels) = binary_view(&batch, 1);
     let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&batch.weights).unwrap();
-    let class_rows = batch.weighted();
+    let class_rows = batch.weighted_rows();
     let pairs = [("accuracy", "accuracy"), ("mcc", "mcc"), ("hss", "hss"), ("peirce", "tss"), ("gerrity", "tss")];
     for (name, binary_name) in pairs {
-        let loss = SimplexLoss::new(multi(name));
+        let loss = SimplexLoss::new(multi_score(name));
         let binary = ScoreLoss::new(score(binary_name), Prior::uniform());
         assert_same_matrix(&loss.expect(&class_rows).unwrap().binary(1), &binary.expect(&rows).unwrap(), name);
         let (value, gradient) = simplex_value_and_gradient(&loss, &class_rows);
@@ -342,14 +352,14 @@ fn simplex_loss_of_two_classes_equals_the_binary_loss_with_uniform_prior() {
 }
 
 #[test]
-fn expected_matrices_preserve_the_class_weights() {
+fn row_sums_of_expected_matrices_are_the_class_weights() {
     let batch = ClassBatch::random(9, 300, 4);
-    let rows = batch.weighted();
+    let rows = batch.weighted_rows();
     let support = |class: u32| -> f64 {
         batch.labels.iter().zip(&batch.weights).filter(|(label, _)| **label == class).map(|(_, weight)| weight).sum()
     };
     let supports: Vec<f64> = (0..4).map(support).collect();
-    assert_all_close(&simplex("mcc").expect(&rows).unwrap().row_sums(), &supports, 1e-14, "simplex");
+    assert_all_close(&simplex_loss("mcc").expect(&rows).unwrap().row_sums(), &supports, 1e-14, "simplex");
     assert_all_close(&MultiConfusion::from_logits(&rows).row_sums(), &supports, 1e-14, "argmax");
     let matrices = one_versus_rest("f1", PRIORS[2], Average::Macro).expect(&rows).unwrap();
     for (matrix, support) in matrices.iter().zip(&supports) {
@@ -359,10 +369,10 @@ fn expected_matrices_preserve_the_class_weights() {
 }
 
 #[test]
-fn weighted_average_uses_the_support_and_not_the_negatives() {
+fn weighted_average_weights_each_class_by_its_positive_rows() {
     let batch = ClassBatch::random(10, 40, 3);
     let loss = |average| one_versus_rest("recall", &["uniform"], average);
-    let matrices = loss(Average::Weighted).expect(&batch.one_of()).unwrap();
+    let matrices = loss(Average::Weighted).expect(&batch.single_label_rows()).unwrap();
     let value = |share: &dyn Fn(&Confusion) -> f64| {
         let total: f64 = matrices.iter().map(share).sum();
         1.0 - matrices.iter().map(|matrix| share(matrix) * score("recall").value(matrix)).sum::<f64>() / total
@@ -371,9 +381,14 @@ fn weighted_average_uses_the_support_and_not_the_negatives() {
     assert_close(got, value(&|matrix| matrix.counts().positives), 1e-14, "weighted");
     assert!((got - value(&|matrix| matrix.counts().negatives)).abs() > 1e-3);
     assert_close(loss(Average::Macro).of(&matrices).unwrap(), value(&|_| 1.0), 1e-14, "macro");
-    // The support-weighted recall of the whole matrix equals accuracy.
-    let matrix = MultiConfusion::from_logits(&batch.one_of());
-    assert_close(multi("weighted(recall)").value(&matrix), multi("accuracy").value(&matrix), 1e-15, "recall");
+    // The average of the recalls, weighted by the number of rows of each class, equals accuracy.
+    let matrix = MultiConfusion::from_logits(&batch.single_label_rows());
+    assert_close(
+        multi_score("weighted(recall)").value(&matrix),
+        multi_score("accuracy").value(&matrix),
+        1e-15,
+        "recall",
+    );
 }
 
 #[test]
@@ -381,11 +396,12 @@ fn every_class_uses_its_own_prior() {
     let batch = ClassBatch::random(11, 40, 3);
     let texts = ["cosine:0.2,0.1", "cosine:0.5,0.1", "cosine:0.8,0.1"];
     let all = one_versus_rest("f1", &texts, Average::Macro);
-    let matrices = all.expect(&batch.one_of()).unwrap();
+    let matrices = all.expect(&batch.single_label_rows()).unwrap();
     for class in 0..3 {
         let alone = one_versus_rest("f1", &[texts[class]], Average::Macro);
-        assert_eq!(matrices[class], alone.expect(&batch.one_of()).unwrap()[class]);
-        let difference = all.value(&batch.one_of()).unwrap() - alone.value(&batch.one_of()).unwrap();
+        assert_eq!(matrices[class], alone.expect(&batch.single_label_rows()).unwrap()[class]);
+        let difference =
+            all.value(&batch.single_label_rows()).unwrap() - alone.value(&batch.single_label_rows()).unwrap();
         assert!(difference.abs() > 1e-3, "{class}: {difference}");
     }
 }
@@ -400,32 +416,32 @@ fn gradients_of_batches_equal_the_gradient_of_all_rows() {
         let loss = one_versus_rest("f1", PRIORS[2], average);
         let mut sums = vec![Confusion::default(); 4];
         for part in &parts {
-            sums.iter_mut().zip(loss.expect(&part.weighted()).unwrap()).for_each(|(sum, part)| *sum += part);
+            sums.iter_mut().zip(loss.expect(&part.weighted_rows()).unwrap()).for_each(|(sum, part)| *sum += part);
         }
-        let (value, expected) = value_and_gradient(&loss, &all_rows.weighted());
+        let (value, expected) = value_and_gradient(&loss, &all_rows.weighted_rows());
         assert_close(loss.of(&sums).unwrap(), value, 1e-14, average.name());
         let derivatives = loss.derivatives(&sums).unwrap();
         let mut gradient = Vec::new();
         for part in &parts {
             let mut part_gradient = vec![0.0; part.logits.len()];
-            loss.gradient_with(&derivatives, &part.weighted(), &mut part_gradient).unwrap();
+            loss.gradient_with(&derivatives, &part.weighted_rows(), &mut part_gradient).unwrap();
             gradient.extend(part_gradient);
         }
         assert_all_close(&gradient, &expected, 1e-13, average.name());
     }
     for name in MULTI_SCORES {
-        let loss = simplex(name);
+        let loss = simplex_loss(name);
         let mut sum = MultiConfusion::empty(4).unwrap();
         for part in &parts {
-            sum += &loss.expect(&part.weighted()).unwrap();
+            sum += &loss.expect(&part.weighted_rows()).unwrap();
         }
-        let (value, expected) = simplex_value_and_gradient(&loss, &all_rows.weighted());
+        let (value, expected) = simplex_value_and_gradient(&loss, &all_rows.weighted_rows());
         assert_close(loss.of(&sum).unwrap(), value, 1e-14, name);
         let derivatives = loss.derivatives(&sum).unwrap();
         let mut gradient = Vec::new();
         for part in &parts {
             let mut part_gradient = vec![0.0; part.logits.len()];
-            loss.gradient_with(&derivatives, &part.weighted(), &mut part_gradient).unwrap();
+            loss.gradient_with(&derivatives, &part.weighted_rows(), &mut part_gradient).unwrap();
             gradient.extend(part_gradient);
         }
         assert_all_close(&gradient, &expected, 1e-12, name);
@@ -444,39 +460,43 @@ fn order_of_rows_and_classes_does_not_matter() {
     for average in AVERAGES {
         let loss = one_versus_rest("csi", PRIORS[3], average);
         let relabelled = one_versus_rest("csi", &classes.map(|class| PRIORS[3][class]), average);
-        let (value, gradient) = value_and_gradient(&loss, &batch.weighted());
-        let (other_value, other_gradient) = value_and_gradient(&relabelled, &other.weighted());
+        let (value, gradient) = value_and_gradient(&loss, &batch.weighted_rows());
+        let (other_value, other_gradient) = value_and_gradient(&relabelled, &other.weighted_rows());
         assert_close(other_value, value, 1e-14, average.name());
         assert_all_close(&other_gradient, &reordered(&gradient), 1e-12, average.name());
     }
     for name in MULTI_SCORES.into_iter().filter(|name| *name != "gerrity") {
-        let loss = simplex(name);
+        let loss = simplex_loss(name);
         let relabelled = loss.clone().with_centres(classes.map(|class| loss.centres()[class]).to_vec()).unwrap();
-        let (value, gradient) = simplex_value_and_gradient(&loss, &batch.weighted());
-        let (other_value, other_gradient) = simplex_value_and_gradient(&relabelled, &other.weighted());
+        let (value, gradient) = simplex_value_and_gradient(&loss, &batch.weighted_rows());
+        let (other_value, other_gradient) = simplex_value_and_gradient(&relabelled, &other.weighted_rows());
         assert_close(other_value, value, 1e-13, name);
         assert_all_close(&other_gradient, &reordered(&gradient), 1e-12, name);
     }
     // The Gerrity score is for ordered classes, so it is unchanged only if the order of the classes is reversed.
     let all: Vec<usize> = (0..50).collect();
-    let gerrity_of =
-        |classes: &[usize]| multi("gerrity").value(&MultiConfusion::from_logits(&batch.select(&all, classes).one_of()));
+    let gerrity_of = |classes: &[usize]| {
+        multi_score("gerrity").value(&MultiConfusion::from_logits(&batch.select(&all, classes).single_label_rows()))
+    };
     assert_close(gerrity_of(&[3, 2, 1, 0]), gerrity_of(&[0, 1, 2, 3]), 1e-14, "reversed");
     assert!((gerrity_of(&[2, 0, 3, 1]) - gerrity_of(&[0, 1, 2, 3])).abs() > 1e-3);
 }
 
 #[test]
-fn random_gumbel_thresholds_give_the_expected_matrix() {
+fn mean_over_random_gumbel_thresholds_is_the_expected_matrix() {
     let (logits, centres, sharpness) = ([0.3, -0.4, 1.1], [0.2, -0.5, 0.9], 1.7);
-    let loss =
-        SimplexLoss::new(multi("accuracy")).with_sharpness(sharpness).unwrap().with_centres(centres.to_vec()).unwrap();
+    let loss = SimplexLoss::new(multi_score("accuracy"))
+        .with_sharpness(sharpness)
+        .unwrap()
+        .with_centres(centres.to_vec())
+        .unwrap();
     let expected = loss.expect(&ClassRows::new(&logits, 3, OneOf(&[1])).unwrap()).unwrap();
     let uniform = Prior::uniform();
     let mut random = uniform.sample(14);
     let draws = 200_000;
     let mut counts = [0.0; 3];
     for _ in 0..draws {
-        // τ = μ − G/λ with G = −ln(−ln U).
+        // The random threshold is τ = μ − G/λ with G = −ln(−ln U), where U is uniform in (0, 1).
         let margins = [0, 1, 2].map(|k| {
             let gumbel = -(-random.next().unwrap().ln()).ln();
             logits[k] - (centres[k] - gumbel / sharpness)
@@ -494,10 +514,15 @@ fn random_gumbel_thresholds_give_the_expected_matrix() {
 #[test]
 fn simplex_loss_with_large_sharpness_approaches_argmax() {
     let batch = ClassBatch::random(15, 100, 3);
-    let sharp = SimplexLoss::new(multi("mcc")).with_sharpness(1e6).unwrap();
-    let expected = MultiConfusion::from_logits(&batch.one_of());
-    assert_all_close(sharp.expect(&batch.one_of()).unwrap().cells(), expected.cells(), 1e-12, "argmax");
-    assert_close(1.0 - sharp.value(&batch.one_of()).unwrap(), multi("mcc").value(&expected), 1e-12, "mcc");
+    let sharp = SimplexLoss::new(multi_score("mcc")).with_sharpness(1e6).unwrap();
+    let expected = MultiConfusion::from_logits(&batch.single_label_rows());
+    assert_all_close(sharp.expect(&batch.single_label_rows()).unwrap().cells(), expected.cells(), 1e-12, "argmax");
+    assert_close(
+        1.0 - sharp.value(&batch.single_label_rows()).unwrap(),
+        multi_score("mcc").value(&expected),
+        1e-12,
+        "mcc",
+    );
 }
 
 #[test]
@@ -512,7 +537,7 @@ fn losses_are_finite_at_extreme_logits_and_weights() {
     }
     let zero_weights = vec![0.0; 40];
     for weights in [&batch.weights, &zero_weights] {
-        let rows = batch.one_of().weighted(weights).unwrap();
+        let rows = batch.single_label_rows().weighted(weights).unwrap();
         for name in SCORES {
             for prior in PRIORS {
                 for average in AVERAGES {
@@ -522,7 +547,8 @@ fn losses_are_finite_at_extreme_logits_and_weights() {
                         value.is_finite() && gradient.iter().all(|derivative| derivative.is_finite()),
                         "{name} {prior:?}"
                     );
-                    let (value, gradient) = value_and_gradient(&loss, &batch.any_of().weighted(weights).unwrap());
+                    let (value, gradient) =
+                        value_and_gradient(&loss, &batch.multi_label_rows().weighted(weights).unwrap());
                     assert!(
                         value.is_finite() && gradient.iter().all(|derivative| derivative.is_finite()),
                         "{name} {prior:?}"
@@ -531,15 +557,15 @@ fn losses_are_finite_at_extreme_logits_and_weights() {
             }
         }
         for name in MULTI_SCORES {
-            let (value, gradient) = simplex_value_and_gradient(&simplex(name), &rows);
+            let (value, gradient) = simplex_value_and_gradient(&simplex_loss(name), &rows);
             assert!(value.is_finite() && gradient.iter().all(|derivative| derivative.is_finite()), "{name}");
         }
     }
 }
 
 #[test]
-fn gradient_of_a_certain_prediction_is_accurate() {
-    // z = (60, 0, −5) with true class 1: p₀ rounds to 1, and a gradient computed from 1 − p₀ would be 0.
+fn gradient_is_accurate_where_a_probability_rounds_to_one() {
+    // The first row has the logits z = (60, 0, −5) and the true class 1: p₀ rounds to 1, and a gradient computed from 1 − p₀ would be 0.
     let rows = [60.0, 0.0, -5.0, 0.2, 0.1, 0.4];
     let loss = one_versus_rest("recall", &["uniform"], Average::Macro);
     let class_rows = ClassRows::new(&rows, 3, OneOf(&[1, 0])).unwrap();
@@ -559,12 +585,12 @@ fn classes_without_rows_are_handled() {
     // values as undefined.
     let matrix = MultiConfusion::from_labels(3, &[0, 0, 1, 1], &[0, 1, 1, 1], None).unwrap();
     let f1 = [2.0 / 3.0, 4.0 / 5.0];
-    assert_close(multi("macro(f1)").value(&matrix), (f1[0] + f1[1]) / 3.0, 1e-15, "macro");
-    assert_close(multi("weighted(f1)").value(&matrix), (f1[0] + f1[1]) / 2.0, 1e-15, "weighted");
-    assert_eq!(multi("macro(f1)").checked(&matrix), None);
-    assert_close(multi("weighted(f1)").checked(&matrix).unwrap(), (f1[0] + f1[1]) / 2.0, 1e-15, "weighted");
-    assert_eq!(multi("gerrity").checked(&matrix), None);
-    assert_eq!(multi("accuracy").checked(&matrix), Some(0.75));
+    assert_close(multi_score("macro(f1)").value(&matrix), (f1[0] + f1[1]) / 3.0, 1e-15, "macro");
+    assert_close(multi_score("weighted(f1)").value(&matrix), (f1[0] + f1[1]) / 2.0, 1e-15, "weighted");
+    assert_eq!(multi_score("macro(f1)").checked(&matrix), None);
+    assert_close(multi_score("weighted(f1)").checked(&matrix).unwrap(), (f1[0] + f1[1]) / 2.0, 1e-15, "weighted");
+    assert_eq!(multi_score("gerrity").checked(&matrix), None);
+    assert_eq!(multi_score("accuracy").checked(&matrix), Some(0.75));
     let batch = ClassBatch::random(17, 20, 3);
     let labels: Vec<u32> = batch.labels.iter().map(|label| label % 2).collect();
     let rows = ClassRows::new(&batch.logits, 3, OneOf(&labels)).unwrap();
@@ -577,26 +603,29 @@ fn classes_without_rows_are_handled() {
 #[test]
 fn scores_of_constant_forecasts_and_empty_matrices_are_undefined() {
     let constant = MultiConfusion::from_labels(3, &[0, 1, 2], &[1, 1, 1], Some(&[0.1, 0.2, 0.3])).unwrap();
-    assert_eq!((multi("mcc").checked(&constant), multi("mcc").value(&constant)), (None, 0.0));
-    assert_close(multi("hss").checked(&constant).unwrap(), 0.0, 1e-15, "hss");
+    assert_eq!((multi_score("mcc").checked(&constant), multi_score("mcc").value(&constant)), (None, 0.0));
+    assert_close(multi_score("hss").checked(&constant).unwrap(), 0.0, 1e-15, "hss");
     let one_class = MultiConfusion::from_labels(3, &[1, 1], &[1, 1], None).unwrap();
     for name in ["mcc", "hss", "peirce", "gerrity"] {
-        assert_eq!(multi(name).checked(&one_class), None, "{name}");
+        assert_eq!(multi_score(name).checked(&one_class), None, "{name}");
     }
     let empty = MultiConfusion::empty(3).unwrap();
     for name in MULTI_SCORES {
-        assert_eq!((multi(name).value(&empty), multi(name).checked(&empty)), (0.0, None), "{name}");
-        assert!(multi(name).loss_and_derivatives(&empty).1.iter().all(|derivative| derivative.is_finite()), "{name}");
+        assert_eq!((multi_score(name).value(&empty), multi_score(name).checked(&empty)), (0.0, None), "{name}");
+        assert!(
+            multi_score(name).loss_and_derivatives(&empty).1.iter().all(|derivative| derivative.is_finite()),
+            "{name}"
+        );
     }
 }
 
 #[test]
-fn losses_and_not_scores_are_averaged_if_there_is_an_ideal_value() {
+fn macro_loss_of_a_score_with_an_ideal_value_averages_the_losses_of_the_classes() {
     // The mean of the frequency biases 5/3 and 1/3 is 1, the ideal value, but neither bias is ideal.
     let matrix = MultiConfusion::from_labels(2, &[0, 0, 0, 1, 1, 1], &[0, 0, 0, 0, 0, 1], None).unwrap();
-    assert_close(multi("macro(frequency_bias)").loss(&matrix), (2.0 / 3.0 + 2.0 / 3.0) / 2.0, 1e-15, "bias");
-    assert_close(multi("macro(frequency_bias)").value(&matrix), 1.0, 1e-15, "bias");
-    assert_close(multi("macro(far)").loss(&matrix), (2.0 / 5.0) / 2.0, 1e-15, "lower is better");
+    assert_close(multi_score("macro(frequency_bias)").loss(&matrix), (2.0 / 3.0 + 2.0 / 3.0) / 2.0, 1e-15, "bias");
+    assert_close(multi_score("macro(frequency_bias)").value(&matrix), 1.0, 1e-15, "bias");
+    assert_close(multi_score("macro(far)").loss(&matrix), (2.0 / 5.0) / 2.0, 1e-15, "lower is better");
     let loss = one_versus_rest("frequency_bias", &["uniform"], Average::Macro);
     assert_close(loss.of(&matrix.binaries()).unwrap(), 2.0 / 3.0, 1e-15, "bias");
 }
@@ -618,8 +647,8 @@ fn matrices_match_matrices_counted_by_hand() {
 #[test]
 fn scores_and_averages_are_parsed_and_printed() {
     for name in MULTI_SCORES {
-        assert_eq!(multi(name).to_string(), name);
-        assert_eq!(name.parse::<MultiScore>().unwrap(), multi(name));
+        assert_eq!(multi_score(name).to_string(), name);
+        assert_eq!(name.parse::<MultiScore>().unwrap(), multi_score(name));
     }
     let aliases = [
         ("Heidke", "hss"),
@@ -631,13 +660,13 @@ fn scores_and_averages_are_parsed_and_printed() {
         ("weighted(0.5*tss + 0.5*csi)", "weighted(0.5*tss + 0.5*csi)"),
     ];
     for (text, name) in aliases {
-        assert_eq!(multi(text).to_string(), name);
+        assert_eq!(multi_score(text).to_string(), name);
     }
     for average in AVERAGES {
         assert_eq!(average.to_string().parse::<Average>().unwrap(), average);
     }
-    let loss = simplex("mcc");
-    assert_eq!((loss.score(), loss.sharpness(), loss.centres().len()), (&multi("mcc"), 1.5, 4));
+    let loss = simplex_loss("mcc");
+    assert_eq!((loss.score(), loss.sharpness(), loss.centres().len()), (&multi_score("mcc"), 1.5, 4));
     let loss = one_versus_rest("f1", &["uniform"], Average::Micro);
     assert_eq!((loss.score().name(), loss.average(), loss.priors().len()), ("f1", Average::Micro, 1));
 }
@@ -647,20 +676,17 @@ fn invalid_input_is_reported() {
     let logits = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
     let rows = |logits: &'static [f64], classes, labels: &'static [u32]| ClassRows::new(logits, classes, OneOf(labels));
     let valid = || ClassRows::new(&logits, 3, OneOf(&[0, 1])).unwrap();
-    let simplex = || SimplexLoss::new(multi("mcc"));
+    let simplex = || SimplexLoss::new(multi_score("mcc"));
     let message = |error: Option<Error>| error.map(|error| error.to_string()).unwrap_or_default();
     let two = one_versus_rest("f1", &["uniform", "uniform"], Average::Macro);
     let cases: Vec<(Option<Error>, &str)> = vec![
-        (
-            rows(&[0.0; 5], 3, &[0, 1]).err(),
-            "logits must have one value for each of 2 rows and 3 classes, not 5 in all",
-        ),
+        (rows(&[0.0; 5], 3, &[0, 1]).err(), "logits must have rows × classes = 2×3 values, not 5"),
         (rows(&[], 3, &[]).err(), "there are no rows; at least one is needed"),
         (rows(&[0.0], 1, &[0]).err(), "classes must be at least 2, not 1"),
         (rows(&[0.0], 0, &[0]).err(), "classes must be at least 1, not 0"),
         (
             rows(&[0.0; 2], usize::MAX, &[0, 0]).err(),
-            "logits must have one value for each of 2 rows and 18446744073709551615 classes, not 2 in all",
+            "logits must have rows × classes = 2×18446744073709551615 values, not 2",
         ),
         (rows(&[0.0; 6], 3, &[0, 7]).err(), "labels, row 1: 7 is not below the number of classes"),
         (
@@ -668,29 +694,26 @@ fn invalid_input_is_reported() {
             "logits, row 1, class 1: NaN is not a finite number",
         ),
         (rows(&[0.0, 1.0, f64::INFINITY], 3, &[0]).err(), "logits, row 0, class 2: inf is not a finite number"),
-        (
-            ClassRows::new(&logits, 3, AnyOf(&[true; 5])).err(),
-            "labels must have one value for each of 1 rows and 3 classes, not 5 in all",
-        ),
-        (
-            ClassRows::new(&logits, 3, AnyOf(&[true; 3])).err(),
-            "logits must have one value for each of 1 rows and 3 classes, not 6 in all",
-        ),
-        (valid().weighted(&[1.0]).err(), "weights has 1 rows, expected 2"),
+        (ClassRows::new(&logits, 3, AnyOf(&[true; 5])).err(), "labels must have rows × classes = 1×3 values, not 5"),
+        (ClassRows::new(&logits, 3, AnyOf(&[true; 3])).err(), "logits must have rows × classes = 1×3 values, not 6"),
+        (valid().weighted(&[1.0]).err(), "wrong number of rows in weights: 1, expected 2"),
         (valid().weighted(&[1.0, -2.0]).err(), "weights, row 1: -2 is not a finite number at or above 0"),
         (valid().weighted(&[f64::NAN, 1.0]).err(), "weights, row 0: not a number"),
         (
             OneVersusRest::new(score("f1"), vec![], Average::Macro).err(),
-            "priors must be one for all classes or one for each class, but the list is empty",
+            "priors must contain one entry for all classes or one for each class, but the list is empty",
         ),
-        (two.value(&valid()).err(), "priors must be one for all classes or one for each of the 3, not 2"),
+        (
+            two.value(&valid()).err(),
+            "priors must contain one entry for all classes or one for each of the 3 classes, not 2",
+        ),
         (
             two.value_and_gradient(&valid(), &mut [0.0; 5]).err(),
-            "priors must be one for all classes or one for each of the 3, not 2",
+            "priors must contain one entry for all classes or one for each of the 3 classes, not 2",
         ),
         (
             simplex().value_and_gradient(&valid(), &mut [0.0; 5]).err(),
-            "gradient must have one value for each of 2 rows and 3 classes, not 5 in all",
+            "gradient must have rows × classes = 2×3 values, not 5",
         ),
         (
             simplex().gradient_with(&[0.0; 4], &valid(), &mut [0.0; 6]).err(),
@@ -704,7 +727,7 @@ fn invalid_input_is_reported() {
         (simplex().with_sharpness(f64::NAN).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not NaN"),
         (
             simplex().with_centres(vec![]).err(),
-            "centres must be one for all classes or one for each class, but the list is empty",
+            "centres must contain one entry for all classes or one for each class, but the list is empty",
         ),
         (
             simplex().with_centres(vec![0.0, f64::INFINITY]).err(),
@@ -712,7 +735,7 @@ fn invalid_input_is_reported() {
         ),
         (
             simplex().with_centres(vec![0.0, 1.0]).unwrap().value(&valid()).err(),
-            "centres must be one for all classes or one for each of the 3, not 2",
+            "centres must contain one entry for all classes or one for each of the 3 classes, not 2",
         ),
         (MultiConfusion::new(2, vec![1.0; 3]).err(), "confusion matrix must have 2×2 cells, not 3"),
         (
@@ -730,14 +753,14 @@ fn invalid_input_is_reported() {
         ),
         (
             MultiScore::parse("best").err().map(Error::from),
-            "`best` is not a multi-class score\nhint: there are `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, and \
+            "`best` is not a multi-class score\nhint: the multi-class scores are `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, and \
              `macro(…)`, `weighted(…)` or `micro(…)`",
         ),
     ];
     for (error, expected) in cases {
         assert_eq!(message(error), expected);
     }
-    let overflow = SimplexLoss::new(multi("macro(exp(1e6*tp))"));
+    let overflow = SimplexLoss::new(multi_score("macro(exp(1e6*tp))"));
     assert_eq!(
         overflow.value(&valid()).unwrap_err().to_string(),
         "score `macro(exp(1e6*tp))` is not finite for these rows; rescale the formula"

@@ -6,7 +6,7 @@ use crate::common::all_priors;
 use scorewise::Prior;
 
 #[test]
-fn priors_are_distributions() {
+fn priors_are_probability_distributions() {
     for prior in all_priors() {
         let (low, high) = prior.support();
         assert!((0.0..1.0).contains(&low) && high > low && high <= 1.0);
@@ -24,7 +24,7 @@ fn priors_are_distributions() {
             let round_trip = prior.cdf(prior.quantile(cdf));
             assert!((round_trip - cdf).abs() < 1e-12, "{prior}: F(Q({cdf})) = {round_trip}");
         }
-        // The density with respect to the logit, f p (1 − p), is the derivative of F(σ(z)).
+        // The density with respect to the logit z, f p (1 − p) with p = σ(z), must equal the derivative of F(σ(z)).
         for k in 1..60 {
             let (z, step) = (f64::from(k) / 5.0 - 6.0, 1e-5);
             let at = |z: f64| prior.cdf_at(scorewise::prior::Probability::from_logit(z));
@@ -69,7 +69,7 @@ fn invalid_priors_are_rejected_with_a_one_line_error() {
         ("cosine:0.95,0.1", "the support [0.85, 1.05] must lie in [0, 1]"),
         ("cosine:0.5,0", "the half-width must be above 0"),
         ("cosine:0.5,-0.1", "the half-width must be above 0"),
-        ("cosine:nan,0.1", "must be numbers"),
+        ("cosine:nan,0.1", "must be finite numbers"),
         ("cosine:0.5", "two numbers are needed"),
         ("cosine", "write `cosine:centre,half_width`, for example `cosine:0.5,0.1`"),
         ("cosine:a,b", "`a` is not a number"),
@@ -79,12 +79,12 @@ fn invalid_priors_are_rejected_with_a_one_line_error() {
         ("beta:0,1", "between 0.01 and 1000"),
         ("kumaraswamy:1,inf", "between 0.01 and 1000"),
         ("normal:1.5,0.1", "the centre must lie in [0, 1]"),
-        ("logistic:0.5,0", "the width must be above 0"),
-        ("logistic:0.5,NaN", "the width must be above 0"),
+        ("logistic:0.5,0", "the width must lie between 1e-6 and 1e6"),
+        ("logistic:0.5,NaN", "the width must lie between 1e-6 and 1e6"),
         ("mix:0,uniform", "must lie between 0 and 1"),
         ("mix:0.5", "write `mix:share,prior`"),
         ("mix:0.5,mix:0.5,uniform", "write one mixture with one share"),
-        ("gauss:0.5,0.1", "not a known family; there are uniform, cosine,"),
+        ("gauss:0.5,0.1", "not a known family of priors; the families are uniform, cosine,"),
         ("", "not a known family"),
     ] {
         let error = text.parse::<Prior>().unwrap_err().to_string();
@@ -94,12 +94,12 @@ fn invalid_priors_are_rejected_with_a_one_line_error() {
 }
 
 #[test]
-fn extreme_priors_are_accurate() {
+fn priors_with_extreme_parameters_are_accurate() {
     let prior = |text: &str| text.parse::<Prior>().unwrap();
     let close = |got: f64, expected: f64, what: &str| {
         assert!((got / expected - 1.0).abs() < 1e-7, "{what}: {got}, expected {expected}");
     };
-    // F = I_x(0.01, 0.01) ≈ x^0.01 / (0.01 B) near 0, so its quantiles are of the order level^100.
+    // The distribution function of this prior is F = I_x(0.01, 0.01) ≈ x^0.01 / (0.01 B) near 0, so its quantiles are of the order level^100.
     let small = prior("beta:0.01,0.01");
     assert!(small.quantile(0.05) < 1e-90 && small.quantile(0.05) > 1e-110, "{}", small.quantile(0.05));
     for level in [0.01, 0.2, 0.4] {

@@ -1,6 +1,6 @@
-//! Tests of the random streams: different purposes, seeds and numbers give different and uncorrelated streams.
+//! Tests of streams of random numbers: each is derived from a seed, a purpose and a number, and any two of them must be uncorrelated.
 
-#![allow(clippy::disallowed_methods)] // the test creates generators directly
+#![allow(clippy::disallowed_methods)] // the test creates random number generators directly
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use scorewise::{Purpose, stream};
 const SEEDS: [u64; 6] = [0, 1, 2, 0x8000_0000_0000_0000, u64::MAX - 1, u64::MAX];
 
 #[test]
-fn different_purposes_seeds_and_numbers_have_different_streams() {
+fn every_combination_of_seed_purpose_and_number_has_its_own_stream() {
     let mut seen = HashMap::new();
     for seed in SEEDS {
         assert!(seen.insert(seed, "a seed itself".to_owned()).is_none());
@@ -47,14 +47,14 @@ fn different_purposes_seeds_and_numbers_have_different_streams() {
 }
 
 #[test]
-fn names_of_purposes_are_distinct() {
+fn names_of_stream_purposes_are_distinct() {
     for (at, purpose) in Purpose::ALL.iter().enumerate() {
         assert!(Purpose::ALL[..at].iter().all(|other| other.name() != purpose.name()), "{}", purpose.name());
     }
 }
 
 #[test]
-fn generators_of_different_purposes_and_numbers_are_uncorrelated() {
+fn random_numbers_from_different_streams_are_uncorrelated() {
     const NUMBERS: usize = 4096;
     let first = |seed: u64, purpose: Purpose, number: usize| {
         Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number as u64)).next_u64()
@@ -89,7 +89,7 @@ fn generators_of_different_purposes_and_numbers_are_uncorrelated() {
     }
 }
 
-/// Compares streams with recorded values: streams must never change, because published results depend on them.
+/// Compares streams of random numbers with recorded values: streams must never change, because published results depend on them.
 #[test]
 fn streams_have_not_changed() {
     assert_eq!(stream(0, Purpose::Split, 0), 6_887_943_979_901_957_010);

@@ -1,4 +1,4 @@
-//! Compares the sweep with evaluating every threshold, for every score, with ties, weights and conditions.
+//! Compares the sweep over sorted predictions with evaluating every threshold, for every score, with ties, weights and conditions.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -10,14 +10,14 @@ use scorewise::{Confusion, Error, Probabilities, Rows, Score};
 type ThresholdInterval = (f64, f64);
 
 /// Every interval of thresholds with the same confusion matrix, and that matrix, counted row by row without a sweep.
-fn every_interval(batch: &Batch) -> Vec<(ThresholdInterval, Confusion)> {
+fn all_threshold_intervals(batch: &Batch) -> Vec<(ThresholdInterval, Confusion)> {
     let mut edges = batch.probabilities.clone();
     edges.push(0.0);
     edges.sort_by(f64::total_cmp);
     edges.dedup();
-    let mut result: Vec<_> = edges.windows(2).map(|ends| ((ends[0], ends[1]), batch.at(ends[0]))).collect();
+    let mut result: Vec<_> = edges.windows(2).map(|ends| ((ends[0], ends[1]), batch.confusion_at(ends[0]))).collect();
     let top = *edges.last().unwrap();
-    result.push(((top, 1.0), batch.at(top)));
+    result.push(((top, 1.0), batch.confusion_at(top)));
     result
 }
 
@@ -28,7 +28,7 @@ fn best_of_all_intervals(
     conditions: &[Condition],
 ) -> Option<(f64, Vec<ThresholdInterval>)> {
     let mut best: Option<(f64, f64, Vec<ThresholdInterval>)> = None;
-    for (ends, confusion) in every_interval(batch) {
+    for (ends, confusion) in all_threshold_intervals(batch) {
         let Some(value) = score.checked(&confusion) else { continue };
         if !conditions.iter().all(|condition| condition.holds(&confusion)) {
             continue;
@@ -46,7 +46,12 @@ fn best_of_all_intervals(
     best.map(|(_, value, intervals)| (value, intervals))
 }
 
-fn assert_same(found: Option<&Best>, expected: Option<(f64, Vec<ThresholdInterval>)>, batch: &Batch, score: &Score) {
+fn assert_same_optimum(
+    found: Option<&Best>,
+    expected: Option<(f64, Vec<ThresholdInterval>)>,
+    batch: &Batch,
+    score: &Score,
+) {
     let what = format!("{score} on {:?}, {:?}, {:?}", batch.probabilities, batch.labels, batch.weights);
     match (found, expected) {
         (None, None) => {}
@@ -62,7 +67,7 @@ fn assert_same(found: Option<&Best>, expected: Option<(f64, Vec<ThresholdInterva
             assert!(
                 found.interval.0 <= found.threshold && (found.threshold < found.interval.1 || found.interval.1 == 1.0)
             );
-            assert_eq!(found.confusion, batch.at(found.threshold), "{what}");
+            assert_eq!(found.confusion, batch.confusion_at(found.threshold), "{what}");
         }
         (found, expected) => panic!("{what}: {found:?}, expected {expected:?}"),
     }
@@ -76,7 +81,7 @@ fn best_threshold_equals_exhaustive_search() {
         let batch = Batch::random(&mut random);
         let sweep = sweep(&batch.rows()).unwrap();
         for score in &scores {
-            assert_same(sweep.best(score).as_ref(), best_of_all_intervals(&batch, score, &[]), &batch, score);
+            assert_same_optimum(sweep.best(score).as_ref(), best_of_all_intervals(&batch, score, &[]), &batch, score);
         }
     }
 }
@@ -99,24 +104,24 @@ fn best_threshold_under_conditions_equals_exhaustive_search() {
             let conditions = Condition::parse(text).unwrap();
             for name in ["f1", "tss", "far", "frequency_bias", "precision", "cost(fp=1, fn=10)"] {
                 let (score, found) = (score(name), sweep.best_subject_to(&score(name), &conditions));
-                assert_same(found.as_ref(), best_of_all_intervals(&batch, &score, &conditions), &batch, &score);
+                assert_same_optimum(found.as_ref(), best_of_all_intervals(&batch, &score, &conditions), &batch, &score);
             }
         }
     }
 }
 
-/// Random predictions and labels, with enough rows that blocks, bounds and the radix sort are all used; `shape` selects how they are
-/// distributed.
+/// Random predictions and labels, for batches so large that the sweep uses its radix sort and its bounds of the score over blocks of rows;
+/// `shape` selects how the predictions are distributed.
 fn large_batch(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec<bool>) {
-    let labels: Vec<bool> = (0..rows).map(|_| random.unit() < [0.3, 0.01, 0.5, 0.3][shape]).collect();
+    let labels: Vec<bool> = (0..rows).map(|_| random.uniform() < [0.3, 0.01, 0.5, 0.3][shape]).collect();
     let predict = |label: &bool| {
-        let p = if *label { random.unit().sqrt() } else { random.unit().powi(2) };
+        let p = if *label { random.uniform().sqrt() } else { random.uniform().powi(2) };
         (match shape {
             0 => p,
             1 => 1e-4 * p,                  // rare events with low predictions
             2 => (p * 50.0).round() / 50.0, // many ties
             _ => {
-                if random.unit() < 0.3 {
+                if random.uniform() < 0.3 {
                     0.0
                 } else {
                     p
@@ -127,8 +132,8 @@ fn large_batch(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec
     (labels.iter().map(predict).collect(), labels)
 }
 
-/// The highest `Score::oriented_value`, found by evaluating all ranks of the sorted rows with plain cumulative sums.
-fn best_of_all_ranks(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
+/// The highest `Score::oriented_value` over all thresholds, found by sorting the rows and evaluating the score after each of them.
+fn best_of_all_thresholds(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
     let positives = labels.iter().filter(|label| **label).count() as f64;
@@ -159,7 +164,7 @@ fn best_of_all_ranks(probabilities: &[f32], labels: &[bool], score: &Score) -> f
 }
 
 #[test]
-fn large_sweeps_find_the_same_optimum_as_evaluating_all_ranks() {
+fn large_sweeps_find_the_same_optimum_as_evaluating_all_thresholds() {
     let mut random = Random(23);
     for shape in 0..4 {
         let (probabilities, labels) = large_batch(&mut random, 150_000, shape);
@@ -168,7 +173,7 @@ fn large_sweeps_find_the_same_optimum_as_evaluating_all_ranks() {
             let found = sweep.best(&score).unwrap_or_else(|| panic!("{score}, shape {shape}"));
             assert_eq!(
                 score.oriented_value(found.value),
-                best_of_all_ranks(&probabilities, &labels, &score),
+                best_of_all_thresholds(&probabilities, &labels, &score),
                 "{score}, shape {shape}"
             );
             assert_eq!(sweep.at(found.threshold), found.confusion);
@@ -201,7 +206,7 @@ fn merged_sweeps_equal_the_sweep_of_all_rows() {
     let mut random = Random(25);
     for shape in 0..4 {
         let (probabilities, labels) = large_batch(&mut random, 5000, shape);
-        let weights: Vec<f32> = (0..5000).map(|_| random.below(9) as f32).collect();
+        let weights: Vec<f32> = (0..5000).map(|_| random.integer_below(9) as f32).collect();
         let part = |range: std::ops::Range<usize>| {
             let rows = Rows::new(Probabilities(&probabilities[range.clone()]), &labels[range.clone()]).unwrap();
             sweep(&rows.weighted(&weights[range]).unwrap()).unwrap()
@@ -275,7 +280,7 @@ fn curve_contains_every_best_threshold_and_tp_decreases_along_it() {
 
 #[test]
 fn ties_and_predictions_of_zero_and_one_are_handled() {
-    // If all predictions are equal, there are two matrices: one with no row and one with all rows predicted positive.
+    // If all predictions are equal, there are two confusion matrices: one with no row and one with all rows predicted positive.
     let rows = Rows::new(Probabilities(&[0.4, 0.4, 0.4]), &[true, false, true]).unwrap();
     let found = sweep(&rows).unwrap().best(&score("f1")).unwrap();
     assert_eq!((found.interval, found.value), ((0.0, 0.4), 4.0 / 5.0));
@@ -285,7 +290,7 @@ fn ties_and_predictions_of_zero_and_one_are_handled() {
     let rows = Rows::new(Probabilities(&[0.0, 1.0]), &[true, true]).unwrap();
     let recall = sweep(&rows).unwrap().best(&score("recall")).unwrap();
     assert_eq!((recall.value, recall.interval), (0.5, (0.0, 1.0)));
-    // For predictions that are adjacent floating-point numbers, the middle must not be rounded up into the next interval.
+    // If two predictions are adjacent floating-point numbers, the midpoint between them must not be rounded up to the larger prediction.
     let (low, high) = (0.3f64, 0.3f64.next_up());
     let neighbours = [low, high];
     let rows = Rows::new(Probabilities(&neighbours), &[false, true]).unwrap();
@@ -298,7 +303,7 @@ fn ties_and_predictions_of_zero_and_one_are_handled() {
     assert_eq!(sweep(&rows).unwrap().best_subject_to(&score("specificity"), &unsatisfiable), None);
     assert!(sweep(&Rows::new(Probabilities(&[0.2, 1.2]), &[false, true]).unwrap()).is_err());
     assert!(sweep(&Rows::new(Probabilities(&[0.2, f64::NAN]), &[false, true]).unwrap()).is_err());
-    // −0 is treated as 0.
+    // A prediction of −0 is treated as 0.
     let rows = Rows::new(Probabilities(&[0.0, -0.0, 0.5]), &[true, false, true]).unwrap();
     assert_eq!(sweep(&rows).unwrap().at(0.0), Confusion::new(1.0, 0.0, 1.0, 1.0));
 }
@@ -324,9 +329,9 @@ fn conditions_are_parsed_or_rejected() {
 }
 
 #[test]
-fn counts_of_rows_in_replicates_follow_the_resampling_scheme() {
+fn number_of_times_a_row_is_drawn_follows_the_resampling_scheme() {
     let mut random = Random(28);
-    let labels: Vec<bool> = (0..5000).map(|_| random.unit() < 0.1).collect();
+    let labels: Vec<bool> = (0..5000).map(|_| random.uniform() < 0.1).collect();
     let positives = labels.iter().filter(|label| **label).count() as u32;
     let row_counts = |resampling: Resampling, replicate: usize, seed: u64| {
         let mut counts = vec![0; labels.len()];
@@ -359,14 +364,14 @@ fn counts_of_rows_in_replicates_follow_the_resampling_scheme() {
         assert_eq!((of_positive_rows, counts.iter().sum()), (positives, 5000));
         let counts = row_counts(Resampling::Blocks(48), replicate, 7);
         assert_eq!(counts.iter().sum::<u32>(), 5000);
-        // Rows of the same block are drawn equally often, so the count changes far less often than if rows were drawn individually.
+        // Rows of the same block are drawn equally often, so the counts of neighbouring rows differ far less often than for single rows.
         let changes = counts.windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert!(changes < 5000 / 48 * 3, "{changes}");
     }
 }
 
 #[test]
-fn bootstrap_intervals_contain_the_value_and_replicates_are_weighted_sweeps() {
+fn bootstrap_intervals_contain_the_value_and_replicates_equal_weighted_sweeps() {
     let mut random = Random(29);
     let (probabilities, labels) = large_batch(&mut random, 3000, 0);
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
@@ -403,7 +408,7 @@ fn bootstrap_intervals_contain_the_value_and_replicates_are_weighted_sweeps() {
 fn results_do_not_depend_on_the_number_of_threads() {
     let mut random = Random(30);
     let (probabilities, labels) = large_batch(&mut random, 300_000, 0);
-    let weights: Vec<f32> = (0..300_000).map(|_| random.unit() as f32).collect();
+    let weights: Vec<f32> = (0..300_000).map(|_| random.uniform() as f32).collect();
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(&weights).unwrap();
     let subset = Rows::new(Probabilities(&probabilities[..2000]), &labels[..2000]).unwrap();
     let results_with = |threads: usize| {
@@ -419,10 +424,10 @@ fn results_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn results_are_bit_identical_with_and_without_rayon() {
-    // These numbers must be the same with and without `rayon` and on every machine. If they change, published results change.
+    // The expected bits must be the same with and without the feature `rayon` and on every machine. If they change, published results change.
     let mut random = Random(31);
     let (probabilities, labels) = large_batch(&mut random, 200_000, 0);
-    let weights: Vec<f32> = (0..200_000).map(|_| random.unit() as f32).collect();
+    let weights: Vec<f32> = (0..200_000).map(|_| random.uniform() as f32).collect();
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(&weights).unwrap();
     let best = sweep(&rows).unwrap().best(&score("csi")).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 20, seed: 9 };
@@ -474,8 +479,8 @@ fn steps_bins_and_areas_match_hand_computed_values() {
     assert_eq!(sweep.bins(2)[0].mean, Some((0.3 + 0.3 + 0.1) / 4.0));
     assert_eq!(sweep.bins(10)[6].mean, None);
 
-    // Number of the four negatives below each positive, where an equal prediction counts ½: 4 for the positive at 0.9, 3½ at 0.8, 3 at 0.5, 2½
-    // at 0.3. There are 16 pairs of a positive and a negative.
+    // The ROC area is the share of the 16 pairs of a positive and a negative in which the positive has the higher prediction; a tie counts ½.
+    // The positive at 0.9 is higher in 4 pairs, the one at 0.8 in 3½, the one at 0.5 in 3 and the one at 0.3 in 2½.
     assert_eq!(sweep.areas().roc, Some((4.0 + 3.5 + 3.0 + 2.5) / 16.0));
     // The average precision has four steps; each adds a quarter of the positives, with precision 1/1, 2/3, 3/4 and 4/6.
     assert_eq!(sweep.areas().average_precision, Some((1.0 + 2.0 / 3.0 + 3.0 / 4.0 + 4.0 / 6.0) / 4.0));

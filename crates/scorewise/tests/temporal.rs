@@ -8,7 +8,7 @@ use scorewise::{Confusion, Error, Logits, Prior, Probabilities, Rows, Score, Sco
 const PRIORS: [&str; 5] = ["uniform", "cosine:0.5,0.4", "quartic:0.4,0.3", "beta:2,5", "mix:0.2,cosine:0.6,0.1"];
 
 /// A generator of uniform random numbers in [0, 1); the seed determines the sequence.
-fn random(seed: u64) -> impl FnMut() -> f64 {
+fn uniform_random_numbers(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     move || {
         state ^= state << 13;
@@ -30,7 +30,7 @@ struct RandomSeries {
 impl RandomSeries {
     /// A random series. If `steps` is given, predictions are multiples of 1 / steps, so that many predictions are equal.
     fn new(seed: u64, rows: usize, steps: Option<f64>) -> Self {
-        let mut next = random(seed);
+        let mut next = uniform_random_numbers(seed);
         let (mut sequence, mut remaining) = (0u32, 0);
         let mut sample =
             RandomSeries { logits: vec![], probabilities: vec![], labels: vec![], weights: vec![], sequences: vec![] };
@@ -50,18 +50,18 @@ impl RandomSeries {
         sample
     }
 
-    fn of_probabilities(&self) -> Series<'_, Probabilities<'_, f64>> {
+    fn series_of_probabilities(&self) -> Series<'_, Probabilities<'_, f64>> {
         let rows = Rows::new(Probabilities(&self.probabilities), &self.labels).unwrap();
         Series::new(rows.weighted(&self.weights).unwrap()).unwrap().with_sequences(&self.sequences).unwrap()
     }
 
-    fn of_logits<'a>(&'a self, logits: &'a [f64]) -> Series<'a, Logits<'a, f64>> {
+    fn series_of_logits<'a>(&'a self, logits: &'a [f64]) -> Series<'a, Logits<'a, f64>> {
         let rows = Rows::new(Logits(logits), &self.labels).unwrap().weighted(&self.weights).unwrap();
         Series::new(rows).unwrap().with_sequences(&self.sequences).unwrap()
     }
 }
 
-/// The weightings to test, each with the name by which [`definition`] selects its formula.
+/// The weightings to test, each with the name by which [`matrix_by_definition`] selects its formula.
 fn weightings() -> [(&'static str, Weighting); 5] {
     [
         ("value", Weighting::default()),
@@ -77,7 +77,7 @@ fn loss(score: &str, prior: &str, weighting: &Weighting) -> TemporalLoss {
 }
 
 /// The time-weighted matrix at a threshold, computed directly from the definition of the weighting.
-fn definition(sample: &RandomSeries, form: &str, weights: &[f64], threshold: f64) -> Confusion {
+fn matrix_by_definition(sample: &RandomSeries, form: &str, weights: &[f64], threshold: f64) -> Confusion {
     let rows = sample.labels.len() as i64;
     let mut matrix = Confusion::default();
     for t in 0..rows {
@@ -137,8 +137,8 @@ fn value_weighted_matrix_matches_a_matrix_counted_by_hand() {
     let expected = Confusion::new(12.0, false_alarms.iter().sum(), misses.iter().sum(), 1.0);
     assert_eq!(loss.at(&series, 0.5), expected);
 
-    // The threshold τ is uniform. For τ < 0.1 all rows are alarms, for 0.1 ≤ τ < 0.9 the matrix is the one above, for τ ≥ 0.9 there are no
-    // alarms. If all rows are alarms, 17 rows are false alarms. Rows 1, 9, 15, 19 lie one row before an event and count 1/2 (10 and 11 are
+    // The threshold τ is uniform. For τ < 0.1 all rows are alarms, for 0.1 ≤ τ < 0.9 only the rows marked in `alarms`, and for τ ≥ 0.9 none.
+    // If all rows are alarms, 17 rows are false alarms. Rows 1, 9, 15, 19 lie one row before an event and count 1/2 (rows 10 and 11 are
     // events). Rows 0, 8, 14, 18 lie two rows before an event and count 2/3. Rows 7, 13, 17 lie three rows before an event and count 3/4. Rows
     // 3, 4, 5, 12, 21 lie within three rows after an event and count 1. Row 6 is isolated and counts 2.
     let all = Confusion::new(0.0, 4.0 / 2.0 + 4.0 * 2.0 / 3.0 + 3.0 * 3.0 / 4.0 + 5.0 + 2.0, 0.0, 5.0);
@@ -155,15 +155,15 @@ fn matrix_at_a_threshold_matches_the_definition() {
         for (form, weighting) in weightings() {
             let loss = loss("csi", "uniform", &weighting);
             for threshold in [0.0, 0.25, 0.5, 0.777, 1.0] {
-                let expected = definition(&sample, form, weighting.weights(), threshold);
-                assert_close(&loss.at(&sample.of_probabilities(), threshold), &expected, 1e-14);
+                let expected = matrix_by_definition(&sample, form, weighting.weights(), threshold);
+                assert_close(&loss.at(&sample.series_of_probabilities(), threshold), &expected, 1e-14);
             }
         }
     }
 }
 
 #[test]
-fn expectation_is_the_mean_over_all_intervals_of_the_threshold() {
+fn expected_matrix_is_the_mean_over_all_intervals_of_the_threshold() {
     for seed in 1..12 {
         let sample = RandomSeries::new(seed, 45, (seed % 2 == 0).then_some(10.0));
         let mut edges = sample.probabilities.clone();
@@ -177,28 +177,29 @@ fn expectation_is_the_mean_over_all_intervals_of_the_threshold() {
                 for edge in edges.windows(2) {
                     // The matrix is the same for all thresholds between two consecutive sorted predictions.
                     let mass = prior.cdf(edge[1]) - prior.cdf(edge[0]);
-                    let matrix = definition(&sample, form, weighting.weights(), edge[0]);
+                    let matrix = matrix_by_definition(&sample, form, weighting.weights(), edge[0]);
                     expected += Confusion::new(mass * matrix.tn, mass * matrix.fp, mass * matrix.fn_, mass * matrix.tp);
                 }
                 let loss = loss("csi", text, &weighting);
-                assert_close(&loss.expect(&sample.of_probabilities()), &expected, 1e-12);
-                assert_close(&loss.expect(&sample.of_logits(&sample.logits)), &expected, 1e-12);
+                assert_close(&loss.expect(&sample.series_of_probabilities()), &expected, 1e-12);
+                assert_close(&loss.expect(&sample.series_of_logits(&sample.logits)), &expected, 1e-12);
             }
         }
     }
 }
 
 #[test]
-fn expectation_agrees_with_the_mean_over_random_thresholds() {
+fn expected_matrix_agrees_with_the_mean_over_random_thresholds() {
     let sample = RandomSeries::new(3, 40, None);
     let draws = 20_000;
     for (_, weighting) in weightings() {
         let loss = loss("csi", "cosine:0.5,0.4", &weighting);
-        let series = sample.of_probabilities();
+        let series = sample.series_of_probabilities();
         let sum: Confusion = loss.prior().sample(7).take(draws).map(|threshold| loss.at(&series, threshold)).sum();
         let mean = sum.array().map(|cell| cell / draws as f64);
         for (estimate, exact) in mean.into_iter().zip(loss.expect(&series).array()) {
-            // A cell of the matrix varies by at most about 40, and the standard error of its mean is a hundredth of its standard deviation.
+            // Every cell of the matrix lies between 0 and about 40, so its standard deviation is at most 20, and the standard error of the mean
+            // of 20 000 draws is at most 20 / √20 000 ≈ 0.14.
             assert!((estimate - exact).abs() < 0.2, "{estimate}, expected {exact}");
         }
     }
@@ -213,13 +214,13 @@ fn gradient_matches_central_difference_for_every_score() {
             for score in Score::all().skip(which).step_by(3) {
                 let loss = TemporalLoss::new(score.clone(), prior.parse().unwrap(), weighting.clone());
                 let mut gradient = vec![0.0; sample.logits.len()];
-                let value = loss.value_and_gradient(&sample.of_logits(&sample.logits), &mut gradient).unwrap();
-                assert_eq!(value, loss.value(&sample.of_logits(&sample.logits)).unwrap());
+                let value = loss.value_and_gradient(&sample.series_of_logits(&sample.logits), &mut gradient).unwrap();
+                assert_eq!(value, loss.value(&sample.series_of_logits(&sample.logits)).unwrap());
                 for (row, derivative) in gradient.iter().enumerate() {
                     let value_after = |by: f64| {
                         let mut logits = sample.logits.clone();
                         logits[row] += by;
-                        loss.value(&sample.of_logits(&logits)).unwrap()
+                        loss.value(&sample.series_of_logits(&logits)).unwrap()
                     };
                     let difference = (value_after(step) - value_after(-step)) / (2.0 * step);
                     let error = (derivative - difference).abs();
@@ -234,14 +235,14 @@ fn gradient_matches_central_difference_for_every_score() {
 }
 
 #[test]
-fn gradient_at_equal_predictions_is_the_limit_with_later_rows_higher() {
+fn gradient_of_tied_predictions_is_the_limit_when_later_rows_are_slightly_higher() {
     let sample = RandomSeries::new(5, 60, Some(4.0));
     let distinct: Vec<f64> = sample.logits.iter().enumerate().map(|(row, z)| z + 1e-10 * row as f64).collect();
     for (_, weighting) in weightings() {
         let loss = loss("csi", "beta:2,2", &weighting);
         let gradient = |logits: &[f64]| {
             let mut gradient = vec![0.0; logits.len()];
-            loss.value_and_gradient(&sample.of_logits(logits), &mut gradient).unwrap();
+            loss.value_and_gradient(&sample.series_of_logits(logits), &mut gradient).unwrap();
             gradient
         };
         for (tied, limit) in gradient(&sample.logits).into_iter().zip(gradient(&distinct)) {
@@ -251,7 +252,7 @@ fn gradient_at_equal_predictions_is_the_limit_with_later_rows_higher() {
 }
 
 #[test]
-fn f32_agrees_with_f64() {
+fn losses_and_gradients_in_f32_agree_with_f64() {
     let sample = RandomSeries::new(21, 400, None);
     let logits_f32: Vec<f32> = sample.logits.iter().map(|z| *z as f32).collect();
     let weights_f32: Vec<f32> = sample.weights.iter().map(|w| *w as f32).collect();
@@ -263,7 +264,7 @@ fn f32_agrees_with_f64() {
             let loss = loss("tss", prior, &weighting);
             let (mut single, mut double) = (vec![0f32; logits_f32.len()], vec![0f64; logits_f64.len()]);
             let value = loss.value_and_gradient(&series, &mut single).unwrap();
-            let expected = loss.value_and_gradient(&sample.of_logits(&logits_f64), &mut double).unwrap();
+            let expected = loss.value_and_gradient(&sample.series_of_logits(&logits_f64), &mut double).unwrap();
             assert!((value - expected).abs() < 1e-5, "{value}, expected {expected}");
             let largest = double.iter().fold(0.0, |most: f64, derivative| most.max(derivative.abs()));
             for (a, b) in single.iter().zip(&double) {
@@ -283,24 +284,24 @@ fn matrix_of_several_sequences_is_the_sum_of_their_matrices() {
     let logits = [&a.logits[..], &b.logits].concat();
     let labels = [&a.labels[..], &b.labels].concat();
     let sequences = [vec![7; 9], vec![3; 14]].concat();
-    fn alone(sample: &RandomSeries) -> Series<'_, Logits<'_, f64>> {
+    fn series_without_sequences(sample: &RandomSeries) -> Series<'_, Logits<'_, f64>> {
         Series::new(Rows::new(Logits(&sample.logits), &sample.labels).unwrap()).unwrap()
     }
     let joined = Series::new(Rows::new(Logits(&logits), &labels).unwrap()).unwrap();
     let divided = joined.with_sequences(&sequences).unwrap();
     for (_, weighting) in weightings() {
         let loss = loss("csi", "uniform", &weighting);
-        let sum = loss.expect(&alone(&a)) + loss.expect(&alone(&b));
+        let sum = loss.expect(&series_without_sequences(&a)) + loss.expect(&series_without_sequences(&b));
         assert_close(&loss.expect(&divided), &sum, 1e-14);
         assert!((loss.expect(&joined).fn_ - sum.fn_).abs() + (loss.expect(&joined).fp - sum.fp).abs() > 1e-3);
 
-        // The gradient computed in two passes over batches of whole sequences equals the gradient of a single batch.
+        // The gradient computed in two passes over batches of whole sequences equals the gradient of all rows in one batch.
         let mut all_rows = vec![0.0; logits.len()];
         loss.value_and_gradient(&divided, &mut all_rows).unwrap();
         let derivatives = loss.derivatives(&sum).unwrap();
         let (mut first, mut second) = (vec![0.0; 9], vec![0.0; 14]);
-        loss.gradient_with(derivatives, &alone(&a), &mut first).unwrap();
-        loss.gradient_with(derivatives, &alone(&b), &mut second).unwrap();
+        loss.gradient_with(derivatives, &series_without_sequences(&a), &mut first).unwrap();
+        loss.gradient_with(derivatives, &series_without_sequences(&b), &mut second).unwrap();
         for (got, expected) in [first, second].concat().iter().zip(&all_rows) {
             assert!((got - expected).abs() < 1e-15);
         }
@@ -337,7 +338,7 @@ fn weights_of_zero_give_the_unweighted_score_loss() {
         for (score, prior) in [("tss", "uniform"), ("f1", "cosine:0.5,0.3"), ("far", "beta:2,5")] {
             let plain = ScoreLoss::new(Score::parse(score).unwrap(), prior.parse().unwrap());
             let loss = loss(score, prior, &weighting);
-            let series = sample.of_logits(&sample.logits);
+            let series = sample.series_of_logits(&sample.logits);
             assert_close(&loss.expect(&series), &plain.expect(&rows).unwrap(), 1e-13);
             let (mut got, mut expected) = (vec![0.0; 80], vec![0.0; 80]);
             let value = loss.value_and_gradient(&series, &mut got).unwrap();
@@ -405,14 +406,14 @@ fn extreme_logits_and_weights_stay_finite() {
 
 #[test]
 fn weighted_errors_are_never_negative() {
-    // The weights are decimal fractions that sum to 1, and there are events whose misses get full credit.
+    // The decimal weights sum to 1 only up to rounding, and some misses get full credit, so 1 − the sum of the weights could be below 0.
     let weighting = Weighting::sum(&[0.4, 0.3, 0.2, 0.1]).unwrap();
     for seed in 1..50 {
         let mut sample = RandomSeries::new(seed, 12, None);
         sample.labels.iter_mut().enumerate().for_each(|(row, label)| *label = row >= 4);
         sample.probabilities.iter_mut().take(8).for_each(|p| *p = 1.0);
         sample.sequences.fill(1);
-        let matrix = loss("csi", "uniform", &weighting).expect(&sample.of_probabilities());
+        let matrix = loss("csi", "uniform", &weighting).expect(&sample.series_of_probabilities());
         assert!(matrix.fn_ >= 0.0 && matrix.fp >= 0.0, "{matrix:?}");
     }
 }
@@ -435,7 +436,7 @@ fn invalid_input_is_reported() {
     let labels = [false, true, false];
     let series = Series::new(Rows::new(Logits(&[0.1, 0.2, 0.3]), &labels).unwrap()).unwrap();
     let message = |sequences: &[u32]| series.with_sequences(sequences).unwrap_err().to_string();
-    assert_eq!(message(&[1, 1]), "sequences has 2 rows, expected 3");
+    assert_eq!(message(&[1, 1]), "wrong number of rows in sequences: 2, expected 3");
     assert_eq!(
         message(&[5, 6, 5]),
         "sequences, row 2: sequence 5 occurs again after another sequence; put all rows of a sequence together, in time order"
@@ -445,7 +446,7 @@ fn invalid_input_is_reported() {
 
     let loss = loss("csi", "uniform", &Weighting::default());
     let short = loss.value_and_gradient(&series, &mut [0.0; 2]);
-    assert_eq!(short.unwrap_err().to_string(), "gradient has 2 rows, expected 3");
+    assert_eq!(short.unwrap_err().to_string(), "wrong number of rows in gradient: 2, expected 3");
 }
 
 #[test]

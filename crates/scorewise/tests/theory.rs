@@ -1,7 +1,7 @@
 //! Checks every theorem of Marchetti et al. (2022), and the corrections of two of them, on thousands of random batches.
 //!
-//! Row weights are multiples of ⅛, so that sums of weights are exact in any order. Matrices are therefore bit-identical, and only the sums over
-//! the threshold have rounding errors.
+//! Row weights are multiples of ⅛, so that sums of weights are exact in any order. Matrices computed in two ways are therefore bit-identical,
+//! and only sums over the intervals of the threshold have rounding errors.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -14,14 +14,14 @@ use scorewise::{
     is_positive,
 };
 
-use crate::common::{Batch, Random, all_scores, assert_close, each_batch, priors, score};
+use crate::common::{Batch, Random, all_scores, assert_close, check_random_batches, priors, score};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The expected confusion matrix
 
 #[test]
 fn class_counts_are_the_same_for_every_threshold_and_prior() {
-    each_batch(1, 2000, |random, batch, prior| {
+    check_random_batches(1, 2000, |random, batch, prior| {
         let counts = batch.counts();
         let assert_same_counts = |found: ClassCounts| {
             assert_close(found.positives, counts.positives, 1e-13, prior);
@@ -31,9 +31,9 @@ fn class_counts_are_the_same_for_every_threshold_and_prior() {
         assert_eq!(matrices.counts(), counts);
         matrices.iter().for_each(|(confusion, _)| assert_eq!(confusion.counts(), counts));
         let sweep = sweep(&batch.rows()).unwrap();
-        for threshold in [random.unit(), 0.0, 0.25, 0.5, 1.0] {
-            assert_eq!(sweep.at(threshold), batch.at(threshold));
-            assert_same_counts(batch.at(threshold).counts());
+        for threshold in [random.uniform(), 0.0, 0.25, 0.5, 1.0] {
+            assert_eq!(sweep.at(threshold), batch.confusion_at(threshold));
+            assert_same_counts(batch.confusion_at(threshold).counts());
         }
         assert_same_counts(matrices.expected().counts());
         assert_same_counts(ScoreLoss::new(score("tss"), prior.clone()).expect(&batch.rows()).unwrap().counts());
@@ -42,11 +42,11 @@ fn class_counts_are_the_same_for_every_threshold_and_prior() {
 
 #[test]
 fn expected_matrix_is_the_mean_over_thresholds() {
-    each_batch(2, 3000, |_, batch, prior| {
+    check_random_batches(2, 3000, |_, batch, prior| {
         let expected = Matrices::new(prior, &batch.rows()).unwrap().expected().array();
         let from_loss = ScoreLoss::new(score("f1"), prior.clone()).expect(&batch.rows()).unwrap().array();
         for cell in 0..4 {
-            let brute = batch.brute_force(prior, |confusion| confusion.array()[cell]);
+            let brute = batch.brute_force_expectation(prior, |confusion| confusion.array()[cell]);
             assert_close(expected[cell], brute, 1e-12, &(prior, cell));
             assert_close(from_loss[cell], brute, 1e-12, &(prior, cell));
         }
@@ -58,16 +58,16 @@ fn expected_matrix_is_the_mean_over_thresholds() {
 }
 
 #[test]
-fn covariance_and_deviation_difference_are_means_over_thresholds() {
-    each_batch(3, 500, |_, batch, prior| {
+fn covariance_and_deviation_difference_match_brute_force() {
+    check_random_batches(3, 500, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         let (mean, [[tp, mixed], [also_mixed, fp]]) = (matrices.expected(), matrices.covariance());
-        let brute = |number: &dyn Fn(&Confusion) -> f64| batch.brute_force(prior, number);
+        let brute = |number: &dyn Fn(&Confusion) -> f64| batch.brute_force_expectation(prior, number);
         assert_close(tp, brute(&|c| (c.tp - mean.tp).powi(2)), 1e-12, prior);
         assert_close(fp, brute(&|c| (c.fp - mean.fp).powi(2)), 1e-12, prior);
         assert_close(mixed, brute(&|c| (c.tp - mean.tp) * (c.fp - mean.fp)), 1e-12, prior);
         assert_eq!(mixed, also_mixed);
-        // TP and FP both rise as the threshold falls.
+        // TP and FP both rise as the threshold falls, so their covariance is not negative.
         assert!(mixed >= -1e-12);
         let joint = brute(&|c| ((c.tn - mean.tn).abs() - (c.tp - mean.tp).abs()).abs());
         assert_close(matrices.deviation_difference(), joint, 1e-12, prior);
@@ -80,13 +80,13 @@ fn covariance_and_deviation_difference_are_means_over_thresholds() {
 #[test]
 fn expected_score_equals_brute_force_for_every_score() {
     let scores = all_scores();
-    each_batch(4, 1000, |_, batch, prior| {
+    check_random_batches(4, 1000, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         for score in &scores {
             let distribution = matrices.score_distribution(score).unwrap();
-            let brute = batch.brute_force(prior, |confusion| score.value(confusion));
+            let brute = batch.brute_force_expectation(prior, |confusion| score.value(confusion));
             assert_close(distribution.mean(), brute, 1e-12, &(score.name(), prior));
-            let square = batch.brute_force(prior, |confusion| (score.value(confusion) - brute).powi(2));
+            let square = batch.brute_force_expectation(prior, |confusion| (score.value(confusion) - brute).powi(2));
             assert_close(distribution.variance(), square, 1e-11, &(score.name(), prior));
             let gap = brute - score.value(&matrices.expected());
             assert_close(matrices.jensen_gap(score).unwrap(), gap, 1e-12, &(score.name(), prior));
@@ -96,7 +96,7 @@ fn expected_score_equals_brute_force_for_every_score() {
 
 #[test]
 fn tails_and_quantiles_of_a_score_match_brute_force() {
-    each_batch(5, 1000, |random, batch, prior| {
+    check_random_batches(5, 1000, |random, batch, prior| {
         let csi = score("csi");
         let distribution = ScoreDistribution::new(&csi, prior, &batch.rows()).unwrap();
         assert!(distribution.atoms().windows(2).all(|pair| pair[0].value < pair[1].value));
@@ -105,16 +105,16 @@ fn tails_and_quantiles_of_a_score_match_brute_force() {
             distribution.range(),
             (distribution.atoms()[0].value, distribution.atoms()[distribution.atoms().len() - 1].value)
         );
-        let (centre, epsilon) = (random.unit(), 0.5 * random.unit());
+        let (centre, epsilon) = (random.uniform(), 0.5 * random.uniform());
         let indicator = |holds: bool| f64::from(u8::from(holds));
-        let tail = batch.brute_force(prior, |c| indicator((csi.value(c) - centre).abs() >= epsilon));
+        let tail = batch.brute_force_expectation(prior, |c| indicator((csi.value(c) - centre).abs() >= epsilon));
         assert_close(distribution.tail(centre, epsilon), tail, 1e-12, prior);
-        let below = batch.brute_force(prior, |c| indicator(csi.value(c) <= centre));
+        let below = batch.brute_force_expectation(prior, |c| indicator(csi.value(c) <= centre));
         assert_close(distribution.cdf(centre), below, 1e-12, prior);
-        let mad = batch.brute_force(prior, |c| (csi.value(c) - centre).abs());
+        let mad = batch.brute_force_expectation(prior, |c| (csi.value(c) - centre).abs());
         assert_close(distribution.mean_absolute_deviation(centre), mad, 1e-12, prior);
         // The quantile is the smallest value whose cumulative probability reaches the level.
-        let level = random.unit();
+        let level = random.uniform();
         let quantile = distribution.quantile(level);
         assert!(distribution.cdf(quantile) >= level - 1e-12);
         let before = distribution.atoms().iter().rev().find(|atom| atom.value < quantile);
@@ -125,14 +125,14 @@ fn tails_and_quantiles_of_a_score_match_brute_force() {
 #[test]
 fn expected_score_agrees_with_a_million_random_thresholds() {
     let mut random = Random(6);
-    let labels: Vec<bool> = (0..200).map(|_| random.unit() < 0.2).collect();
-    let predict = |label: &bool| if *label { random.unit().sqrt() } else { random.unit().powi(2) };
+    let labels: Vec<bool> = (0..200).map(|_| random.uniform() < 0.2).collect();
+    let predict = |label: &bool| if *label { random.uniform().sqrt() } else { random.uniform().powi(2) };
     let batch = Batch { probabilities: labels.iter().map(predict).collect(), labels, weights: None };
     let mut sorted = batch.probabilities.clone();
     sorted.sort_by(f64::total_cmp);
     let scores = ["f1", "csi", "tss", "mcc", "hss"].map(score);
-    // For each possible number of predictions that are not above the threshold, the scores at such a threshold.
-    let at = |rank: usize| batch.at(if rank == 0 { 0.0 } else { sorted[rank - 1] });
+    // The scores for each possible number of predictions that are not above the threshold.
+    let at = |rank: usize| batch.confusion_at(if rank == 0 { 0.0 } else { sorted[rank - 1] });
     let table: Vec<_> = (0..=sorted.len()).map(|rank| scores.each_ref().map(|score| score.value(&at(rank)))).collect();
     for (text, draws) in [("uniform", 1_000_000), ("cosine:0.4,0.3", 1_000_000), ("beta:2,5", 100_000)] {
         let prior: Prior = text.parse().unwrap();
@@ -157,16 +157,16 @@ fn expected_score_agrees_with_a_million_random_thresholds() {
 }
 
 #[test]
-fn gradient_of_the_exact_loss_matches_differences_and_its_formula() {
+fn gradient_of_the_exact_loss_matches_central_differences_and_its_formula() {
     let mut random = Random(8);
     for round in 0..200 {
-        let size = 2 + random.below(30);
+        let size = 2 + random.integer_below(30);
         // Logits differ by 0.2, so that a small step does not change their order. In every second round, pairs of logits are equal; there the
         // gradient is the mean of the two one-sided gradients.
         let tied = round % 2 == 1;
         let logits: Vec<f64> =
             (0..size).map(|k| (if tied { k / 2 } else { k }) as f64 * 0.2 - 0.1 * size as f64).collect();
-        let labels: Vec<bool> = (0..size).map(|_| random.unit() < 0.4).collect();
+        let labels: Vec<bool> = (0..size).map(|_| random.uniform() < 0.4).collect();
         let prior = &priors()[round % priors().len()];
         let score = score(["f1", "csi", "tss", "mcc", "hss"][round % 5]);
         let loss = ExactLoss::new(score.clone(), prior.clone());
@@ -210,11 +210,11 @@ fn gradient_of_the_exact_loss_matches_differences_and_its_formula() {
 // Gradient of the score loss
 
 #[test]
-fn gradient_of_the_score_loss_needs_two_numbers_per_batch() {
+fn gradient_of_the_score_loss_depends_on_the_other_rows_only_through_two_numbers() {
     let scores = ["tss", "f1", "csi", "hss", "accuracy", "mcc", "far"].map(score);
-    each_batch(9, 700, |random, batch, prior| {
-        let score = &scores[random.below(scores.len())];
-        let logits: Vec<f64> = batch.labels.iter().map(|_| 6.0 * random.unit() - 3.0).collect();
+    check_random_batches(9, 700, |random, batch, prior| {
+        let score = &scores[random.integer_below(scores.len())];
+        let logits: Vec<f64> = batch.labels.iter().map(|_| 6.0 * random.uniform() - 3.0).collect();
         let rows = Rows::new(Logits(&logits), &batch.labels).unwrap();
         let loss = ScoreLoss::new(score.clone(), prior.clone());
         let mut gradient = vec![0.0; logits.len()];
@@ -228,8 +228,8 @@ fn gradient_of_the_score_loss_needs_two_numbers_per_batch() {
             let g = if batch.labels[row] { g1 } else { g0 };
             assert_close(gradient[row], -sign * g * prior.pdf(p) * p * (1.0 - p), 1e-11, &(score.name(), prior));
         }
-        // If the batch is split in two parts at any row, matrix, derivatives and gradient are the same.
-        let split = random.below(logits.len());
+        // If the batch is split in two parts, the sum of their matrices gives the same loss and the same gradient as the whole batch.
+        let split = random.integer_below(logits.len());
         if split > 0 {
             let part = |range: std::ops::Range<usize>| {
                 Rows::new(Logits(&logits[range.clone()]), &batch.labels[range]).unwrap()
@@ -254,10 +254,12 @@ fn linear_scores_have_the_same_derivatives_at_every_matrix() {
     let mut random = Random(10);
     for score in all_scores().iter().filter(|score| score.shape() == Shape::Linear) {
         for _ in 0..100 {
-            let counts =
-                ClassCounts { positives: 1.0 + random.below(50) as f64, negatives: 1.0 + random.below(50) as f64 };
+            let counts = ClassCounts {
+                positives: 1.0 + random.integer_below(50) as f64,
+                negatives: 1.0 + random.integer_below(50) as f64,
+            };
             let mut derivatives = || {
-                let (tp, fp) = (counts.positives * random.unit(), counts.negatives * random.unit());
+                let (tp, fp) = (counts.positives * random.uniform(), counts.negatives * random.uniform());
                 score.formula().reduced(&Confusion::at(tp, fp, &counts))
             };
             let (first, second) = (derivatives(), derivatives());
@@ -274,7 +276,7 @@ fn linear_scores_have_the_same_derivatives_at_every_matrix() {
 fn theorem_1_expected_linear_score_is_the_score_of_the_expected_matrix() {
     let scores: Vec<_> = all_scores().into_iter().filter(|score| score.shape() == Shape::Linear).collect();
     assert!(scores.len() >= 16, "only {} linear scores", scores.len());
-    each_batch(11, 2000, |_, batch, prior| {
+    check_random_batches(11, 2000, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         for score in &scores {
             let (mean, plug_in) =
@@ -293,12 +295,12 @@ fn theorem_1_expected_linear_score_is_the_score_of_the_expected_matrix() {
 #[test]
 fn theorem_1_tail_bound_holds_for_every_score_around_its_mean() {
     let scores = all_scores();
-    each_batch(12, 500, |random, batch, prior| {
+    check_random_batches(12, 500, |random, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         for score in &scores {
             let distribution = matrices.score_distribution(score).unwrap();
             let (low, high) = distribution.range();
-            for fraction in [0.1, 0.5, 0.6, 0.75, 0.9, 1.0, random.unit()] {
+            for fraction in [0.1, 0.5, 0.6, 0.75, 0.9, 1.0, random.uniform()] {
                 let bound = bounds::score(&distribution, fraction * (high - low).max(1e-6));
                 assert!(bound.exact <= bound.bound, "{score}, {prior}: {bound:?}");
             }
@@ -307,14 +309,14 @@ fn theorem_1_tail_bound_holds_for_every_score_around_its_mean() {
 }
 
 #[test]
-fn proposition_1_bounds_hold_and_the_corrected_trace_is_tighter() {
-    each_batch(13, 3000, |random, batch, prior| {
+fn proposition_1_bounds_hold_and_the_corrected_bound_of_the_trace_is_tighter() {
+    check_random_batches(13, 3000, |random, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         let counts = matrices.counts();
         let largest = counts.positives.max(counts.negatives).max(1.0);
         let (low, high) = matrices.distribution_of(|confusion| confusion.tn + confusion.tp).range();
         assert!(high - low <= counts.positives.max(counts.negatives));
-        for fraction in [0.05, 0.3, 0.6, 0.75, 0.9, 1.0, random.unit()] {
+        for fraction in [0.05, 0.3, 0.6, 0.75, 0.9, 1.0, random.uniform()] {
             let epsilon = fraction * largest;
             let trace = bounds::trace(&matrices, epsilon);
             for bound in [bounds::negatives(&matrices, epsilon), bounds::positives(&matrices, epsilon), trace.clone()] {
@@ -322,7 +324,7 @@ fn proposition_1_bounds_hold_and_the_corrected_trace_is_tighter() {
             }
             assert!(trace.bound <= bounds::trace_as_printed(&counts, epsilon));
         }
-        // FP deviates from its mean by as much as TN, and FN by as much as TP.
+        // FP + TN and FN + TP are constant, so FP deviates from its mean by as much as TN, and FN by as much as TP.
         let mean = matrices.expected();
         let epsilon = 0.37 * largest;
         let false_alarms = matrices.distribution_of(|confusion| confusion.fp).tail(mean.fp, epsilon);
@@ -353,7 +355,7 @@ fn theorem_2_corrected_holds_for_every_lipschitz_score() {
     ];
     let scores = names.map(score);
     let mut bounded = [0; 15];
-    each_batch(14, 2000, |_, batch, prior| {
+    check_random_batches(14, 2000, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         for (score, bounded) in scores.iter().zip(&mut bounded) {
             if let Some(bound) = bounds::mean_absolute_deviation(score, &matrices).unwrap() {
@@ -391,11 +393,11 @@ fn lipschitz_constant_bounds_the_change_between_any_two_matrices() {
     let mut random = Random(15);
     for score in all_scores() {
         for _ in 0..20 {
-            let counts = ClassCounts { positives: 40.0 * random.unit(), negatives: 40.0 * random.unit() };
+            let counts = ClassCounts { positives: 40.0 * random.uniform(), negatives: 40.0 * random.uniform() };
             let Some(k) = lipschitz(&score, &counts) else { continue };
             let mut matrix = || {
                 // The corners of the set of matrices are included, because most scores have their largest gradient there.
-                let mut part = |all: f64| all * (1.4 * random.unit() - 0.2).clamp(0.0, 1.0);
+                let mut part = |all: f64| all * (1.4 * random.uniform() - 0.2).clamp(0.0, 1.0);
                 Confusion::at(part(counts.positives), part(counts.negatives), &counts)
             };
             for _ in 0..50 {
@@ -438,8 +440,8 @@ fn lipschitz_constants_of_linear_fractional_scores_are_accurate_to_a_thousandth(
     let mut random = Random(20);
     for score in all_scores().iter().filter(|score| score.shape() != Shape::Nonlinear) {
         for round in 0..5 {
-            let positives = 1.0 + 300.0 * random.unit();
-            let negatives = if round == 0 { positives } else { 1.0 + 3000.0 * random.unit() };
+            let positives = 1.0 + 300.0 * random.uniform();
+            let negatives = if round == 0 { positives } else { 1.0 + 3000.0 * random.uniform() };
             let counts = ClassCounts { positives, negatives };
             let Some(found) = lipschitz(score, &counts) else { continue };
             let mut largest = 0.0f64;
@@ -459,7 +461,7 @@ fn lipschitz_constants_of_linear_fractional_scores_are_accurate_to_a_thousandth(
 #[test]
 fn taylor_approximation_is_exact_for_linear_scores() {
     let scores: Vec<_> = all_scores().into_iter().filter(|score| score.shape() == Shape::Linear).collect();
-    each_batch(16, 500, |_, batch, prior| {
+    check_random_batches(16, 500, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         for score in &scores {
             let exact = matrices.score_distribution(score).unwrap().mean();
@@ -469,7 +471,7 @@ fn taylor_approximation_is_exact_for_linear_scores() {
 }
 
 #[test]
-fn taylor_is_on_average_more_accurate_than_the_score_of_the_expected_matrix_under_narrow_priors() {
+fn taylor_approximation_is_on_average_more_accurate_than_the_score_of_the_expected_matrix_under_narrow_priors() {
     let mut random = Random(17);
     for prior in ["cosine:0.5,0.1", "cosine:0.4,0.2", "normal:0.5,0.05"].map(|text| text.parse::<Prior>().unwrap()) {
         let (mut plug_in, mut second_order) = (0.0, 0.0);
@@ -491,8 +493,8 @@ fn taylor_is_on_average_more_accurate_than_the_score_of_the_expected_matrix_unde
 #[test]
 fn calibrated_threshold_agrees_with_the_sweep() {
     let mut random = Random(18);
-    let probabilities: Vec<f64> = (0..400_000).map(|_| random.unit().powi(3)).collect();
-    let labels: Vec<bool> = probabilities.iter().map(|p| random.unit() < *p).collect();
+    let probabilities: Vec<f64> = (0..400_000).map(|_| random.uniform().powi(3)).collect();
+    let labels: Vec<bool> = probabilities.iter().map(|p| random.uniform() < *p).collect();
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
     let sweep = sweep(&rows).unwrap();
     let counts = sweep.counts();
@@ -534,13 +536,13 @@ fn calibrated_threshold_agrees_with_the_sweep() {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The report
+// The report of the theory for one score, prior and set of rows
 
 #[test]
 fn report_agrees_with_its_values_computed_separately() {
     let scores = ["f1", "tss", "mcc", "far", "frequency_bias"].map(score);
-    each_batch(19, 300, |random, batch, prior| {
-        let score = &scores[random.below(scores.len())];
+    check_random_batches(19, 300, |random, batch, prior| {
+        let score = &scores[random.integer_below(scores.len())];
         let theory = theory::report(score, prior, &batch.rows(), &DEFAULT_FRACTIONS, None).unwrap();
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         let distribution = matrices.score_distribution(score).unwrap();
@@ -553,7 +555,7 @@ fn report_agrees_with_its_values_computed_separately() {
         assert_eq!(theory.lipschitz, lipschitz(score, &matrices.counts()));
         assert!(theory.bounds.iter().all(|bound| bound.exact <= bound.bound + 1e-13), "{:?}", theory.bounds);
         let best = sweep(&batch.rows()).unwrap().best(score).map(|best| best.value);
-        // Oriented values are compared, because two different values may be equally far from the ideal value.
+        // The results of `oriented_value` are compared, because two different values may be equally far from the ideal value.
         assert_eq!(
             matrices.best(score).map(|value| score.oriented_value(value)),
             best.map(|value| score.oriented_value(value))
@@ -607,7 +609,7 @@ fn report_rejects_invalid_input() {
 }
 
 #[test]
-fn report_of_a_score_that_is_not_lipschitz_has_no_bound_of_its_mean_deviation_from_the_score_of_the_expected_matrix() {
+fn report_of_a_score_that_is_not_lipschitz_has_no_bound_of_the_mean_absolute_deviation() {
     let rows = Rows::new(Probabilities(&[0.8, 0.6, 0.4, 0.2]), &[true, false, true, false]).unwrap();
     let names = |text: &str| -> Vec<String> {
         let theory = theory::report(&score(text), &Prior::uniform(), &rows, &[0.75], Some(0.5)).unwrap();

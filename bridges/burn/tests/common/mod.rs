@@ -9,22 +9,22 @@ use scorewise_burn::ScoreLoss;
 pub struct Random(pub u64);
 
 impl Random {
-    pub fn bits(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
-    /// A random number in (0, 1).
-    pub fn unit(&mut self) -> f64 {
-        ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    /// A uniform random number in (0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
-    pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
+    pub fn uniform_between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.uniform()
     }
     /// Random numbers that f32 represents exactly, so that f32 and f64 computations get the same input.
     pub fn f32_values(&mut self, count: usize, low: f64, high: f64) -> Vec<f64> {
-        (0..count).map(|_| f64::from(self.between(low, high) as f32)).collect()
+        (0..count).map(|_| f64::from(self.uniform_between(low, high) as f32)).collect()
     }
 }
 
@@ -41,7 +41,7 @@ pub struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// The loss and its gradient with respect to the logits, computed by burn in this precision.
+    /// The loss and its gradient with respect to the logits, computed by burn in the precision `dtype`.
     pub fn value_and_gradient(&self, loss: &ScoreLoss, dtype: DType) -> (f64, Vec<f64>) {
         let device = Device::flex().autodiff();
         let rows = self.logits.len() / self.classes;

@@ -8,7 +8,7 @@ use scorewise_train::{Error, Result};
 pub enum FloatValues {
     /// Values that f32 represents exactly.
     F32(Vec<f32>),
-    /// Values that f32 cannot all represent exactly, or that were converted because another column of the table is f64.
+    /// Values that would change as f32, or that were converted because another column of the table is f64.
     F64(Vec<f64>),
 }
 

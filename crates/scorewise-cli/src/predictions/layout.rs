@@ -85,7 +85,7 @@ impl Layout {
                 let Some(class) = classes.iter().find(|class| is_same_label(class, positive)) else {
                     let names: Vec<String> =
                         classes.iter().map(|class| format!("`{}`", class.escape_debug())).collect();
-                    let problem = format!("`{}` is not one of its classes", positive.escape_debug());
+                    let problem = format!("`{}` is not one of the classes in this table", positive.escape_debug());
                     return Err(data_error(problem, format!("the classes are {}", names.join(", "))));
                 };
                 layout.probabilities = vec![format!("{PROBABILITY_OF}{class}")];

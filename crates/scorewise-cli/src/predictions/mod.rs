@@ -9,6 +9,7 @@ mod floats;
 
 use std::collections::HashMap;
 
+use crate::formatting::count_text;
 use crate::outcome::{Failure, note};
 use scorewise::Score;
 use scorewise::multiclass::MultiScore;
@@ -69,13 +70,13 @@ impl ForecastArguments {
 
     /// Reads a table with two classes; for more than two it returns an error with a hint how to select one class.
     pub fn read_binary(&self) -> Result<BinaryPredictions> {
-        self.read()?.binary()
+        self.read()?.into_binary()
     }
 }
 
 impl PredictionTable {
     /// The predictions for two classes, or an error with a hint how to select one class if there are more than two.
-    pub fn binary(self) -> Result<BinaryPredictions> {
+    pub fn into_binary(self) -> Result<BinaryPredictions> {
         match self {
             PredictionTable::Binary(predictions) => Ok(predictions),
             PredictionTable::Classes(predictions) => {
@@ -192,7 +193,7 @@ impl<T: Clone + PartialEq> ColumnConstant<T> {
     }
 }
 
-/// Passes the strings of the column `name` to `constant`; does nothing if the table has no such column.
+/// Adds each string of the column `name` to `constant`; does nothing if the table has no such column.
 fn add_constant(table: &Table, name: &str, constant: &mut ColumnConstant<String>) {
     if let Some(Column { values: Values::Category(Category { codes, levels }), .. }) = table.column(name) {
         let mut last = None;
@@ -231,13 +232,13 @@ pub fn read(file: &str, columns: &PredictionColumns, probabilities: &[String]) -
     })?;
     let layout = layout.into_inner();
     if layout.classes.is_empty() {
-        read_binary(name, reader, columns, &layout).map(PredictionTable::Binary)
+        read_two_classes(name, reader, columns, &layout).map(PredictionTable::Binary)
     } else {
-        read_classes(name, reader, &layout).map(PredictionTable::Classes)
+        read_many_classes(name, reader, &layout).map(PredictionTable::Classes)
     }
 }
 
-fn read_binary(
+fn read_two_classes(
     name: String,
     reader: Reader,
     columns: &PredictionColumns,
@@ -297,7 +298,7 @@ fn read_binary(
     Ok(predictions)
 }
 
-fn read_classes(name: String, reader: Reader, layout: &Layout) -> Result<ClassPredictions> {
+fn read_many_classes(name: String, reader: Reader, layout: &Layout) -> Result<ClassPredictions> {
     let class_indices: HashMap<&str, u32> =
         (0..).zip(&layout.classes).map(|(at, class)| (class.as_str(), at)).collect();
     let mut predictions = ClassPredictions {
@@ -445,12 +446,13 @@ impl BinaryPredictions {
         }
     }
 
-    /// Appends the forecasts of another file; it must have the same number of rows with the same labels.
+    /// Appends the forecasts of another file, which must have the same number of rows with the same labels.
     pub fn join(&mut self, other: BinaryPredictions) -> Result<()> {
         let place = || Location::file(&other.file);
         let hint = "both files must have the same rows in the same order";
         if self.labels.len() != other.labels.len() {
-            let problem = format!("has {0} rows, but {2} has {1}", other.labels.len(), self.labels.len(), self.file);
+            let rows = count_text(other.labels.len() as u64, "row");
+            let problem = format!("has {rows}, but {} has {}", self.file, self.labels.len());
             return Err(Error::data(place(), problem, hint));
         }
         if let Some(row) = (0..self.labels.len()).find(|row| self.labels[*row] != other.labels[*row]) {

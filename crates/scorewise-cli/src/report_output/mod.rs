@@ -11,6 +11,7 @@ use scorewise_table::output::{AtomicFile, OutputFolder, OutputKind, Outputs};
 use scorewise_table::table::Source;
 use scorewise_train::{Error, Location};
 
+use crate::formatting::count_text;
 use crate::outcome::{Failure, note};
 
 /// Options of every command that can write its result as a report and as figures.
@@ -30,25 +31,24 @@ pub struct ReportArguments {
 /// The name of the option that allows files of any kind to be replaced.
 pub const OVERWRITE: &str = "overwrite";
 
-/// Output files, opened early so that a path that cannot be written is reported before any work is done.
+/// The report file and the folder of the figures, opened early so that a path that cannot be written is reported before any work is done.
 #[derive(Debug)]
 pub struct ReportFiles {
     report: Option<(PathBuf, AtomicFile)>,
     plots: Option<OutputFolder>,
-    /// Inputs and outputs of the command so far, against which its further output files are checked.
+    /// The files that the command reads or writes; no further output file may be one of them.
     pub outputs: Outputs,
 }
 
 impl ReportArguments {
-    /// A copy of these options in which `--report none` is replaced by no report.
-    pub fn without_none(&self) -> Self {
-        let report = self.report.clone().filter(|path| path.as_os_str() != "none");
-        ReportArguments { report, ..self.clone() }
+    /// The path of the report; `None` without `--report` and with `--report none`.
+    fn report_path(&self) -> Option<&PathBuf> {
+        self.report.as_ref().filter(|path| path.as_os_str() != "none")
     }
 
     /// Whether a report or figures will be written.
     pub fn is_requested(&self) -> bool {
-        self.without_none().report.is_some() || self.plots.is_some()
+        self.report_path().is_some() || self.plots.is_some()
     }
 
     /// Opens the output files; `tables` are the inputs of the command, which are never replaced.
@@ -60,14 +60,14 @@ impl ReportArguments {
 
     /// Opens the output files; `outputs` holds the inputs and the other outputs of the command, which are never replaced.
     pub fn open_with(&self, mut outputs: Outputs) -> Result<ReportFiles, Failure> {
-        let report = self.without_none().report.map(|path| -> Result<_, Failure> {
+        let report = self.report_path().map(|path| -> Result<_, Failure> {
             if path.as_os_str() == "-" {
                 let problem = "-: a report cannot be written to standard output";
                 return Err(Error::setting("report", problem, "name a file, such as report.html").into());
             }
-            let kind = if is_json(&path) { OutputKind::Results } else { OutputKind::Page };
-            let file = outputs.create(&path, kind)?;
-            Ok((path, file))
+            let kind = if is_json(path) { OutputKind::Results } else { OutputKind::Page };
+            let file = outputs.create(path, kind)?;
+            Ok((path.clone(), file))
         });
         let report = report.transpose()?;
         let folder = |path: &Path| {
@@ -110,7 +110,7 @@ impl ReportFiles {
     }
 }
 
-/// All figures, rendered and with their output files opened before the first is written, so that an error leaves no incomplete set.
+/// All figures, rendered and with their output files opened before the first is written, so that an error leaves no incomplete set of figures.
 struct FigureFiles<'a> {
     folder: &'a OutputFolder,
     files: Vec<(AtomicFile, Vec<u8>)>,
@@ -136,7 +136,10 @@ impl<'a> FigureFiles<'a> {
         }
         match count {
             0 => note("this result has no figures"),
-            count => note(format!("{count} figures written as SVG and PNG to {}", self.folder.path().display())),
+            count => {
+                let figures = count_text(count as u64, "figure");
+                note(format!("{figures} written as SVG and PNG to {}", self.folder.path().display()));
+            }
         }
         Ok(())
     }

@@ -20,8 +20,8 @@ pub fn set_command_line(arguments: &[OsString]) {
 
 /// The argument as it must be typed in a shell, quoted if necessary.
 fn shell_argument(word: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "-_./:,=+@%".contains(character);
-    let is_safe = !word.is_empty() && word.chars().all(is_plain);
+    let is_safe_in_shell = |character: char| character.is_alphanumeric() || "-_./:,=+@%".contains(character);
+    let is_safe = !word.is_empty() && word.chars().all(is_safe_in_shell);
     if is_safe { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 

@@ -136,8 +136,8 @@ impl ReproduceArguments {
     }
 }
 
-/// Splits a list at commas outside parentheses. With `with_numbers`, a comma before a number does not split, so that
-/// `uniform,cosine:0.5,0.1` has two items.
+/// Splits a list at commas outside parentheses. If `with_numbers` is true, items may contain numbers after commas: a comma before a number does
+/// not split, so that `uniform,cosine:0.5,0.1` has two items.
 fn split_list(text: &str, with_numbers: bool) -> Vec<&str> {
     let mut items = Vec::new();
     let (mut start, mut depth) = (0, 0usize);
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commas_before_numbers_and_in_parentheses_do_not_split() {
+    fn lists_of_priors_and_scores_are_split_only_between_items() {
         assert_eq!(split_list("uniform,cosine:0.5,0.1, ce", true), ["uniform", "cosine:0.5,0.1", "ce"]);
         assert_eq!(
             split_list("min(tss, csi),0.5*tss + 0.5*csi, f1", false),

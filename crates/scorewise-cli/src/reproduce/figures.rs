@@ -12,17 +12,18 @@ use super::arguments::ReproduceSettings;
 use crate::outcome::Failure;
 
 /// The priors shown in Figure 1 of Marchetti et al. (2022).
-pub fn priors() -> Vec<String> {
+pub fn figure_1_priors() -> Vec<String> {
     vec!["uniform".into(), "cosine:0.5,0.2".into()]
 }
 
 /// Data of Figure 2 of Marchetti et al. (2022), one item for each score: the best thresholds of the training runs with each prior.
-pub fn thresholds(settings: &ReproduceSettings, trials: &[Trial]) -> Vec<ScoreThresholds> {
-    // With `--cure both`, the first value stands for training without the cure, as in Marchetti et al. (2022).
+pub fn figure_2_thresholds(settings: &ReproduceSettings, trials: &[Trial]) -> Vec<ScoreThresholds> {
+    // With `--cure both`, the figure shows the training runs without the cure, as in Marchetti et al. (2022): `cures[0]` is false.
     best_thresholds(&settings.scores, &settings.contenders, settings.cures[0], trials)
 }
 
-/// File names without extension: one for Figure 1, then one for Figure 2 of each score. A number is added if two scores have the same file name.
+/// File names of the figures, without extension: one for Figure 1, then one for Figure 2 of each score. A number is added if two
+/// scores have the same file name.
 fn figure_names(settings: &ReproduceSettings) -> Vec<String> {
     let mut names: Vec<String> = vec!["figure-1".into()];
     for score in &settings.scores {
@@ -44,7 +45,7 @@ fn figure_paths(settings: &ReproduceSettings, name: &str) -> [(PathBuf, OutputKi
 }
 
 /// Returns an error if a figure would replace a file that is not a figure.
-pub fn check(settings: &ReproduceSettings, outputs: &Outputs) -> Result<(), Failure> {
+pub fn check_paths(settings: &ReproduceSettings, outputs: &Outputs) -> Result<(), Failure> {
     for (path, kind) in figure_names(settings).iter().flat_map(|name| figure_paths(settings, name)) {
         outputs.check(&path, kind)?;
     }
@@ -54,17 +55,22 @@ pub fn check(settings: &ReproduceSettings, outputs: &Outputs) -> Result<(), Fail
 /// Writes the figures as SVG and PNG.
 pub fn write(settings: &ReproduceSettings, trials: &[Trial], outputs: &mut Outputs) -> Result<(), Failure> {
     let names = figure_names(settings);
-    save(settings, &names[0], &paper_figure_1(&priors())?, outputs)?;
-    for figure in thresholds(settings, trials) {
+    save_figure(settings, &names[0], &paper_figure_1(&figure_1_priors())?, outputs)?;
+    for figure in figure_2_thresholds(settings, trials) {
         let index = settings.scores.iter().position(|score| score.to_string() == figure.score);
         if let Some(name) = index.and_then(|index| names.get(index + 1)) {
-            save(settings, name, &paper_figure_2(&figure)?, outputs)?;
+            save_figure(settings, name, &paper_figure_2(&figure)?, outputs)?;
         }
     }
     Ok(())
 }
 
-fn save(settings: &ReproduceSettings, name: &str, picture: &Picture, outputs: &mut Outputs) -> Result<(), Failure> {
+fn save_figure(
+    settings: &ReproduceSettings,
+    name: &str,
+    picture: &Picture,
+    outputs: &mut Outputs,
+) -> Result<(), Failure> {
     let [(svg, svg_kind), (png, png_kind)] = figure_paths(settings, name);
     outputs.write(&svg, svg_kind, picture.svg()?.as_bytes())?;
     Ok(outputs.write(&png, png_kind, &picture.png()?)?)

@@ -25,7 +25,7 @@ use crate::report_output::OVERWRITE;
 use crate::report_output::provenance::provenance;
 use crate::train::thread_count;
 
-/// Does the training runs that are not in the journal yet, and writes tables and figures.
+/// Does the training runs that the file of finished training runs does not contain yet, and writes tables and figures.
 pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     let settings = arguments.settings()?;
     let threads = thread_count(arguments.threads)?;
@@ -41,7 +41,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     let table_file = settings.out.join(if arguments.beyond { "beyond.md" } else { "table.md" });
     outputs.check(&table_file, OutputKind::Tables)?;
     if !arguments.beyond {
-        figures::check(&settings, &outputs)?;
+        figures::check_paths(&settings, &outputs)?;
     }
     let mut report_files = arguments.report.open_with(outputs)?;
     let tasks = settings.experiment.tasks(&settings.scores, &settings.contenders, settings.repeats, &settings.cures);
@@ -65,8 +65,8 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
         let reproduction = Reproduction {
             tables: results.result_tables(),
             remarks: results.remarks(),
-            priors: if arguments.beyond { Vec::new() } else { figures::priors() },
-            thresholds: figures::thresholds(&settings, &trials),
+            priors: if arguments.beyond { Vec::new() } else { figures::figure_1_priors() },
+            thresholds: figures::figure_2_thresholds(&settings, &trials),
         };
         Ok(Document { reproduction: Some(reproduction), ..Document::new(provenance, summary.clone().into()) })
     })?;
@@ -74,7 +74,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     Ok(if arguments.json { pretty_json(&summary) } else { tables::text(&results) }.into())
 }
 
-/// Runs all tasks with a progress bar; `None` if the user stopped the work.
+/// Does all training runs with a progress bar; returns `None` if the user stopped the command.
 fn run_tasks(
     settings: &ReproduceSettings,
     tasks: &[Task],

@@ -123,7 +123,7 @@ impl TrainArguments {
     }
 }
 
-/// Options for reading text files, for what is not detected automatically.
+/// Options that say how to read a text file where automatic detection is not enough.
 #[derive(clap::Args, Clone)]
 pub struct ReadArguments {
     /// Delimiter: comma, semicolon, tab, pipe or a single character [default: detected]
@@ -139,7 +139,7 @@ pub struct ReadArguments {
     #[arg(long, help_heading = "Reading")]
     pub month_first: bool,
     /// Further strings that mean a missing value. Empty cells, ?, NA, NaN, NaT, <NA> and #N/A are always missing; -, ., n/a, null and none are
-    /// missing in columns of numbers, dates and booleans, but values in columns of text
+    /// missing in columns of numbers, dates and booleans, but ordinary values in columns of text
     #[arg(long, value_name = "TEXT", value_delimiter = ',', allow_hyphen_values = true, help_heading = "Reading")]
     pub missing: Vec<String>,
     /// Columns to read as categories even though they look like numbers

@@ -12,7 +12,7 @@ const COMMON_SCORES: [&str; 6] = ["accuracy", "macro(f1)", "macro(recall)", "mcc
 /// The scores of decisions between more than two classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassSummary {
-    /// Number of rows. Without weights, the cells of the confusion matrix add up to it; with weights, to the total weight.
+    /// Number of rows. Without weights, the cells of the confusion matrix add up to this number; with weights, they add up to the total weight.
     pub rows: usize,
     /// The names of the classes.
     pub classes: Vec<String>,
@@ -24,7 +24,7 @@ pub struct ClassSummary {
 }
 
 impl ClassSummary {
-    /// Counts the confusion matrix of `labels` and `decisions` and computes `scores` from it.
+    /// Computes the confusion matrix of `labels` and `decisions`, and `scores` from that matrix.
     pub fn new(
         classes: &[String],
         labels: &[u32],

@@ -58,7 +58,7 @@ struct ComparedCurve {
     roc_area: Option<f64>,
 }
 
-/// The result of a comparison of two forecasts, as JSON.
+/// The result of a comparison of two forecasts, written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonSummary {
     /// Name of the score.
@@ -73,7 +73,7 @@ pub struct ComparisonSummary {
     pub second: ComparedForecast,
     /// Score of the first forecast minus score of the second, with its 95 % interval.
     pub difference: Estimate,
-    /// Name of the better forecast; `None` when the rows do not decide it (see [`ForecastComparison::better`]).
+    /// Name of the better forecast; `None` when the rows do not show which forecast is better (see [`ForecastComparison::better`]).
     pub better: Option<String>,
     /// Number of bootstrap replicates.
     pub replicates: usize,
@@ -99,7 +99,7 @@ pub struct ComparedForecast {
 }
 
 impl ForecastComparison {
-    /// Compares two forecasts. `with_curves` also keeps the confusion matrices over all thresholds, which a page draws.
+    /// Compares two forecasts. If `with_curves` is set, the confusion matrices at all thresholds are kept, so that a page can draw curves.
     pub fn new<R: Real>(
         pair: ForecastPair<'_, R>,
         score: &Score,
@@ -159,8 +159,9 @@ impl ForecastComparison {
         Some(self.values[0]? - self.values[1]?)
     }
 
-    /// Index of the better forecast, 0 or 1; `None` when the rows do not decide it. The 95 % interval of the difference must exclude 0, or, for
-    /// a score with an ideal value, the same forecast must be nearer to it in more than 97.5 % of the replicates.
+    /// Index of the better forecast, 0 or 1; `None` when the rows do not show which forecast is better. A forecast counts as better if its score
+    /// is better and the 95 % interval of the difference excludes 0. If the ideal value of the score lies inside the range of the score, a
+    /// forecast counts as better if it is nearer to the ideal value in more than 97.5 % of the bootstrap replicates.
     #[must_use]
     pub fn better(&self) -> Option<usize> {
         let (low, high) = self.paired.difference.interval(0.95)?;
@@ -169,8 +170,8 @@ impl ForecastComparison {
             Direction::Higher if high < 0.0 => Some(1),
             Direction::Lower if high < 0.0 => Some(0),
             Direction::Lower if low > 0.0 => Some(1),
-            // With an ideal value inside the range, the sign of the difference does not say which score is nearer to it.
-            // The better forecast must then be nearer in more than 97.5 % of the replicates.
+            // The sign of the difference does not show which score is nearer to the ideal value. The better forecast must therefore be
+            // nearer in more than 97.5 % of the bootstrap replicates.
             Direction::Toward(_) => {
                 let required = 0.975 * self.paired.difference.values().len() as f64;
                 [self.paired.first_better, self.paired.second_better]
@@ -199,7 +200,7 @@ impl ForecastComparison {
         let name = self.score.name();
         if self.difference().is_none() {
             return format!(
-                "{name} is undefined for at least one forecast, so the forecasts cannot be compared by it."
+                "{name} is undefined for at least one forecast, so the forecasts cannot be compared by this score."
             );
         }
         let direction = match self.score.direction() {
@@ -240,7 +241,7 @@ impl ForecastComparison {
         }
     }
 
-    /// The comparison as data of a page; the curves are empty unless `with_curves` was set in [`ForecastComparison::new`].
+    /// The data of a page about the comparison; its curves are empty unless `with_curves` was set in [`ForecastComparison::new`].
     #[must_use]
     pub fn page(&self) -> document::ForecastCurves {
         let mut differences = self.paired.difference.values().to_vec();

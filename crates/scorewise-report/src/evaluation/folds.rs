@@ -29,7 +29,7 @@ pub struct FoldSummary {
     pub fold: usize,
     /// Number of epochs of the ensemble member that was trained longest.
     pub epochs: Option<usize>,
-    /// Whether every ensemble member learnt something: its validation loss fell, and the validation rows do not all get the same label.
+    /// Whether every ensemble member learnt something: its validation loss fell, and it does not give all validation rows the same label.
     pub success: bool,
     /// Decision threshold of the fold's model; `None` with more than two classes.
     pub threshold: Option<f64>,
@@ -67,7 +67,7 @@ impl FoldSummary {
     }
 }
 
-/// Returns class numbers as names, because a [`FoldResult`] stores the number of classes but not their names.
+/// Returns class numbers as names, because a [`FoldResult`] does not store the names of the classes.
 fn numbered_classes(fold: &FoldResult) -> Vec<String> {
     let rows = fold.test.labels.len().max(1);
     let outputs = (fold.test.probabilities.len() / rows).max(2);

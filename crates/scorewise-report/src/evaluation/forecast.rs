@@ -1,4 +1,4 @@
-//! Converts a threshold sweep to the data of a page: the exact curve, reduced to fewer points that still include every optimum.
+//! Converts a sweep (the confusion matrices at all thresholds) to the data of a page: a curve with fewer points that still include every optimum.
 
 use std::sync::LazyLock;
 
@@ -44,7 +44,7 @@ pub struct ForecastOptions<'a> {
 
 impl Default for ForecastOptions<'_> {
     fn default() -> Self {
-        static TSS: LazyLock<Score> = LazyLock::new(|| Score::parse("tss").expect("it is registered"));
+        static TSS: LazyLock<Score> = LazyLock::new(|| Score::parse("tss").expect("`tss` is a registered score"));
         ForecastOptions {
             rows: "rows",
             classes: unnamed_classes(),
@@ -70,11 +70,11 @@ impl ForecastOptions<'_> {
         self.spread = distribution.threshold.interval(0.95);
         self.chosen = match self.conditions {
             [] => format!("best {} on these rows", self.score),
-            _ => format!("best {} on these rows that satisfies the conditions", self.score),
+            _ => format!("best {} on these rows among the thresholds that satisfy the conditions", self.score),
         };
     }
 
-    /// Sets the 95 % intervals of the scores. The threshold is the same in every replicate: with the best threshold of each replicate, the
+    /// Sets the 95 % intervals of the scores. Every bootstrap replicate uses the same threshold. If each replicate used its own best threshold, the
     /// intervals would be those of the maximum score instead.
     pub fn set_intervals<R: Real>(
         &mut self,
@@ -114,7 +114,7 @@ pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluat
         prior: options.prior.map(ToString::to_string),
         conditions: options.conditions.iter().map(|condition| condition.text().into()).collect(),
         points: curve_points(sweep, &marks.collect::<Vec<_>>()),
-        bins: bins(sweep),
+        bins: prediction_bins(sweep),
         optima,
         intervals: options.intervals.clone(),
         reference_forecasts: reference_forecasts(sweep, options.persistence),
@@ -123,7 +123,8 @@ pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluat
     }
 }
 
-/// Points of the curve in increasing order of threshold. Thresholds have few digits, except those in `marks`, which are included unchanged.
+/// Points of the curve of a sweep, in increasing order of threshold. Thresholds have few digits, except those in `marks`, which are included
+/// unchanged.
 #[must_use]
 pub fn curve_points(sweep: &Sweep, marks: &[f64]) -> Vec<ThresholdPoint> {
     let mut marks = marks.to_vec();
@@ -147,7 +148,7 @@ pub fn curve_points(sweep: &Sweep, marks: &[f64]) -> Vec<ThresholdPoint> {
     points
 }
 
-/// The best threshold of each score; a score is left out when no threshold is best.
+/// The best threshold of each score; a score without a best threshold is left out.
 fn optima(sweep: &Sweep, scores: &[Score], conditions: &[Condition]) -> Vec<Optimum> {
     let bests = match conditions {
         [] => sweep.all_best(scores),
@@ -161,7 +162,7 @@ fn optima(sweep: &Sweep, scores: &[Score], conditions: &[Condition]) -> Vec<Opti
     scores.iter().zip(bests).filter_map(optimum).collect()
 }
 
-fn bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
+fn prediction_bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
     let bin = |bin: scorewise::sweep::ProbabilityBin| document::PredictionBin {
         low: bin.low,
         high: bin.high,
@@ -172,7 +173,7 @@ fn bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
     sweep.bins(BINS).into_iter().map(bin).collect()
 }
 
-/// Reference forecasts that need no model: always yes, always no and, where it exists, persistence.
+/// Reference forecasts that need no model: always yes, always no and, if its confusion matrix is given, persistence.
 fn reference_forecasts(sweep: &Sweep, persistence: Option<Confusion>) -> Vec<ReferenceForecast> {
     let counts = sweep.counts();
     let reference = |name: &str, cells: [f64; 4]| ReferenceForecast { name: name.into(), cells };

@@ -1,4 +1,4 @@
-//! Serialisation of confusion matrices and lists of scores, for use with `#[serde(with = …)]`.
+//! Conversion of confusion matrices and lists of scores to and from JSON, for use with `#[serde(with = …)]`.
 
 /// Writes a confusion matrix as `{"tn", "fp", "fn", "tp"}`; integer counts are written without a decimal point.
 pub(super) mod confusion {

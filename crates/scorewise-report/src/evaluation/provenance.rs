@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_numbers_have_equal_fingerprints_in_either_precision() {
+    fn equal_numbers_have_equal_fingerprints_in_single_and_double_precision() {
         let labels = [true, false];
         let single = predictions_data("a", &labels, [FloatColumn::F32(&[0.5, 0.25])]);
         let fingerprint = |labels: &[bool], column| predictions_data("b", labels, [column]).fingerprint;

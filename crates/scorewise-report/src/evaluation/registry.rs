@@ -117,7 +117,7 @@ pub struct PriorDescription {
 pub struct PriorQuantile {
     /// Level of the quantile, between 0 and 1.
     pub level: f64,
-    /// The threshold that is the quantile at this level.
+    /// Quantile of the prior at this level, which is a threshold.
     pub threshold: f64,
 }
 

@@ -11,7 +11,7 @@ use super::theory::{TheorySummary, theory_page};
 use super::tuning::{TuneSummary, Tuning, no_best_threshold};
 use crate::document::{Document, Provenance, TrainingHistory, scores_in_display_order};
 
-/// Settings of the page of a forecast.
+/// Settings of a page about a forecast.
 #[derive(Clone, Debug)]
 pub struct ReportOptions<'a> {
     /// The score by which the forecast is evaluated.
@@ -32,7 +32,8 @@ pub struct ReportOptions<'a> {
     pub provenance: Provenance,
 }
 
-/// Creates the page of a forecast at the given threshold, or at the best one. The inner `Err` says why there is no best threshold.
+/// Creates the data of a page about a forecast at the given threshold, or at the best threshold if none is given. The inner `Err`
+/// says why there is no best threshold.
 pub fn forecast_report<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     options: ReportOptions<'_>,
@@ -68,7 +69,7 @@ pub fn forecast_report<R: Real>(
     Ok(Ok(document))
 }
 
-/// Creates the page of a score under a random threshold. `theory` and `distribution` must be computed from the rows of `sweep`.
+/// Creates the data of a page about a score under a random threshold. `theory` and `distribution` must be computed from the rows of `sweep`.
 #[must_use]
 pub fn theory_document(
     score: &Score,
@@ -85,7 +86,9 @@ pub fn theory_document(
         threshold: best.as_ref().map_or(0.5, |best| best.threshold),
         chosen: match best {
             Some(_) => format!("best {score} on these rows"),
-            None => format!("0.5, because {score} is undefined on these rows (the theory counts x/0 as 0)"),
+            None => {
+                format!("0.5, because {score} is undefined on these rows (in the theory, division by zero gives 0)")
+            }
         },
         interval: best.map(|best| best.interval),
         prior: Some(prior),

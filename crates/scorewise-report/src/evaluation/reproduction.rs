@@ -13,8 +13,8 @@ use crate::document::{ResultTable, ScoreThresholds};
 pub struct PaperComparison {
     experiment: Experiment,
     seed: u64,
-    /// Our result rows by score and contender. For each pair, first the row of networks trained as published, then the row of networks trained with
-    /// the cure for training runs that learn nothing (see [`ReproductionRow::cure`]).
+    /// Our result rows. For each score and contender, the row of networks trained as published comes first, then the row of networks trained
+    /// with the cure for training runs that learn nothing (see [`ReproductionRow::cure`]).
     lines: Vec<ResultRow>,
     paper: Vec<ResultRow>,
     differences: Vec<(String, Difference)>,
@@ -57,7 +57,7 @@ pub struct ReproductionSummary {
 pub struct ReproductionRow {
     /// Name of the score.
     pub score: String,
-    /// Name of the contender: a prior, `ce`, …
+    /// Name of the contender (the training method): a prior, `ce`, …
     pub contender: String,
     /// Name of the contender's loss.
     pub loss: Option<String>,
@@ -88,7 +88,7 @@ pub struct ReproductionRow {
 pub struct PaperRow {
     /// Name of the score.
     pub score: String,
-    /// Name of the contender: a prior, `ce`, …
+    /// Name of the contender (the training method): a prior, `ce`, …
     pub contender: String,
     /// Name of the contender's loss.
     pub loss: Option<String>,
@@ -137,20 +137,20 @@ pub struct DifferenceSummary {
     pub of: String,
     /// Name of the contender whose score is subtracted.
     pub from: String,
-    /// Mean difference over the windows.
+    /// Mean difference over the time windows of the experiment.
     pub mean: f64,
-    /// Lower end of the 95 % interval of the mean difference if windows were independent.
+    /// Lower end of the 95 % interval of the mean difference, computed as if the windows were independent.
     pub low: f64,
-    /// Upper end of the 95 % interval of the mean difference if windows were independent.
+    /// Upper end of the 95 % interval of the mean difference, computed as if the windows were independent.
     pub high: f64,
-    /// 95 % interval of the mean difference from a block bootstrap, which allows for the overlap of windows.
+    /// 95 % interval of the mean difference from a block bootstrap, which takes the overlap of windows into account.
     pub blocks: DifferenceBlocks,
 }
 
 /// The 95 % interval of a mean difference from a block bootstrap, as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DifferenceBlocks {
-    /// Number of windows in a block.
+    /// Number of consecutive time windows in a block.
     pub windows: usize,
     /// Lower end of the 95 % interval.
     pub low: f64,
@@ -162,7 +162,7 @@ pub struct DifferenceBlocks {
 type CellText = fn(&ResultRow) -> String;
 
 impl PaperComparison {
-    /// Summarises the trials and selects the published rows to compare them with. `seconds` is the duration of this run.
+    /// Summarises the trials and selects the published rows to compare them with. `seconds` is the duration of this run of `reproduce`.
     #[must_use]
     pub fn new(
         experiment: Experiment,
@@ -188,7 +188,7 @@ impl PaperComparison {
         };
         let differences = scores.iter().filter_map(|score| {
             let score = score.to_string();
-            let difference_of_score = difference(trials, &score, seed)?;
+            let difference_of_score = strong_minus_tuned_ce(trials, &score, seed)?;
             Some((score, difference_of_score))
         });
         let is_trained = |trial: &&Trial| trial.epochs > 0.0;
@@ -235,7 +235,7 @@ impl PaperComparison {
         }
     }
 
-    /// One table for each score, with every published row below the row of ours that it is compared with.
+    /// One table for each score, in which every published row follows our row that it is compared with.
     #[must_use]
     pub fn result_tables(&self) -> Vec<ResultTable> {
         let mut scores: Vec<&str> = self.lines.iter().map(|line| line.score.as_str()).collect();
@@ -250,8 +250,8 @@ impl PaperComparison {
             .filter(|line| line.score == score)
             .flat_map(|line| {
                 let theirs = self.paper.iter().find(|paper| paper.score == score && paper.contender == line.contender);
-                // A contender may have two rows of ours; the published row is shown once, below the first of them.
-                let theirs = theirs.filter(|_| self.is_first_of_row(line));
+                // Our results may have two rows for a contender; the published row is shown only once, below the first of our rows.
+                let theirs = theirs.filter(|_| self.is_first_row_of_contender(line));
                 let source = if line.cured { "cured" } else { "ours" };
                 std::iter::once((line, source)).chain(theirs.map(|theirs| (theirs, "paper")))
             })
@@ -280,7 +280,7 @@ impl PaperComparison {
             columns.into_iter().filter(|(_, cell)| lines.iter().any(|(line, _)| !cell(line).is_empty())).collect();
         let heading = ["row", ""].into_iter().chain(columns.iter().map(|(name, _)| *name)).map(str::to_owned).collect();
         let row = |(line, source): &(&ResultRow, &str)| {
-            let name = if *source == "paper" || (line.cured && !self.is_first_of_row(line)) {
+            let name = if *source == "paper" || (line.cured && !self.is_first_row_of_contender(line)) {
                 String::new()
             } else {
                 line.contender.clone()
@@ -294,13 +294,13 @@ impl PaperComparison {
         ResultTable { title: format!("{table}: {score}"), heading, rows: lines.iter().map(row).collect() }
     }
 
-    /// Whether this is the first of our rows with its score and contender.
-    fn is_first_of_row(&self, line: &ResultRow) -> bool {
+    /// Whether a row is the first of our rows with the same score and contender.
+    fn is_first_row_of_contender(&self, line: &ResultRow) -> bool {
         let is_same = |other: &&ResultRow| other.score == line.score && other.contender == line.contender;
         self.lines.iter().find(is_same).is_some_and(|first| first.cured == line.cured)
     }
 
-    /// Remarks under the tables.
+    /// The remarks that are shown below the tables.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -308,11 +308,11 @@ impl PaperComparison {
             let Difference { mean, interval: (low, high), in_blocks: (wide_low, wide_high), block } = difference;
             remarks.push(format!(
                 "{score}: `strong` at the threshold ½ minus cross-entropy with {MEMBERS} members at its tuned threshold, mean over the windows: \
-                 {mean:+.4} (95 % interval {low:+.4} to {high:+.4}; in blocks of {block} windows, because windows overlap, {wide_low:+.4} to {wide_high:+.4})"
+                 {mean:+.4} (95 % interval {low:+.4} to {high:+.4}; {wide_low:+.4} to {wide_high:+.4} from a bootstrap of blocks of {block} windows, because windows overlap)"
             ));
         }
         remarks.push(format!(
-            "{} training runs, {:.0} epochs, {:.1} s of one core; this run took {:.1} s",
+            "{} training runs, {:.0} epochs, {:.1} s of training on one core; this run took {:.1} s",
             self.trainings, self.epochs, self.training_seconds, self.seconds
         ));
         remarks.push(
@@ -349,8 +349,8 @@ pub fn best_thresholds(
     all.filter(|figure| !figure.panels.is_empty()).collect()
 }
 
-/// Score of the contender `strong` at ½ minus score of `tuned-ce` at its best threshold; `None` when one of them was not run.
-fn difference(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
+/// Score of the contender `strong` at ½ minus score of `tuned-ce` at its best threshold; `None` when one of the two contenders was not run.
+fn strong_minus_tuned_ce(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
     let of_contender = |contender: &str| {
         let mut found: Vec<&Trial> =
             trials.iter().filter(|trial| trial.score == score && trial.contender == contender).collect();
@@ -361,7 +361,7 @@ fn difference(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
     let pairs = strong.iter().zip(&tuned).filter(|(strong, tuned)| strong.repeat == tuned.repeat);
     let pairs: Vec<(f64, f64)> =
         pairs.filter_map(|(strong, tuned)| Some((strong.test_half, tuned.test_best?))).collect();
-    // The block length is the distance at which two windows have no test hour in common.
+    // The block length is the number of steps after which two windows have no test hour in common.
     Difference::of(&pairs, (TEST_HOURS / WINDOW_STEP_HOURS).min(WINDOWS), seed)
 }
 

@@ -10,7 +10,7 @@ use crate::document::ScoreInterval;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimate {
-    /// The number; `None` when it is undefined. The key must be present in JSON, which distinguishes an estimate from other objects.
+    /// The number; `None` when it is undefined. In JSON the key `value` must be present, which distinguishes an estimate from other objects.
     #[serde(deserialize_with = "Option::deserialize")]
     pub value: Option<f64>,
     /// Lower end of the 95 % interval.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::document;
 
-/// Maximum number of points, approximately, of a score's distribution function on a page.
+/// Approximate maximum number of points in the distribution function of a score on a page.
 const STEPS: usize = 400;
 
 /// Exact results about a score under a random threshold, as JSON.
@@ -37,34 +37,34 @@ pub struct TheorySummary {
     pub lipschitz: Option<f64>,
     /// Best threshold that a calibrated forecast would have; `None` when there is no such threshold.
     pub calibrated_threshold: Option<f64>,
-    /// Corrected bounds of Marchetti et al. (2022), each with the exact value.
+    /// Corrected bounds of Marchetti et al. (2022), each with the exact value of the bounded quantity.
     pub bounds: Vec<BoundSummary>,
 }
 
-/// A bound and the exact value that it bounds, as JSON.
+/// An upper bound of a quantity, and the exact value of that quantity, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundSummary {
-    /// Name of the bounded quantity.
+    /// The bounded quantity, written as a formula.
     pub name: String,
-    /// The bound; `None` when it is infinite.
+    /// The upper bound; `None` when the bound is infinite.
     pub bound: Option<f64>,
-    /// The exact value of the bounded quantity; `None` when it is not finite.
+    /// The exact value of the bounded quantity; `None` when that value is infinite or NaN.
     pub exact: Option<f64>,
 }
 
 impl TheorySummary {
-    /// Computes the results for these rows.
+    /// Computes exact results about a score on these rows, for a threshold with this prior.
     pub fn new<P: Predictions>(score: &Score, prior: &Prior, rows: &Rows<'_, P>) -> Result<Self> {
         Ok(TheorySummary::from_theory(score, prior, &report(score, prior, rows, &DEFAULT_FRACTIONS, None)?))
     }
 
-    /// Converts computed results to JSON.
+    /// Converts exact results about a score to the form that is written as JSON.
     #[must_use]
     pub fn from_theory(score: &Score, prior: &Prior, theory: &Theory) -> Self {
         let bounds = theory.bounds.iter().map(|bound| BoundSummary {
             name: bound.name.clone(),
-            bound: finite(bound.bound),
-            exact: finite(bound.exact),
+            bound: finite_or_none(bound.bound),
+            exact: finite_or_none(bound.exact),
         });
         TheorySummary {
             score: score.name().into(),
@@ -82,7 +82,7 @@ impl TheorySummary {
     }
 }
 
-/// Converts computed results to the data of a page.
+/// Converts exact results about a score under a random threshold to the data of a page.
 #[must_use]
 pub fn theory_page(
     score: &Score,
@@ -92,8 +92,8 @@ pub fn theory_page(
 ) -> document::TheoryReport {
     let bounds = theory.bounds.iter().map(|bound| document::TheoryBound {
         name: bound.name.clone(),
-        exact: finite(bound.exact),
-        bound: finite(bound.bound),
+        exact: finite_or_none(bound.exact),
+        bound: finite_or_none(bound.bound),
     });
     let atoms = distribution.atoms();
     let stride = atoms.len().div_ceil(STEPS).max(1);
@@ -119,7 +119,7 @@ pub fn theory_page(
     }
 }
 
-fn finite(value: f64) -> Option<f64> {
+fn finite_or_none(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 

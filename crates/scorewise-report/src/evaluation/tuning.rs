@@ -10,8 +10,9 @@ use crate::number::format_number;
 /// Up to this number of rows, every bootstrap replicate searches all thresholds.
 pub const EXACT_ROWS: usize = 200_000;
 
-/// With more than [`EXACT_ROWS`] rows, the rows are sorted by prediction and divided into this many runs, and bootstrap replicates search only the
-/// thresholds between runs. The rank of the best threshold among n rows is uncertain by about n^⅔, which is much more than the length of a run.
+/// With more than [`EXACT_ROWS`] rows, the rows are sorted by prediction and divided into this many runs of consecutive rows, and bootstrap
+/// replicates search only the thresholds between two runs. Among n rows, the rank of the best threshold is known only to about n^⅔ ranks, which is
+/// much more than the length of a run.
 pub const RUNS: usize = 1 << 16;
 
 /// The best threshold of a score on some rows, its distribution over bootstrap replicates, and the sweep in which it was found.
@@ -143,7 +144,8 @@ pub struct ClassThreshold {
 }
 
 impl Tuning {
-    /// Finds the best threshold that satisfies the conditions, and its bootstrap. The inner `Err` holds the sweep when there is no such threshold.
+    /// Finds the best threshold that satisfies the conditions, and its distribution over bootstrap replicates. The inner `Err` holds the sweep when
+    /// there is no such threshold.
     pub fn new<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
         score: &Score,
@@ -280,7 +282,8 @@ pub fn no_best_threshold(sweep: &Sweep, score: &Score, conditions: &[Condition])
     unmet_conditions(sweep, score, conditions).unwrap_or_else(undefined)
 }
 
-/// Says which condition cannot be met and which threshold comes nearest to it; `None` when the score is undefined at every threshold.
+/// Says which condition cannot be met and which threshold comes nearest to meeting that condition; `None` when the score is undefined at
+/// every threshold.
 #[must_use]
 pub fn unmet_conditions(sweep: &Sweep, score: &Score, conditions: &[Condition]) -> Option<String> {
     sweep.best(score)?;
@@ -315,7 +318,11 @@ pub fn undefined_everywhere(file: &str, sweep: &Sweep, score: &Score) -> Error {
         ""
     };
     let when = score.formula().undefined_when();
-    let hint = if when.is_empty() { String::new() } else { format!("it is undefined where {}", when.join(", or ")) };
+    let hint = if when.is_empty() {
+        String::new()
+    } else {
+        format!("`{}` is undefined where {}", score.name(), when.join(", or "))
+    };
     Error::data(Location::file(file), format!("{class}`{}` is undefined at every threshold", score.name()), hint)
 }
 

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use scorewise::{Direction, Score};
 
-use super::html::escaped;
+use super::html::escape_html;
 use super::sections::picture_html;
 use crate::document::{COMMON_SCORES, ForecastEvaluation};
 use crate::error::Result;
-use crate::figures::{ReportFigure, feasible, forecast_scores_figure};
+use crate::figures::{ReportFigure, conditions_met, forecast_scores_figure};
 use crate::number::{format_number, format_optional, format_rounded, format_threshold_range};
 
 /// The section with the threshold slider; empty when the forecast has no point at the threshold in use.
@@ -20,10 +20,10 @@ pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) 
     let scores = forecast.scores();
     let point_index = |threshold: f64| forecast.points.iter().position(|point| point.threshold == threshold);
     let mut body = String::from(
-        "<p class=\"screen\">Move the slider or click the curve to change the threshold; all numbers below follow. Arrow keys move it one step at a time.</p>\n",
+        "<p class=\"screen\">Move the slider or click the curve to change the threshold; all numbers below change with it. Arrow keys move the slider one step at a time.</p>\n",
     );
     body += "<div class=\"explorer\">\n<div>\n";
-    body += &curve(forecast, figures)?;
+    body += &figure_with_slider(forecast, figures)?;
     let _ = write!(
         body,
         "<div class=\"controls\">\n<label>threshold<input type=\"text\" id=\"typed\" inputmode=\"decimal\" value=\"{}\"></label>\n\
@@ -48,14 +48,14 @@ pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) 
         let _ = writeln!(
             body,
             "<option value=\"{index}\">{}: {} at {}</option>",
-            escaped(score.name()),
+            escape_html(score.name()),
             format_rounded(best.value),
             forecast.points[*index].display_threshold(3)
         );
     }
     body += "</select></label>\n<label>show another curve<select id=\"more\"><option value=\"\">none</option>\n";
     for score in scores.iter().filter(|score| can_be_drawn(score)) {
-        let _ = writeln!(body, "<option>{}</option>", escaped(score.name()));
+        let _ = writeln!(body, "<option>{}</option>", escape_html(score.name()));
     }
     body += "</select></label>\n</div>\n</div>\n<div>\n";
     let _ = writeln!(
@@ -67,8 +67,11 @@ pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) 
         format_threshold_range(point.low, point.high),
     );
     if !forecast.conditions.is_empty() {
-        let message =
-            if feasible(forecast)?[chosen_index] { "The conditions are met." } else { "A condition is not met here." };
+        let message = if conditions_met(forecast)?[chosen_index] {
+            "The conditions are met."
+        } else {
+            "A condition is not met here."
+        };
         let _ = writeln!(body, "<p class=\"conditions\" id=\"feasible\" aria-live=\"polite\">{message}</p>");
     }
     body += &confusion_table(forecast, point.cells);
@@ -85,8 +88,8 @@ pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) 
     );
     let common = 1 + scores.iter().skip(1).filter(|score| COMMON_SCORES.contains(&score.name())).count();
     let _ = writeln!(body, "<p>{}</p>", note_on_best_thresholds(forecast));
-    body += &table(forecast, &scores[..common], "Common scores", true);
-    let rest = table(forecast, &scores[common..], "All other scores", false);
+    body += &score_table(forecast, &scores[..common], "Common scores", true);
+    let rest = score_table(forecast, &scores[common..], "All other scores", false);
     let _ =
         write!(body, "<details><summary>All other scores ({})</summary>\n{rest}</details>\n", scores.len() - common);
     body += "<div class=\"controls\"><button type=\"button\" id=\"save-csv\">download the table of thresholds as CSV</button>\
@@ -95,7 +98,7 @@ pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) 
 }
 
 /// The figure of the scores with the slider below it. If all plotted scores are undefined, there is no figure but only the slider.
-fn curve(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<String> {
+fn figure_with_slider(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<String> {
     let slider = |margins: &str| {
         format!(
             "<div class=\"track screen\" style=\"{margins}\"><input type=\"range\" id=\"threshold\" min=\"0\" max=\"1\" step=\"any\" \
@@ -105,7 +108,7 @@ fn curve(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<Stri
     };
     let Some(wide) = figures.iter().find(|figure| figure.name == "scores") else { return Ok(slider("")) };
     let narrow = forecast_scores_figure(forecast, true)?;
-    // The slider is aligned with the x axis of the figure, up to half the width of its thumb.
+    // These margins align the slider with the x axis of the figure, except for half the width of the thumb of the slider.
     let margins = |figure: &ReportFigure, name: &str| {
         let total_width = f64::from(figure.picture.size().0);
         figure.picture.frames().first().map_or(String::new(), |frame| {
@@ -118,8 +121,8 @@ fn curve(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<Stri
         picture_html(wide, " touch on-wide")?,
         picture_html(&narrow, " touch on-narrow")?,
         slider(&(margins(wide, "") + &margins(&narrow, "narrow-"))),
-        escaped(&wide.title),
-        escaped(&wide.caption),
+        escape_html(&wide.title),
+        escape_html(&wide.caption),
     ))
 }
 
@@ -132,7 +135,7 @@ fn note_on_best_thresholds(forecast: &ForecastEvaluation) -> String {
         }
         source => format!(
             "The threshold was chosen on {}. The best thresholds in the table are found on the evaluated rows{conditions}; use them for information, not to choose a threshold.",
-            escaped(source)
+            escape_html(source)
         ),
     }
 }
@@ -150,20 +153,20 @@ fn confusion_table(forecast: &ForecastEvaluation, cells: [f64; 4]) -> String {
     format!(
         "<table class=\"matrix\"><caption>Confusion matrix</caption>\n<thead><tr><td></td><th scope=\"col\">forecast no</th><th scope=\"col\">forecast yes</th></tr></thead>\n\
          <tbody><tr><th scope=\"row\">{}</th>{}{}</tr>\n<tr><th scope=\"row\">{}</th>{}{}</tr></tbody></table>\n",
-        escaped(negative),
+        escape_html(negative),
         cell("right", "tn", cells[0], "correct rejections (tn)"),
         cell("wrong", "fp", cells[1], "false alarms (fp)"),
-        escaped(positive),
+        escape_html(positive),
         cell("wrong", "fn", cells[2], "missed events (fn)"),
         cell("right", "tp", cells[3], "hits (tp)"),
     )
 }
 
 /// A table of scores: the value at the threshold of the slider, the interval at the threshold in use, the best value and the best threshold.
-fn table(forecast: &ForecastEvaluation, scores: &[Score], caption: &str, has_main_score: bool) -> String {
+fn score_table(forecast: &ForecastEvaluation, scores: &[Score], caption: &str, has_main_score: bool) -> String {
     let Some(point) = forecast.point() else { return String::new() };
     // If only one score has an interval, the top of the page already shows it.
-    let has_intervals = scores.iter().filter(|score| interval(forecast, score).is_some()).count() > 1;
+    let has_intervals = scores.iter().filter(|score| interval_of_score(forecast, score).is_some()).count() > 1;
     let heading = if has_intervals {
         format!("<th scope=\"col\">95 % interval at {}</th>", forecast.display_threshold())
     } else {
@@ -178,7 +181,7 @@ fn table(forecast: &ForecastEvaluation, scores: &[Score], caption: &str, has_mai
         let best_index =
             best.and_then(|best| forecast.points.iter().position(|point| point.threshold == best.threshold));
         let class = if has_main_score && number == 0 { " class=\"lead-score\"" } else { "" };
-        let name = escaped(score.name());
+        let name = escape_html(score.name());
         let better = match score.direction() {
             Direction::Higher => "higher".to_string(),
             Direction::Lower => "lower".into(),
@@ -190,7 +193,7 @@ fn table(forecast: &ForecastEvaluation, scores: &[Score], caption: &str, has_mai
             format_optional(score.checked(&point.confusion()))
         );
         if has_intervals {
-            let ends = interval(forecast, score)
+            let ends = interval_of_score(forecast, score)
                 .map_or(String::new(), |(low, high)| format!("{} to {}", format_number(low), format_number(high)));
             let _ = write!(text, "<td>{ends}</td>");
         }
@@ -210,7 +213,7 @@ fn table(forecast: &ForecastEvaluation, scores: &[Score], caption: &str, has_mai
     text + "</tbody></table></div>\n"
 }
 
-fn interval(forecast: &ForecastEvaluation, score: &Score) -> Option<(f64, f64)> {
+fn interval_of_score(forecast: &ForecastEvaluation, score: &Score) -> Option<(f64, f64)> {
     let found = forecast.intervals.iter().find(|interval| interval.score == score.name())?;
     Some((found.low, found.high))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use scorewise::Score;
 
-use super::html::{escaped, prose};
+use super::html::{escape_html, prose_to_html};
 use super::multiclass;
 use crate::document::{CommandResult, Document, ForecastEvaluation, ResultKind, confusion_from_cells};
 use crate::evaluation::{Evaluation, TuneSummary};
@@ -41,15 +41,15 @@ pub(super) fn headline(document: &Document) -> Headline {
     };
     let kind = format!("scorewise {command} {}{experiment}", data.join(", ")).trim().to_string();
     let (heading, lead, html) = match &document.forecast {
-        Some(forecast) => with_forecast(document, forecast),
-        None => without_forecast(document),
+        Some(forecast) => contents_with_forecast(document, forecast),
+        None => contents_without_forecast(document),
     };
-    Headline { title: format!("{heading} – {kind}"), kind, heading, lead, html: html + &notes(document) }
+    Headline { title: format!("{heading} – {kind}"), kind, heading, lead, html: html + &notes_html(document) }
 }
 
-/// The notes on the data, in a section that is folded at first.
-fn notes(document: &Document) -> String {
-    let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", prose(note))).collect();
+/// The notes on the data, in a section that is collapsed at first.
+fn notes_html(document: &Document) -> String {
+    let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", prose_to_html(note))).collect();
     let summary = match document.notes.len() {
         0 => return String::new(),
         1 => "1 note".into(),
@@ -59,7 +59,7 @@ fn notes(document: &Document) -> String {
 }
 
 /// Heading, lead sentence and cards of a result without a forecast.
-fn without_forecast(document: &Document) -> (String, String, String) {
+fn contents_without_forecast(document: &Document) -> (String, String, String) {
     if let Some(comparison) = &document.comparison {
         return (comparison.verdict.trim_end_matches('.').to_string(), String::new(), String::new());
     }
@@ -89,7 +89,7 @@ fn without_forecast(document: &Document) -> (String, String, String) {
 }
 
 /// Heading, lead sentence and cards of a result with a forecast.
-fn with_forecast(document: &Document, forecast: &ForecastEvaluation) -> (String, String, String) {
+fn contents_with_forecast(document: &Document, forecast: &ForecastEvaluation) -> (String, String, String) {
     let Some(score) = forecast.scores().into_iter().next() else { return Default::default() };
     let cells = forecast.point().map_or([0.0; 4], |point| point.cells);
     let value = score.checked(&confusion_from_cells(cells));
@@ -122,9 +122,9 @@ fn with_forecast(document: &Document, forecast: &ForecastEvaluation) -> (String,
             ResultKind::Theory => format!("At threshold {threshold}"),
             _ => "At that threshold".into(),
         },
-        name = escaped(score.name()),
+        name = escape_html(score.name()),
         value = value.map_or("undefined".into(), format_rounded),
-        part = escaped(&forecast.part),
+        part = escape_html(&forecast.part),
     );
     let mut html = String::from("<div class=\"cards\">\n");
     html += &threshold_card(forecast);
@@ -139,13 +139,13 @@ fn threshold_card(forecast: &ForecastEvaluation) -> String {
     let mut text = format!(
         "<section class=\"card\" aria-label=\"Which threshold\"><h2>Which threshold?</h2>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
         forecast.point().map_or_else(|| format_number(forecast.threshold), |point| point.display_threshold(6)),
-        escaped(&capitalised(&forecast.chosen))
+        escape_html(&capitalised(&forecast.chosen))
     );
     if let Some((low, high)) = forecast.interval {
         let _ = writeln!(
             text,
             "<p>On {}, every threshold from {} gives the same score.</p>",
-            escaped(&forecast.source),
+            escape_html(&forecast.source),
             format_threshold_range(low, high)
         );
     }
@@ -153,13 +153,13 @@ fn threshold_card(forecast: &ForecastEvaluation) -> String {
         let _ = writeln!(
             text,
             "<p>In 95\u{a0}% of bootstrap replicates of {}, the best threshold lies between <b>{}</b> and <b>{}</b>.</p>",
-            escaped(&forecast.source),
+            escape_html(&forecast.source),
             format_rounded(low),
             format_rounded(high)
         );
     }
     for condition in &forecast.conditions {
-        let _ = writeln!(text, "<p>Subject to <code>{}</code>.</p>", escaped(condition));
+        let _ = writeln!(text, "<p>Subject to <code>{}</code>.</p>", escape_html(condition));
     }
     text + "</section>\n"
 }
@@ -172,7 +172,7 @@ fn capitalised(text: &str) -> String {
 
 /// The card with the numbers of missed events and false alarms; `event` is the name of the positive class.
 fn cost_card([_, fp, fn_, tp]: [f64; 4], event: &str) -> String {
-    let named = if event == "event" { String::new() } else { format!(" ({})", escaped(event)) };
+    let named = if event == "event" { String::new() } else { format!(" ({})", escape_html(event)) };
     let (events, alarms) = (tp + fn_, tp + fp);
     let percentage = |part: f64, total: f64| {
         if total > 0.0 { format!(" ({:.0}\u{a0}%)", 100.0 * part / total) } else { String::new() }
@@ -181,7 +181,7 @@ fn cost_card([_, fp, fn_, tp]: [f64; 4], event: &str) -> String {
         "<section class=\"card\" aria-label=\"What it costs\"><h2>What does it cost?</h2>\n\
          <p><span class=\"big\">{missed}</span> of {events} events{named} are missed{missed_share}.</p>\n\
          <p><span class=\"big\">{false_alarms}</span> of {alarms} alarms are false{false_share}.</p>\n\
-         <p>{caught} events are caught, with {ratio} alarms per event.</p>\n</section>\n",
+         <p>Events caught: {caught}. Alarms per event: {ratio}.</p>\n</section>\n",
         missed = format_count(fn_),
         events = format_count(events),
         missed_share = percentage(fn_, events),
@@ -211,12 +211,12 @@ fn quality_card(
             .iter()
             .map(|other| (other.name.clone(), score.checked(&confusion_from_cells(other.cells)), false)),
     );
-    // Bars are drawn for scores whose best value is 1; negative values have an empty bar.
+    // Bars are drawn for scores whose best value is 1; a negative score has an empty bar.
     let has_bars = score.row().is_some_and(|row| row.range.1 == 1.0 && row.perfect == Some(1.0));
     let mut text = format!(
         "<section class=\"card\" aria-label=\"How good and how certain\"><h2>How good, and how certain?</h2>\n<p><span class=\"big\">{}</span> {}{}</p>\n<div class=\"bars\">\n",
         value.map_or("undefined".into(), format_rounded),
-        escaped(score.name()),
+        escape_html(score.name()),
         interval.map_or(String::new(), |(low, high)| format!(
             ", 95 % interval <b>{}</b> to <b>{}</b>",
             format_rounded(low),
@@ -237,7 +237,7 @@ fn quality_card(
         let _ = writeln!(
             text,
             "<span>{}</span>{bar}<span class=\"number\">{}</span>",
-            escaped(&name),
+            escape_html(&name),
             value.map_or(format_optional(None), format_rounded)
         );
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::escape_control_characters;
 
 /// Escapes text for use between tags or in quoted attributes.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escape_html(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in escape_control_characters(text).chars() {
         match letter {
@@ -20,14 +20,14 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// Escapes prose and turns `words in backticks` into code elements.
-pub(super) fn prose(text: &str) -> String {
+/// Escapes text for HTML and turns `words in backticks` into code elements.
+pub(super) fn prose_to_html(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let part = |(number, part): (usize, &str)| match number % 2 {
-        1 => format!("<code>{}</code>", escaped(part)),
-        _ => escaped(part),
+        1 => format!("<code>{}</code>", escape_html(part)),
+        _ => escape_html(part),
     };
-    if text.matches('`').count().is_multiple_of(2) { parts.map(part).collect() } else { escaped(text) }
+    if text.matches('`').count().is_multiple_of(2) { parts.map(part).collect() } else { escape_html(text) }
 }
 
 /// A script element with JSON data, escaped so that it contains no `</script>`, no `<!--` and no control characters.
@@ -45,22 +45,22 @@ pub(super) fn section(id: &str, heading: &str, body: &str) -> String {
     }
     format!(
         "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n<h2 id=\"{id}-heading\">{}</h2>\n{body}</section>\n",
-        escaped(heading)
+        escape_html(heading)
     )
 }
 
 /// A table that scrolls horizontally when it is too wide. The first cell of each row is the row header.
-pub(super) fn table(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn table_html(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><caption>{}</caption>\n<thead><tr>",
-        escaped(&caption.replace('`', "")),
-        prose(caption)
+        escape_html(&caption.replace('`', "")),
+        prose_to_html(caption)
     );
     for name in heading {
         let _ = write!(
             text,
             "{}",
-            if name.is_empty() { "<td></td>".into() } else { format!("<th scope=\"col\">{}</th>", escaped(name)) }
+            if name.is_empty() { "<td></td>".into() } else { format!("<th scope=\"col\">{}</th>", escape_html(name)) }
         );
     }
     text.push_str("</tr></thead>\n<tbody>\n");
@@ -69,10 +69,10 @@ pub(super) fn table(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> St
         for (at, cell) in row.iter().enumerate() {
             match at {
                 0 if !cell.is_empty() => {
-                    let _ = write!(text, "<th scope=\"row\">{}</th>", escaped(cell));
+                    let _ = write!(text, "<th scope=\"row\">{}</th>", escape_html(cell));
                 }
                 _ => {
-                    let _ = write!(text, "<td>{}</td>", escaped(cell));
+                    let _ = write!(text, "<td>{}</td>", escape_html(cell));
                 }
             }
         }
@@ -83,10 +83,10 @@ pub(super) fn table(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> St
 }
 
 /// A list of names and values; names with an empty value are left out.
-pub(super) fn facts(facts: &[(&str, String)]) -> String {
+pub(super) fn facts_html(facts: &[(&str, String)]) -> String {
     let mut text = String::from("<dl class=\"facts\">\n");
     for (name, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
-        let _ = writeln!(text, "<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(fact));
+        let _ = writeln!(text, "<div><dt>{}</dt><dd>{}</dd></div>", escape_html(name), escape_html(fact));
     }
     text + "</dl>\n"
 }
@@ -96,15 +96,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_in_backticks_become_code() {
-        assert_eq!(prose("the `kept` <one>"), "the <code>kept</code> &lt;one&gt;");
-        assert_eq!(prose("a lone ` stays"), "a lone ` stays");
+    fn words_in_backticks_become_code_elements() {
+        assert_eq!(prose_to_html("the `kept` <one>"), "the <code>kept</code> &lt;one&gt;");
+        assert_eq!(prose_to_html("a lone ` stays"), "a lone ` stays");
     }
 
     #[test]
     fn user_text_cannot_inject_markup() {
-        assert_eq!(escaped("<b a='1'>&\"</b>"), "&lt;b a=&#39;1&#39;&gt;&amp;&quot;&lt;/b&gt;");
-        assert_eq!(escaped("\u{1b}<\u{202e}"), "\\u001b&lt;\\u202e");
+        assert_eq!(escape_html("<b a='1'>&\"</b>"), "&lt;b a=&#39;1&#39;&gt;&amp;&quot;&lt;/b&gt;");
+        assert_eq!(escape_html("\u{1b}<\u{202e}"), "\\u001b&lt;\\u202e");
         assert!(!json_script("x", "{\"file\":\"</script><script>alert(1)\"}")[30..].contains("<script>"));
     }
 }

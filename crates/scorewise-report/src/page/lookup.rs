@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::document::ForecastEvaluation;
 use crate::error::Result;
-use crate::figures::feasible;
+use crate::figures::conditions_met;
 use crate::number::{format_number, format_threshold_range};
 
 /// The columns of the table, and the names and best thresholds of the scores.
@@ -39,13 +39,13 @@ pub(super) struct LookupTable {
 #[derive(Serialize)]
 struct LookupScore {
     name: String,
-    /// Index of the best threshold of the score; `None` if there is none.
+    /// Index of the best threshold of the score; `None` if the score has no best threshold.
     best: Option<usize>,
     values: Vec<Value>,
 }
 
 /// Creates the lookup table of a forecast.
-pub(super) fn table(forecast: &ForecastEvaluation) -> Result<LookupTable> {
+pub(super) fn lookup_table(forecast: &ForecastEvaluation) -> Result<LookupTable> {
     let points = &forecast.points;
     let point_index = |threshold: f64| points.iter().position(|point| point.threshold == threshold);
     let described = |score: &Score| {
@@ -53,13 +53,14 @@ pub(super) fn table(forecast: &ForecastEvaluation) -> Result<LookupTable> {
         LookupScore {
             name: score.name().to_string(),
             best: best.and_then(|best| point_index(best.threshold)),
-            values: points.iter().map(|point| number(score.checked(&point.confusion()))).collect(),
+            values: points.iter().map(|point| displayed_number(score.checked(&point.confusion()))).collect(),
         }
     };
-    let cells = |at: usize| -> Vec<Value> { points.iter().map(|point| number(Some(point.cells[at]))).collect() };
+    let cells =
+        |at: usize| -> Vec<Value> { points.iter().map(|point| displayed_number(Some(point.cells[at]))).collect() };
     let feasible = match forecast.conditions.is_empty() {
         true => None,
-        false => Some(feasible(forecast)?.iter().map(|holds| u8::from(*holds)).collect()),
+        false => Some(conditions_met(forecast)?.iter().map(|holds| u8::from(*holds)).collect()),
     };
     Ok(LookupTable {
         threshold: points.iter().map(|point| point.threshold).collect(),
@@ -78,7 +79,7 @@ pub(super) fn table(forecast: &ForecastEvaluation) -> Result<LookupTable> {
 }
 
 /// A number as the page displays it; a string if JavaScript would format the number differently.
-fn number(value: Option<f64>) -> Value {
+fn displayed_number(value: Option<f64>) -> Value {
     let Some(value) = value else { return Value::Null };
     let text = format_number(value);
     let is_plain = value == 0.0 || (5e-5..1e15).contains(&value.abs());
@@ -95,9 +96,9 @@ mod tests {
 
     #[test]
     fn numbers_have_the_digits_that_the_page_displays() {
-        let text = |value: f64| number(Some(value)).to_string();
+        let text = |value: f64| displayed_number(Some(value)).to_string();
         assert_eq!([text(2.0 / 3.0), text(1.0), text(-0.0), text(-0.25)], ["0.666667", "1", "0", "-0.25"]);
         assert_eq!([text(1e-7), text(2e18)], ["\"1.000e-7\"", "\"2000000000000000000\""]);
-        assert_eq!(number(None), Value::Null);
+        assert_eq!(displayed_number(None), Value::Null);
     }
 }

@@ -19,7 +19,7 @@ mod explorer;
 mod multiclass;
 mod sections;
 
-use html::{escaped, json_script};
+use html::{escape_html, json_script};
 
 use crate::document::Document;
 use crate::error::Result;
@@ -53,7 +53,7 @@ pub fn page(document: &Document) -> Result<String> {
     body += &sections::sections(document, &figures, multiclass.is_none())?;
     let mut scripts = json_script("result", &serde_json::to_string_pretty(&document.result).unwrap_or_default());
     if let Some(forecast) = &document.forecast {
-        scripts += &json_script("table", &serde_json::to_string(&lookup::table(forecast)?).unwrap_or_default());
+        scripts += &json_script("table", &serde_json::to_string(&lookup::lookup_table(forecast)?).unwrap_or_default());
     }
     Ok(format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -63,20 +63,20 @@ pub fn page(document: &Document) -> Result<String> {
          <body>\n<a class=\"skip\" href=\"#main\">Skip to content</a>\n<header>\n<p class=\"kind\">{kind}</p>\n<h1>{heading}</h1>\n{lead}</header>\n\
          <main id=\"main\">\n{body}</main>\n<footer><p>Made by scorewise {version}. Intervals are the middle 95 % of bootstrap replicates; those of the reliability diagram are Wilson intervals. \
          This page is self-contained and works offline.</p></footer>\n{scripts}<script>\n{script}</script>\n</body>\n</html>\n",
-        version = escaped(&document.scorewise),
-        title = escaped(&headline.title),
-        heading = escaped(&headline.heading),
+        version = escape_html(&document.scorewise),
+        title = escape_html(&headline.title),
+        heading = escape_html(&headline.heading),
         lead = headline.lead,
-        kind = escaped(&headline.kind),
+        kind = escape_html(&headline.kind),
         style = include_str!("page.css"),
-        colours = colours(),
+        colours = colour_rules(),
         script = include_str!("page.js"),
     ))
 }
 
-/// CSS rules that replace the colours of the pictures by CSS variables, which dark mode changes. This works because CSS rules override
+/// CSS rules that replace the colours of the pictures by CSS variables, whose values change in dark mode. This works because CSS rules override
 /// the colour attributes of an SVG.
-fn colours() -> String {
+fn colour_rules() -> String {
     let rule = |(name, colour): &(&str, String)| {
         let variable = match *name {
             "paper" => return format!(".picture svg [fill=\"{colour}\"] {{ fill: var(--paper); }}\n"),

@@ -1,12 +1,12 @@
 //! The page of a model with more than two classes, which shows scores and a confusion matrix but no threshold.
 
-use super::html::{escaped, section, table};
+use super::html::{escape_html, section, table_html};
 use crate::document::{CommandResult, Document};
 use crate::evaluation::{ClassSummary, Evaluation, TrainSummary};
 use crate::number::{format_optional, format_rounded};
 
-/// The result, a name for the rows it is evaluated on (the test rows, or the validation rows if there are no test rows), and the scores on
-/// these rows. `None` for two classes.
+/// The result, a description of the rows it is evaluated on (the test rows, or the validation rows if there are no test rows), and the scores
+/// on these rows; `None` unless the result is a model with more than two classes.
 fn evaluated_rows(document: &Document) -> Option<(&TrainSummary, &'static str, &ClassSummary)> {
     let CommandResult::Train(result) = &document.result else { return None };
     let (description, evaluation) = match (&result.test, &result.validation) {
@@ -41,19 +41,19 @@ pub(super) fn section_html(document: &Document) -> Option<String> {
         std::iter::once(score.clone()).chain(values).collect::<Vec<_>>()
     };
     let rows: Vec<Vec<String>> = summary.scores.iter().map(|score| row(&score.name)).collect();
-    let scores = table("Scores on each part of the data", &heading, &rows);
+    let scores = table_html("Scores on each part of the data", &heading, &rows);
 
     let mut matrix = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"confusion matrix\"><table class=\"matrix multiclass\">\
          <caption>Confusion matrix on the {}: one row per true class, one column per predicted class</caption>\n<thead><tr><td></td>",
-        escaped(description)
+        escape_html(description)
     );
     for class in &summary.classes {
-        matrix += &format!("<th scope=\"col\">forecast {}</th>", escaped(class));
+        matrix += &format!("<th scope=\"col\">forecast {}</th>", escape_html(class));
     }
     matrix += "</tr></thead>\n<tbody>\n";
     for (at, (class, cells)) in summary.classes.iter().zip(&summary.confusion).enumerate() {
-        matrix += &format!("<tr><th scope=\"row\">{}</th>", escaped(class));
+        matrix += &format!("<tr><th scope=\"row\">{}</th>", escape_html(class));
         for (column, count) in cells.iter().enumerate() {
             let kind = match (column == at, *count > 0.0) {
                 (true, _) => "right",

@@ -8,7 +8,7 @@
   const table = readJson("table");
   const formatted = (value) => (value === null ? "undefined" : String(value));
 
-  function copy(text, message) {
+  function copyToClipboard(text, message) {
     const done = () => { find("#copied").textContent = message; };
     const copyFromTextarea = () => {
       const area = document.createElement("textarea");
@@ -22,7 +22,7 @@
     if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, copyFromTextarea); else copyFromTextarea();
   }
 
-  function save(text, name, mediaType) {
+  function saveAsFile(text, name, mediaType) {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type: mediaType }));
     link.download = name;
@@ -32,7 +32,7 @@
   }
 
   const copyButton = find("#copy-json");
-  if (copyButton) copyButton.addEventListener("click", () => copy(find("#result").textContent, "The result is copied as JSON."));
+  if (copyButton) copyButton.addEventListener("click", () => copyToClipboard(find("#result").textContent, "The result is copied as JSON."));
 
   // Opens all collapsed sections before printing, because they cannot be opened on paper.
   addEventListener("beforeprint", () => { for (const each of findAll("details")) each.open = true; });
@@ -60,7 +60,7 @@
   let row = table.chosen === null ? 0 : table.chosen;
 
   // The index of the table row whose interval contains a threshold, or the nearest row, because the table may leave out thresholds.
-  function rowOf(threshold) {
+  function rowOfThreshold(threshold) {
     let low = 0, high = count;
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -74,7 +74,7 @@
   }
 
   // Shows the values of a row of the table; a row number outside the table is replaced by that of the first or the last row.
-  function show(requestedRow, moveSlider) {
+  function showRow(requestedRow, moveSlider) {
     row = Math.min(Math.max(requestedRow, 0), count - 1);
     for (const [column, elements] of cells) for (const element of elements) element.textContent = formatted(column[row]);
     for (const [column, elements] of values) for (const element of elements) element.textContent = formatted(column[row]);
@@ -102,30 +102,30 @@
     }
   }
 
-  slider.addEventListener("input", () => show(rowOf(Number(slider.value)), false));
-  slider.addEventListener("change", () => show(row, true));
+  slider.addEventListener("input", () => showRow(rowOfThreshold(Number(slider.value)), false));
+  slider.addEventListener("change", () => showRow(row, true));
   slider.addEventListener("keydown", (event) => {
     const pageStep = Math.max(1, Math.round(count / 20));
     const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: pageStep, PageDown: -pageStep, Home: -count, End: count };
     if (!(event.key in steps) || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
-    show(row + steps[event.key], true);
+    showRow(row + steps[event.key], true);
   });
   input.addEventListener("change", () => {
     const threshold = Number(input.value.replace(",", "."));
-    if (input.value.trim() !== "" && threshold >= 0 && threshold <= 1) show(rowOf(threshold), true);
+    if (input.value.trim() !== "" && threshold >= 0 && threshold <= 1) showRow(rowOfThreshold(threshold), true);
     input.value = table.label[row];
   });
-  for (const button of findAll("[data-step]")) button.addEventListener("click", () => show(row + Number(button.dataset.step), true));
+  for (const button of findAll("[data-step]")) button.addEventListener("click", () => showRow(row + Number(button.dataset.step), true));
   for (const button of findAll("[data-place]")) {
     button.addEventListener("click", () => {
-      show(Number(button.dataset.place), true);
+      showRow(Number(button.dataset.place), true);
       find("#status").textContent = `Threshold ${table.label[row]}.`;
     });
   }
   const jump = find("#jump");
   jump.addEventListener("change", () => {
-    if (jump.value !== "") show(Number(jump.value), true);
+    if (jump.value !== "") showRow(Number(jump.value), true);
     find("#status").textContent = `Threshold ${table.label[row]}.`;
     jump.value = "";
   });
@@ -137,7 +137,7 @@
     const follow = (event) => {
       const box = curve.getBoundingClientRect();
       const x = ((event.clientX - box.left) / box.width) * pictureWidth;
-      show(rowOf(Math.min(Math.max((x - left) / width, 0), 1)), true);
+      showRow(rowOfThreshold(Math.min(Math.max((x - left) / width, 0), 1)), true);
     };
     curve.addEventListener("pointerdown", (event) => { curve.setPointerCapture(event.pointerId); follow(event); });
     curve.addEventListener("pointermove", (event) => { if (event.buttons) follow(event); });
@@ -170,8 +170,8 @@
       const scoreValues = table.scores.map((score) => (score.values[at] === null ? "" : score.values[at]));
       rows.push([table.threshold[at], table.from[at], table.to[at], table.tn[at], table.fp[at], table.fn[at], table.tp[at], ...scoreValues].join(","));
     }
-    save(rows.join("\n") + "\n", "scorewise-thresholds.csv", "text/csv");
+    saveAsFile(rows.join("\n") + "\n", "scorewise-thresholds.csv", "text/csv");
   });
 
-  show(row, true);
+  showRow(row, true);
 })();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::html::{escaped, facts, prose, section, table};
+use super::html::{escape_html, facts_html, prose_to_html, section, table_html};
 use crate::document::{CommandResult, Document, MemberHistory};
 use crate::error::Result;
 use crate::evaluation::{ComparedForecast, Estimate, FoldSummary, NamedEstimate, named_estimates};
@@ -13,16 +13,16 @@ use crate::number::{format_number, format_optional};
 
 /// All sections after the top of the page, in their order. `has_plain_result` adds the result as a list of names and values.
 pub(super) fn sections(document: &Document, pictures: &[ReportFigure], has_plain_result: bool) -> Result<String> {
-    let mut html = comparison(document);
-    html += &reproduction(document, pictures)?;
-    html += &figures(document, pictures)?;
-    html += &folds(document);
-    html += &training(document, pictures)?;
-    html += &theory(document, pictures)?;
+    let mut html = comparison_section(document);
+    html += &reproduction_section(document, pictures)?;
+    html += &figures_section(document, pictures)?;
+    html += &folds_section(document);
+    html += &training_section(document, pictures)?;
+    html += &theory_section(document, pictures)?;
     if has_plain_result {
-        html += &plain_result(document);
+        html += &plain_result_section(document);
     }
-    Ok(html + &provenance(document))
+    Ok(html + &provenance_section(document))
 }
 
 /// The HTML of a figure with its caption.
@@ -31,17 +31,17 @@ pub(super) fn figure_html(figure: &ReportFigure, is_wide: bool) -> Result<String
     Ok(format!(
         "<figure{class} style=\"--wide:{}px\" id=\"figure-{}\">{}\n<figcaption><b>{}.</b> {}</figcaption></figure>\n",
         figure.picture.size().0,
-        escaped(&figure.name),
+        escape_html(&figure.name),
         picture_html(figure, "")?,
-        escaped(&figure.title),
-        escaped(&figure.caption)
+        escape_html(&figure.title),
+        escape_html(&figure.caption)
     ))
 }
 
 /// The HTML of a picture, with an overlay for the mark that follows the threshold slider.
 pub(super) fn picture_html(figure: &ReportFigure, class: &str) -> Result<String> {
     let (wide, high) = figure.picture.size();
-    let label = escaped(&format!("{}. {}", figure.title, figure.caption));
+    let label = escape_html(&format!("{}. {}", figure.title, figure.caption));
     // The label is the text alternative for screen readers; the numbers of the figure are in the tables.
     let svg = figure.picture.svg()?.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
     let overlay = match (figure.moving, figure.picture.frames().first()) {
@@ -68,7 +68,7 @@ pub(super) fn picture_html(figure: &ReportFigure, class: &str) -> Result<String>
     Ok(format!("<div class=\"picture{class}\" data-width=\"{wide}\">{svg}{overlay}</div>"))
 }
 
-/// The HTML of all figures for whose name `wanted` returns true.
+/// The HTML of all figures with a name for which `wanted` returns true.
 fn figures_html(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Result<String> {
     let mut text = String::new();
     for figure in figures.iter().filter(|figure| wanted(&figure.name)) {
@@ -77,14 +77,14 @@ fn figures_html(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Resu
     Ok(text)
 }
 
-/// The HTML of the wanted figures in a grid; an empty string when there are none.
+/// The HTML of a grid of all figures with a name for which `wanted` returns true; an empty string when there is no such figure.
 fn figure_grid(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Result<String> {
     let text = figures_html(figures, wanted)?;
     Ok(if text.is_empty() { text } else { format!("<div class=\"figures\">\n{text}</div>\n") })
 }
 
 /// The section with the figures of a forecast, except the one that is shown with the threshold slider.
-fn figures(document: &Document, figures: &[ReportFigure]) -> Result<String> {
+fn figures_section(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let elsewhere = ["training", "law"];
     let wanted = |name: &str| {
         let is_with_slider = name == "scores" && document.forecast.is_some();
@@ -99,7 +99,7 @@ fn figures(document: &Document, figures: &[ReportFigure]) -> Result<String> {
 }
 
 /// The section with the training curves and a table of the ensemble members.
-fn training(document: &Document, figures: &[ReportFigure]) -> Result<String> {
+fn training_section(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(training) = &document.training else { return Ok(String::new()) };
     let row = |(number, member): (usize, &MemberHistory)| {
         let total_epochs = member.warm_up.len() + member.epochs.len();
@@ -122,15 +122,15 @@ fn training(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let heading =
         ["member", "learnt", "epochs", "warm-up", "kept", "validation loss", "in the support", "restarts", "end"];
     let caption = format!(
-        "Loss: {}. Warm-up epochs minimise cross-entropy, all others this loss. The model has the weights of the `kept` epoch.",
+        "Loss: {}. Warm-up epochs minimise cross-entropy, and all other epochs minimise this loss. The model has the weights of the `kept` epoch.",
         training.loss
     );
-    let body = figure_grid(figures, |name| name == "training")? + &table(&caption, &heading, &rows);
+    let body = figure_grid(figures, |name| name == "training")? + &table_html(&caption, &heading, &rows);
     Ok(section("training", "How it was trained", &body))
 }
 
 /// The section with the scores of each fold of a cross-validation on its test rows.
-fn folds(document: &Document) -> String {
+fn folds_section(document: &Document) -> String {
     let CommandResult::Train(result) = &document.result else { return String::new() };
     let Some(folds) = &result.folds else { return String::new() };
     let score = result.score.as_str();
@@ -149,33 +149,37 @@ fn folds(document: &Document) -> String {
     let rows: Vec<Vec<String>> = folds.each.iter().map(row).collect();
     let caption = match folds.mean.zip(folds.deviation) {
         Some((mean, deviation)) => {
-            format!("{score} over the folds: {} ± {}", format_number(mean), format_number(deviation))
+            format!(
+                "{score} over the folds, mean ± standard deviation: {} ± {}",
+                format_number(mean),
+                format_number(deviation)
+            )
         }
         None => format!("{score} over the folds"),
     };
     let heading = ["repeat", "fold", "test rows", "epochs", "threshold", score];
-    section("folds", "Cross-validation", &table(&caption, &heading, &rows))
+    section("folds", "Cross-validation", &table_html(&caption, &heading, &rows))
 }
 
 /// The section with exact results about the score under a random threshold.
-fn theory(document: &Document, figures: &[ReportFigure]) -> Result<String> {
+fn theory_section(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(theory) = &document.theory else { return Ok(String::new()) };
     let [tn, fp, fn_, tp] = theory.expected.map(format_number);
     let mut body = format!(
         "<p>Training treats the threshold as a random variable with the distribution <code>{}</code>. The values below are exact for these predictions.</p>\n",
-        escaped(&theory.prior)
+        escape_html(&theory.prior)
     );
-    body += &facts(&[
+    body += &facts_html(&[
         ("E[s], the expected score", format!("{} ({})", format_number(theory.expected_score), theory.score)),
         ("s(E[CM]), the score of the expected matrix", format_number(theory.score_of_expectation)),
-        ("Jensen gap, their difference", format_number(theory.jensen_gap)),
+        ("Jensen gap, E[s] − s(E[CM])", format_number(theory.jensen_gap)),
         ("standard deviation of s", format_number(theory.deviation)),
         (
             "optimal threshold of a calibrated forecast",
             theory.calibrated_threshold.map_or(String::new(), format_number),
         ),
     ]);
-    body += &table(
+    body += &table_html(
         "E[CM], the expected confusion matrix",
         &["", "forecast no", "forecast yes"],
         &[vec!["negative".into(), tn, fp], vec!["positive".into(), fn_, tp]],
@@ -187,8 +191,11 @@ fn theory(document: &Document, figures: &[ReportFigure]) -> Result<String> {
             vec![bound.name.clone(), format_optional(bound.exact), bound.bound.map_or("∞".into(), format_number)]
         })
         .collect();
-    let bounds =
-        table("Corrected bounds of Marchetti et al. (2022) and exact values", &["bound on", "exact", "bound"], &rows);
+    let bounds = table_html(
+        "Corrected bounds of Marchetti et al. (2022) and exact values",
+        &["bound on", "exact", "bound"],
+        &rows,
+    );
     body += &format!(
         "<div class=\"figures\">\n{}<div>{bounds}</div>\n</div>\n",
         figures_html(figures, |name| name == "law")?
@@ -197,7 +204,7 @@ fn theory(document: &Document, figures: &[ReportFigure]) -> Result<String> {
 }
 
 /// The section with the scores of two forecasts and their difference.
-fn comparison(document: &Document) -> String {
+fn comparison_section(document: &Document) -> String {
     let Some(comparison) = &document.comparison else { return String::new() };
     let CommandResult::Compare(result) = &document.result else { return String::new() };
     let number = |value: Option<f64>| value.map_or(String::new(), format_number);
@@ -219,25 +226,26 @@ fn comparison(document: &Document) -> String {
         "{} of both forecasts with 95 % intervals; `better in` is the share of bootstrap replicates in which a forecast is better",
         comparison.score
     );
-    section("comparison", "Comparison", &table(&caption, &heading, &rows))
+    section("comparison", "Comparison", &table_html(&caption, &heading, &rows))
 }
 
 /// The section with tables, remarks and figures of a reproduced experiment.
-fn reproduction(document: &Document, figures: &[ReportFigure]) -> Result<String> {
+fn reproduction_section(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(reproduction) = &document.reproduction else { return Ok(String::new()) };
     let mut body = String::new();
     for result_table in &reproduction.tables {
         let heading: Vec<&str> = result_table.heading.iter().map(String::as_str).collect();
-        body += &table(&result_table.title, &heading, &result_table.rows);
+        body += &table_html(&result_table.title, &heading, &result_table.rows);
     }
-    let remarks: String = reproduction.remarks.iter().map(|remark| format!("<li>{}</li>\n", prose(remark))).collect();
+    let remarks: String =
+        reproduction.remarks.iter().map(|remark| format!("<li>{}</li>\n", prose_to_html(remark))).collect();
     body += &format!("<ul>\n{remarks}</ul>\n");
     body += &figure_grid(figures, |name| name.starts_with("figure-"))?;
     Ok(section("reproduction", "Our results and those of Marchetti et al. (2022)", &body))
 }
 
 /// The section with all fields of a result as names and values; empty when other sections show the result.
-fn plain_result(document: &Document) -> String {
+fn plain_result_section(document: &Document) -> String {
     let is_shown = document.forecast.is_some() || document.comparison.is_some() || document.reproduction.is_some();
     if is_shown {
         return String::new();
@@ -250,10 +258,10 @@ fn plain_result(document: &Document) -> String {
             append_field(name, value, &mut lines, &mut tables);
         }
         let lines: Vec<(&str, String)> = lines.iter().map(|(name, fact)| (name.as_str(), fact.clone())).collect();
-        let _ = write!(body, "{}{tables}", facts(&lines));
+        let _ = write!(body, "{}{tables}", facts_html(&lines));
     }
     if document.training.is_none() {
-        body += "<p class=\"faint\">This page was made from the output of <code>--json</code>. For an interactive threshold, write the result with <code>--report results.json</code>, or the page itself with <code>--report page.html</code>.</p>\n";
+        body += "<p class=\"faint\">This page was made from the output of <code>--json</code>. For a page with a movable threshold, write the result with <code>--report results.json</code>, or the page itself with <code>--report page.html</code>.</p>\n";
     }
     section("facts", "Result", &body)
 }
@@ -268,7 +276,7 @@ fn append_field(name: &str, value: &Value, lines: &mut Vec<(String, String)>, ta
                 vec![name.clone(), format_optional(estimate.value), end(estimate.low), end(estimate.high)]
             };
             let rows: Vec<Vec<String>> = scores.iter().map(row).collect();
-            *tables += &table(name, &["score", "value", "low", "high"], &rows);
+            *tables += &table_html(name, &["score", "value", "low", "high"], &rows);
         }
         Value::Object(fields) => {
             for (inner, value) in fields {
@@ -296,7 +304,7 @@ fn plain_text(value: &Value) -> String {
 }
 
 /// The section with command, time, version, seed and data of a result.
-fn provenance(document: &Document) -> String {
+fn provenance_section(document: &Document) -> String {
     let provenance = &document.provenance;
     let seed = provenance.seed.map_or(String::new(), |seed| seed.to_string());
     let mut lines = vec![
@@ -306,12 +314,13 @@ fn provenance(document: &Document) -> String {
         ("seed", seed),
     ];
     for data in &provenance.data {
-        lines.push(("data", format!("{}, {} rows, fingerprint {}", data.name, data.rows, data.fingerprint)));
+        let rows = if data.rows == 1 { "row" } else { "rows" };
+        lines.push(("data", format!("{}, {} {rows}, fingerprint {}", data.name, data.rows, data.fingerprint)));
     }
     if let CommandResult::Train(result) = &document.result {
         lines.push(("model", result.model.clone()));
     }
-    let body = facts(&lines)
+    let body = facts_html(&lines)
         + "<div class=\"controls\"><button type=\"button\" id=\"copy-json\">copy the result as JSON</button></div>\n\
            <p id=\"copied\" class=\"toast\" role=\"status\"></p>\n";
     section("provenance", "Provenance", &body)

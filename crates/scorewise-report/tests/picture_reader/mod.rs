@@ -1,4 +1,4 @@
-//! Reads the data back from a picture: parses the SVG, converts positions to axis coordinates by means of the tick labels, decodes the PNG.
+//! Reads the data back from a picture: parses the SVG, converts positions to axis coordinates by means of the tick labels, and decodes the PNG.
 #![allow(dead_code)] // every test file uses only a part of this module
 
 use std::collections::HashMap;
@@ -50,7 +50,7 @@ impl Tag {
     }
 
     /// Whether an attribute has this value.
-    pub fn has(&self, attribute: &str, value: &str) -> bool {
+    pub fn has_attribute(&self, attribute: &str, value: &str) -> bool {
         self.attributes.get(attribute).is_some_and(|actual| actual == value)
     }
 }
@@ -78,10 +78,10 @@ pub struct AxisReader {
 }
 
 impl AxisReader {
-    /// Creates the reader of the panel between these x positions, in drawing units.
-    pub fn of(tags: &[Tag], from: f64, to: f64) -> Self {
+    /// Creates the reader of the panel between two x positions, in drawing units.
+    pub fn for_x_range(tags: &[Tag], from: f64, to: f64) -> Self {
         let numbers = |anchor: &str, side: &str| -> Vec<(f64, f64)> {
-            let at_axis = |tag: &&Tag| tag.name == "text" && tag.has("text-anchor", anchor);
+            let at_axis = |tag: &&Tag| tag.name == "text" && tag.has_attribute("text-anchor", anchor);
             let inside = |tag: &&Tag| (from..to).contains(&tag.number("x"));
             let read = |tag: &Tag| Some((tag.text.parse().ok()?, tag.number(side)));
             tags.iter().filter(at_axis).filter(inside).filter_map(read).collect()
@@ -98,7 +98,7 @@ impl AxisReader {
     pub fn for_frame(tags: &[Tag], frame: &Frame, transform: fn(f64) -> f64) -> Self {
         let labels_in = |anchor: &str, (left, top): PlotPoint, (right, bottom): PlotPoint| -> Vec<(f64, PlotPoint)> {
             tags.iter()
-                .filter(|tag| tag.name == "text" && tag.has("text-anchor", anchor))
+                .filter(|tag| tag.name == "text" && tag.has_attribute("text-anchor", anchor))
                 .map(|tag| (tag, (tag.number("x") / 10.0, tag.number("y") / 10.0)))
                 .filter(|(_, (x, y))| (left..=right).contains(x) && (top..=bottom).contains(y))
                 .filter_map(|(tag, position)| Some((tag.text.replace('−', "-").parse().ok()?, position)))
@@ -135,7 +135,7 @@ pub struct ReadPicture {
 
 impl ReadPicture {
     /// Reads a picture whose axes are all linear.
-    pub fn of(picture: &Picture) -> Self {
+    pub fn new(picture: &Picture) -> Self {
         ReadPicture::with_nonlinear_y(picture, usize::MAX, |y| y, |y| y)
     }
 
@@ -173,17 +173,18 @@ impl ReadPicture {
     }
 
     /// Whether a position in drawing units lies inside a panel or on its border.
-    fn inside(&self, panel: usize, (x, y): PlotPoint) -> bool {
+    fn is_inside_panel(&self, panel: usize, (x, y): PlotPoint) -> bool {
         let frame = &self.frames[panel];
         let (x, y) = (x / 10.0 - frame.left, y / 10.0 - frame.top);
         (-0.1..=frame.width + 0.1).contains(&x) && (-0.1..=frame.height + 0.1).contains(&y)
     }
 
-    /// The shapes with this tag name and colour inside a panel, in axis coordinates.
+    /// The shapes with this tag name and colour inside a panel, in axis coordinates; `paint` is the attribute that holds the colour.
     fn shapes(&self, panel: usize, name: &str, paint: &str, colour: &str) -> Vec<Vec<PlotPoint>> {
-        let matches = |tag: &&Tag| tag.name == name && tag.has(paint, colour);
+        let matches = |tag: &&Tag| tag.name == name && tag.has_attribute(paint, colour);
         let positions = self.tags.iter().filter(matches).map(Tag::points);
-        let inside = |positions: &Vec<PlotPoint>| positions.iter().all(|position| self.inside(panel, *position));
+        let inside =
+            |positions: &Vec<PlotPoint>| positions.iter().all(|position| self.is_inside_panel(panel, *position));
         let read =
             |positions: Vec<PlotPoint>| positions.into_iter().map(|position| self.read(panel, position)).collect();
         positions.filter(inside).map(read).collect()
@@ -205,18 +206,22 @@ impl ReadPicture {
             let (left, top) = (tag.number("x"), tag.number("y"));
             ((left, top + tag.number("height")), (left + tag.number("width"), top))
         };
-        let positions = self.tags.iter().filter(|tag| tag.name == "rect" && tag.has("fill", colour)).map(corners);
+        let positions =
+            self.tags.iter().filter(|tag| tag.name == "rect" && tag.has_attribute("fill", colour)).map(corners);
         positions
-            .filter(|(low, high)| self.inside(panel, *low) && self.inside(panel, *high))
+            .filter(|(low, high)| self.is_inside_panel(panel, *low) && self.is_inside_panel(panel, *high))
             .map(|(low, high)| (self.read(panel, low), self.read(panel, high)))
             .collect()
     }
 
     /// Centres of the dots with this colour in a panel.
     pub fn dots(&self, panel: usize, colour: &str) -> Vec<PlotPoint> {
-        let positions = self.tags.iter().filter(|tag| tag.name == "circle" && tag.has("fill", colour));
+        let positions = self.tags.iter().filter(|tag| tag.name == "circle" && tag.has_attribute("fill", colour));
         let positions = positions.map(|tag| (tag.number("cx"), tag.number("cy")));
-        positions.filter(|position| self.inside(panel, *position)).map(|position| self.read(panel, position)).collect()
+        positions
+            .filter(|position| self.is_inside_panel(panel, *position))
+            .map(|position| self.read(panel, position))
+            .collect()
     }
 
     /// The positions of all texts that equal `label`, in the axis coordinates of a panel.

@@ -40,20 +40,21 @@ impl Split {
         settings: &CrossValidation,
         seed: u64,
     ) -> Result<(Vec<SplitRows>, Vec<Note>)> {
-        assert_eq!(labels.classes.len(), table.rows(), "one label for each row");
+        assert_eq!(labels.classes.len(), table.rows(), "there must be one label for each row");
         settings.check(self)?;
         let rows = labels.rows().len();
         if settings.folds > rows {
-            let problem = format!("{} folds, but only {rows} rows have a label", settings.folds);
+            let have = if rows == 1 { "row has" } else { "rows have" };
+            let problem = format!("{} folds, but only {rows} {have} a label", settings.folds);
             return Err(Error::setting("folds", problem, "give fewer folds, or more rows"));
         }
         let (mut all_folds, mut notes) = (Vec::new(), Vec::new());
         for repeat in 0..settings.repeats {
             let seed = stream(seed, Purpose::CrossValidationRepeat, repeat as u64);
             let (folds, order_notes) = match self {
-                Split::Random => (settings.random(labels, seed)?, Vec::new()),
-                Split::Time(column) => settings.time(table, labels, column.as_deref())?,
-                Split::Group(column) => (settings.group(table, labels, column, seed)?, Vec::new()),
+                Split::Random => (settings.random_folds(labels, seed)?, Vec::new()),
+                Split::Time(column) => settings.time_folds(table, labels, column.as_deref())?,
+                Split::Group(column) => (settings.group_folds(table, labels, column, seed)?, Vec::new()),
             };
             notes.extend(order_notes);
             for (number, set_of_row) in folds.into_iter().enumerate() {
@@ -84,7 +85,7 @@ impl CrossValidation {
         }
         if matches!(split, Split::Time(_)) && self.repeats > 1 {
             let problem = "folds by time are the same in every repeat";
-            let hint = format!("leave it out, or write `{}`", Setting("split").to("random"));
+            let hint = format!("leave out `{}`, or write `{}`", Setting("repeats"), Setting("split").to("random"));
             return Err(Error::setting("repeats", problem, hint));
         }
         if !(0.0..1.0).contains(&self.validation) {
@@ -94,19 +95,16 @@ impl CrossValidation {
         Ok(())
     }
 
-    /// For each fold of a random split, the set of each row of the table.
-    fn random(&self, labels: &Labels, seed: u64) -> Result<Vec<Vec<u8>>> {
+    /// For each fold of a random split, the set (training, validation or test) of each row of the table.
+    fn random_folds(&self, labels: &Labels, seed: u64) -> Result<Vec<Vec<u8>>> {
         let counts = labels.counts();
         if let Some((class, count)) = counts.iter().enumerate().find(|(_, count)| **count < self.folds) {
-            let problem = format!(
-                "{} folds, but the class {} has only {count} rows",
-                self.folds,
-                names::quoted(&labels.names[class])
-            );
+            let (class, rows) = (names::quoted(&labels.names[class]), if *count == 1 { "row" } else { "rows" });
+            let problem = format!("{} folds, but the class {class} has only {count} {rows}", self.folds);
             return Err(Error::setting("folds", problem, "give fewer folds, or more rows"));
         }
-        // Rows are dealt to the folds in turn, class by class. The folds therefore differ by at most one row, both in total and in each
-        // class.
+        // Rows are dealt to the folds in turn, class by class. The sizes of the folds therefore differ by at most one row, both in total and in
+        // each class.
         let mut fold_of = vec![None; labels.classes.len()];
         let shuffled = strata(labels, &labels.rows(), seed).into_iter().flatten().enumerate();
         shuffled.for_each(|(at, row)| fold_of[row as usize] = Some(at % self.folds));
@@ -124,8 +122,8 @@ impl CrossValidation {
             .collect())
     }
 
-    /// For each fold of a split by group, the set of each row of the table.
-    fn group(&self, table: &Table, labels: &Labels, column: &str, seed: u64) -> Result<Vec<Vec<u8>>> {
+    /// For each fold of a split by group, the set (training, validation or test) of each row of the table.
+    fn group_folds(&self, table: &Table, labels: &Labels, column: &str, seed: u64) -> Result<Vec<Vec<u8>>> {
         let groups = Groups::new(names::column(table, "split", column)?);
         let (rows, classes) = (labels.rows(), labels.names.len());
         let counts = GroupCounts::new(&groups, labels, &rows);
@@ -153,16 +151,16 @@ impl CrossValidation {
             .collect())
     }
 
-    /// For each fold of a split by time, the set of each row of the table; and notes for the user. The rows are divided into `folds + 1` blocks
-    /// in the order of time. Each block except the first is the test set of one fold; all rows before that block are the training and
-    /// validation rows of the fold.
-    fn time(&self, table: &Table, labels: &Labels, column: Option<&str>) -> Result<(Vec<Vec<u8>>, Vec<Note>)> {
+    /// For each fold of a split by time, the set (training, validation or test) of each row of the table; and notes for the user. The rows are
+    /// divided into `folds + 1` blocks in the order of time. Each block except the first is the test set of one fold; all rows before that block
+    /// are the training and validation rows of the fold.
+    fn time_folds(&self, table: &Table, labels: &Labels, column: Option<&str>) -> Result<(Vec<Vec<u8>>, Vec<Note>)> {
         let (order, notes) = TimeOrder::new(table, column)?;
         let labelled = order.rows.iter().filter(|row| labels.classes[**row as usize] != Labels::MISSING).count();
         let mut borders = vec![order.rows.len()];
         for block in (1..=self.folds).rev() {
             let end = borders[borders.len() - 1];
-            // The number of labelled rows from this border to the end, if labelled rows are divided evenly among the blocks.
+            // The number of labelled rows from the start of this block to the end of the table, if all blocks have equally many labelled rows.
             let after = labelled - labelled * block / (self.folds + 1);
             borders.push(order.first_of_same_time(order.begin_of_last(order.rows.len(), labels, after), end));
         }

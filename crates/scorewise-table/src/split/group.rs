@@ -49,7 +49,8 @@ impl GroupCounts {
         if groups >= sets {
             return Ok(());
         }
-        let problem = format!("{} has {groups} groups, too few for {sets} sets", quoted(column));
+        let noun = if groups == 1 { "group" } else { "groups" };
+        let problem = format!("{} has {groups} {noun}, too few for {sets} sets", quoted(column));
         let hint = format!("name a column with more different values, or write `{}`", Setting("split").to("random"));
         Err(Error::setting("split", problem, hint))
     }
@@ -67,8 +68,8 @@ impl GroupCounts {
         let mut assigned = vec![0.0; shares.len() * classes];
         let mut set_of_group = vec![None; self.counts.len()];
         for group in order {
-            // How much the group would increase the squared distance from the requested share, relative to the number of rows of a class and
-            // summed over classes.
+            // How much the group would increase the sum over classes of the squared distance between the requested and the actual number of rows
+            // in the set, each relative to the number of rows of the class.
             let cost = |set: usize| -> f64 {
                 let increase = |(class, count): &(u32, u32)| {
                     let (total, count) = (totals[*class as usize], f64::from(*count));

@@ -3,7 +3,7 @@
 //! If all networks shared one validation set, its rows would not be used for training, which is a waste when positive rows are rare. If every
 //! network has a validation set of its own, each row is used to train some networks and to validate others. As in cross-validation, the rows
 //! are shuffled and divided into blocks, and each block is the validation set of one network. If there are more networks than blocks, the rows
-//! are shuffled again for the further networks.
+//! are shuffled again for the remaining networks.
 
 use scorewise::Purpose;
 

@@ -1,10 +1,10 @@
-//! Random generators, shuffling, and the division of a total in proportion to given sizes.
+//! Random number generators, shuffling, and the division of a total in proportion to given sizes.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use scorewise::{Purpose, stream};
 
-/// The random generator for a seed, a purpose and a number. Different purposes and numbers give independent random streams.
+/// The random number generator for a seed, a purpose and a number. Different purposes and numbers give independent random numbers.
 #[expect(clippy::disallowed_methods, reason = "all generators are made here")]
 pub fn random(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number))

@@ -14,7 +14,7 @@ use super::dictionary::Dictionary;
 use super::reading::{ColumnConventions, MissingMarkers};
 use super::text::number_or_missing;
 use super::time::{self, DateOrder};
-use super::{Category, ColumnKind, Values, boolean, cell_excerpt, number};
+use super::{Category, ColumnKind, Values, cell_excerpt, number, parse_boolean};
 
 /// A value that does not fit the type of its column.
 pub(super) struct InvalidValue {
@@ -78,28 +78,34 @@ pub(super) fn values(
     markers: &MissingMarkers,
     format: &StringFormat,
 ) -> Result<Values, InvalidValue> {
-    let values = natural(array, markers)?;
+    let values = values_of_arrow_type(array, markers)?;
     if values.kind() == wanted { Ok(values) } else { as_kind(&values, wanted, markers, format) }
 }
 
 /// Converts an Arrow array to the column type that corresponds to its Arrow type. Values listed in `markers` become missing values.
-fn natural(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
+fn values_of_arrow_type(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
     let second = |per_second: i64| move |value: i64| value.div_euclid(per_second);
     match array.data_type() {
         DataType::Boolean => Ok(Values::Boolean(array.as_boolean().iter().collect())),
-        DataType::Date32 => Ok(times::<Date32Type>(array, |day| i64::from(day) * 86400)),
-        DataType::Date64 => Ok(times::<Date64Type>(array, second(1_000))),
-        DataType::Timestamp(TimeUnit::Second, _) => Ok(times::<TimestampSecondType>(array, second(1))),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => Ok(times::<TimestampMillisecondType>(array, second(1_000))),
+        DataType::Date32 => Ok(convert_times::<Date32Type>(array, |day| i64::from(day) * 86400)),
+        DataType::Date64 => Ok(convert_times::<Date64Type>(array, second(1_000))),
+        DataType::Timestamp(TimeUnit::Second, _) => Ok(convert_times::<TimestampSecondType>(array, second(1))),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            Ok(convert_times::<TimestampMillisecondType>(array, second(1_000)))
+        }
         DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            Ok(times::<TimestampMicrosecondType>(array, second(1_000_000)))
+            Ok(convert_times::<TimestampMicrosecondType>(array, second(1_000_000)))
         }
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            Ok(times::<TimestampNanosecondType>(array, second(1_000_000_000)))
+            Ok(convert_times::<TimestampNanosecondType>(array, second(1_000_000_000)))
         }
         DataType::Dictionary(..) => {
             let array = array.as_any_dictionary();
-            Ok(dictionary_values(&natural(array.values(), markers)?, array.keys(), &array.normalized_keys()))
+            Ok(dictionary_values(
+                &values_of_arrow_type(array.values(), markers)?,
+                array.keys(),
+                &array.normalized_keys(),
+            ))
         }
         DataType::Utf8 => strings(array.as_string::<i32>().iter().map(|string| string.map(str::as_bytes)), markers),
         DataType::LargeUtf8 => {
@@ -117,28 +123,32 @@ fn natural(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, Invalid
 fn numbers(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
     let scaled = |scale: i8| move |digits: f64| digits / 10f64.powi(i32::from(scale));
     let mut values = match array.data_type() {
-        DataType::Int8 => converted::<Int8Type>(array, f64::from),
-        DataType::Int16 => converted::<Int16Type>(array, f64::from),
-        DataType::Int32 => converted::<Int32Type>(array, f64::from),
-        DataType::Int64 => converted::<Int64Type>(array, |value| value as f64),
-        DataType::UInt8 => converted::<UInt8Type>(array, f64::from),
-        DataType::UInt16 => converted::<UInt16Type>(array, f64::from),
-        DataType::UInt32 => converted::<UInt32Type>(array, f64::from),
-        DataType::UInt64 => converted::<UInt64Type>(array, |value| value as f64),
-        DataType::Float16 => converted::<Float16Type>(array, f64::from),
-        DataType::Float32 => converted::<Float32Type>(array, f64::from),
-        DataType::Float64 => converted::<Float64Type>(array, |value| value),
-        DataType::Decimal32(_, scale) => converted::<Decimal32Type>(array, |value| scaled(*scale)(f64::from(value))),
-        DataType::Decimal64(_, scale) => converted::<Decimal64Type>(array, |value| scaled(*scale)(value as f64)),
-        DataType::Decimal128(_, scale) => converted::<Decimal128Type>(array, |value| scaled(*scale)(value as f64)),
-        // The null type, in which every value is missing.
+        DataType::Int8 => convert_numbers::<Int8Type>(array, f64::from),
+        DataType::Int16 => convert_numbers::<Int16Type>(array, f64::from),
+        DataType::Int32 => convert_numbers::<Int32Type>(array, f64::from),
+        DataType::Int64 => convert_numbers::<Int64Type>(array, |value| value as f64),
+        DataType::UInt8 => convert_numbers::<UInt8Type>(array, f64::from),
+        DataType::UInt16 => convert_numbers::<UInt16Type>(array, f64::from),
+        DataType::UInt32 => convert_numbers::<UInt32Type>(array, f64::from),
+        DataType::UInt64 => convert_numbers::<UInt64Type>(array, |value| value as f64),
+        DataType::Float16 => convert_numbers::<Float16Type>(array, f64::from),
+        DataType::Float32 => convert_numbers::<Float32Type>(array, f64::from),
+        DataType::Float64 => convert_numbers::<Float64Type>(array, |value| value),
+        DataType::Decimal32(_, scale) => {
+            convert_numbers::<Decimal32Type>(array, |value| scaled(*scale)(f64::from(value)))
+        }
+        DataType::Decimal64(_, scale) => convert_numbers::<Decimal64Type>(array, |value| scaled(*scale)(value as f64)),
+        DataType::Decimal128(_, scale) => {
+            convert_numbers::<Decimal128Type>(array, |value| scaled(*scale)(value as f64))
+        }
+        // Only the null type is left, in which every value is missing.
         _ => vec![f64::NAN; array.len()],
     };
     if let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) {
         values.iter_mut().zip(nulls).filter(|(_, present)| !present).for_each(|(value, _)| *value = f64::NAN);
     }
     for (row, value) in values.iter_mut().enumerate() {
-        // This is checked before infinity is refused, because the user may have listed infinity as a missing value.
+        // Missing values are recognised before infinity is refused, because the user may have listed infinity as a missing value.
         if markers.contains_number(*value) {
             *value = f64::NAN;
         } else if value.is_infinite() {
@@ -148,11 +158,11 @@ fn numbers(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, Invalid
     Ok(Values::Number(values))
 }
 
-fn converted<T: ArrowPrimitiveType>(array: &ArrayRef, number: impl Fn(T::Native) -> f64) -> Vec<f64> {
+fn convert_numbers<T: ArrowPrimitiveType>(array: &ArrayRef, number: impl Fn(T::Native) -> f64) -> Vec<f64> {
     array.as_primitive::<T>().values().iter().map(|value| number(*value)).collect()
 }
 
-fn times<T: ArrowPrimitiveType>(array: &ArrayRef, second: impl Fn(T::Native) -> i64) -> Values {
+fn convert_times<T: ArrowPrimitiveType>(array: &ArrayRef, second: impl Fn(T::Native) -> i64) -> Values {
     Values::Time(array.as_primitive::<T>().iter().map(|value| value.map_or(Values::NO_TIME, &second)).collect())
 }
 
@@ -243,7 +253,9 @@ fn as_kind(
         }
         (ColumnKind::Boolean, _) => {
             let yes = |string: &[u8]| {
-                boolean(string, true).map(Some).or_else(|| MissingMarkers::is_word(string).then_some(None))
+                parse_boolean(string, true)
+                    .map(Some)
+                    .or_else(|| MissingMarkers::is_missing_word(string).then_some(None))
             };
             parse_each(&strings, None, yes).map(Values::Boolean).map_err(invalid)
         }
@@ -258,7 +270,7 @@ fn as_kind(
                     true => time::time_of_day(string).map(|second| Values::TIME_OF_DAY_ORIGIN + second),
                     false => time::parse(string, order),
                 };
-                second.or_else(|| MissingMarkers::is_word(string).then_some(Values::NO_TIME))
+                second.or_else(|| MissingMarkers::is_missing_word(string).then_some(Values::NO_TIME))
             };
             parse_each(&strings, Values::NO_TIME, second).map(Values::Time).map_err(invalid)
         }

@@ -68,7 +68,7 @@ impl ArrowReader {
     ) -> Result<Self> {
         let opened = catch_panic(|| -> Decoded<_> {
             if !is_stream {
-                return Messages::indexed(source.clone());
+                return Messages::read_index(source.clone());
             }
             let mut messages = Messages { source: source.clone(), remaining: Remaining::From(0) };
             let first = messages.next()?.ok_or_else(|| ipc_error("it has no schema"))?;
@@ -118,7 +118,7 @@ impl ArrowReader {
         batch: arrow_ipc::RecordBatch<'_>,
         version: MetadataVersion,
     ) -> Decoded<RecordBatch> {
-        // The decoder searches the list of wanted columns for every column, which is slow for many columns. Without a list it reads all.
+        // The decoder searches the list of wanted columns for every column, which is slow for many columns. So no list is given if all are wanted.
         let reads_all_columns = self.projection.len() == self.schema.fields().len();
         let projection = Some(self.projection.as_slice()).filter(|_| !reads_all_columns);
         read_record_batch(body, batch, self.schema.clone(), &self.dictionaries, projection, &version)
@@ -170,7 +170,7 @@ fn checked_schema(schema: arrow_ipc::Schema<'_>) -> Decoded<SchemaRef> {
 
 impl Messages {
     /// Reads the index and the schema of a file. The end of a file consists of the index, the length of the index and a magic number.
-    fn indexed(source: ByteSource) -> Decoded<(Self, SchemaRef)> {
+    fn read_index(source: ByteSource) -> Decoded<(Self, SchemaRef)> {
         let truncated = || ipc_error("it is truncated");
         let tail = source.len().checked_sub(10).ok_or_else(truncated)?;
         let tail_bytes = bytes_of(&source, tail, 10)?;
@@ -202,7 +202,7 @@ impl Messages {
         }
         let mut begin = start.saturating_add(4);
         let mut length = number(start)?;
-        // Since 2019 a message begins with the continuation marker `u32::MAX`, followed by its length; older ones begin with their length.
+        // Since 2019 a message begins with the continuation marker `u32::MAX`, followed by its length; older messages begin with their length.
         if length == u32::MAX {
             length = number(begin)?;
             begin += 4;
@@ -250,7 +250,7 @@ fn check_sizes(batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> Decoded<()>
     if total > MAX_DECOMPRESSED.max((body.len() as u64).saturating_mul(MAX_RATIO)) {
         return Err(ipc_error("a message declares an implausible decompressed size"));
     }
-    // Every Arrow type except null takes at least one bit for each row, so there cannot be more rows than bits.
+    // Every Arrow type except null takes at least one bit for each row, so a batch cannot have more rows than bits.
     let max_rows = total.saturating_mul(8).saturating_add(1024);
     if u64::try_from(batch.length()).map_or(true, |rows| rows > max_rows) {
         return Err(ipc_error("a batch has more rows than bits"));

@@ -12,9 +12,9 @@
 //!
 //! # Recognised in text
 //!
-//! Delimiter (comma, semicolon, tab, pipe), decimal comma, quotes, UTF-8 byte order mark and the line ends of any system. Empty columns
-//! without a name at the right are left out. Spaces and tabs around cells are removed. A column without a name but with content is named
-//! by its position, for example `column 3`.
+//! The reader recognises the delimiter (comma, semicolon, tab, pipe), a decimal comma, quotes, a UTF-8 byte order mark and the line ends of any
+//! system. Empty columns without a name at the right are left out. Spaces and tabs around cells are removed. A column without a name but with
+//! content is named by its position, for example `column 3`.
 //!
 //! # Rows
 //!
@@ -99,7 +99,7 @@ pub use write::{TableFormat, TableWriter};
 
 /// Parses `true`, `false`, `yes` or `no`. If the user set the column type to boolean (`is_forced`), `0`, `1` and the first letters of these
 /// words are accepted too.
-fn boolean(cell: &[u8], is_forced: bool) -> Option<bool> {
+fn parse_boolean(cell: &[u8], is_forced: bool) -> Option<bool> {
     let is_one_of = |words: &[&[u8]]| words.iter().any(|word| cell.eq_ignore_ascii_case(word));
     if is_one_of(&[b"true", b"yes"]) || is_forced && is_one_of(&[b"1", b"t", b"y"]) {
         Some(true)
@@ -116,7 +116,7 @@ fn cell_excerpt(cell: &[u8]) -> String {
     let text = String::from_utf8_lossy(&cell[..cell.len().min(4 * MAX_CHARACTERS)]);
     let mut excerpt = String::new();
     for character in text.chars().take(MAX_CHARACTERS) {
-        if crate::setting::is_hidden(character) {
+        if crate::setting::needs_escape(character) {
             excerpt.extend(character.escape_default());
         } else {
             excerpt.push(character);

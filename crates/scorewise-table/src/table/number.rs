@@ -106,13 +106,13 @@ pub(super) fn parse_formatted(cell: &[u8], mark: u8) -> Option<FormattedNumber> 
         return None;
     }
     let plain = parse(digits, mark).filter(|value| value.is_finite());
-    let value = plain.or_else(|| ungrouped(rest, mark))?;
+    let value = plain.or_else(|| parse_with_separators(rest, mark))?;
     let value = if minus == Some(true) { -value } else { value };
     Some(FormattedNumber { value, is_grouped: plain.is_none(), sign })
 }
 
 /// Parses a number with thousands separators: `1,234,567.8`.
-fn ungrouped(text: &str, mark: u8) -> Option<f64> {
+fn parse_with_separators(text: &str, mark: u8) -> Option<f64> {
     let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, decimals) = match text.split_once(char::from(mark)) {
         Some((whole, decimals)) => (whole, are_digits(decimals).then_some(decimals)?),

@@ -4,7 +4,7 @@ use super::dictionary::Dictionary;
 use super::{Category, Column, Lines, Reader, Reading, Source, Table, Values};
 use crate::error::Result;
 
-/// Reads a whole table. The levels of a category are in order of first appearance; the number of threads makes no difference.
+/// Reads a whole table. The levels of a category are in order of first appearance. The table does not depend on the number of threads.
 ///
 /// ```
 /// use scorewise_table::table::{BuiltIn, Reading, Source, read};
@@ -21,13 +21,13 @@ pub fn read(source: &Source, reading: &Reading) -> Result<Table> {
 impl Reader {
     /// Reads all remaining rows as one table.
     pub fn whole(&mut self) -> Result<Table> {
-        Ok(joined(self.by_ref().collect::<Result<Vec<Table>>>()?))
+        Ok(joined_table(self.by_ref().collect::<Result<Vec<Table>>>()?))
     }
 }
 
 /// Joins chunks into one table, column by column. The chunks of a column are freed as soon as the column is joined, so that at most one column
 /// is in memory twice.
-fn joined(mut chunks: Vec<Table>) -> Table {
+fn joined_table(mut chunks: Vec<Table>) -> Table {
     if chunks.len() == 1 {
         return chunks.remove(0);
     }

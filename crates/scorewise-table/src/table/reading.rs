@@ -88,7 +88,7 @@ impl MissingMarkers {
     #[inline]
     pub(super) fn contains_string(&self, cell: &[u8]) -> bool {
         // `NA` must be in capitals, since `Na` may be sodium. `None` and `null` are not listed here because they may be classes: see
-        // `is_word`.
+        // `is_missing_word`.
         cell.is_empty()
             || cell == b"?"
             || cell == b"NA"
@@ -99,7 +99,7 @@ impl MissingMarkers {
 
     /// Whether a cell is a word that means a missing value in a column of numbers, dates or booleans. In a column of strings such a
     /// word may be a class.
-    pub(super) fn is_word(cell: &[u8]) -> bool {
+    pub(super) fn is_missing_word(cell: &[u8]) -> bool {
         const WORDS: [&[u8]; 11] =
             [b"-", b"--", b".", b"na", b"n/a", b"n.a.", b"nat", b"null", b"none", b"nil", b"\\N"];
         cell.len() <= 4 && WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
@@ -168,11 +168,18 @@ mod tests {
         }
         assert!(markers.contains(b"-200,0", b','));
         for cell in ["<NA>", "#N/A", "NaT"] {
-            assert!(markers.contains(cell.as_bytes(), b'.') && !MissingMarkers::is_word(b"x"), "{cell}");
+            assert!(markers.contains(cell.as_bytes(), b'.') && !MissingMarkers::is_missing_word(b"x"), "{cell}");
         }
         for cell in ["None", "null", "NULL", "Na", "na", "-", "--", ".", "N/A", "nil", "\\N", "n.a."] {
-            assert!(!markers.contains(cell.as_bytes(), b'.') && MissingMarkers::is_word(cell.as_bytes()), "{cell}");
+            assert!(
+                !markers.contains(cell.as_bytes(), b'.') && MissingMarkers::is_missing_word(cell.as_bytes()),
+                "{cell}"
+            );
         }
-        assert!(!markers.contains(b"200", b'.') && !MissingMarkers::is_word(b"200") && !MissingMarkers::is_word(b""));
+        assert!(
+            !markers.contains(b"200", b'.')
+                && !MissingMarkers::is_missing_word(b"200")
+                && !MissingMarkers::is_missing_word(b"")
+        );
     }
 }

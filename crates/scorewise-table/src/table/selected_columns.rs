@@ -65,11 +65,15 @@ impl SelectedColumns {
         let given = reading.columns.clone();
         let given = given.as_ref();
         if given.is_some_and(|given| given.len() != names.len()) {
-            let problem = format!("{} names for a file of {} columns", given.map_or(0, Vec::len), names.len());
+            let problem = format!(
+                "the number of given names is {}, but the number of columns is {}",
+                given.map_or(0, Vec::len),
+                names.len()
+            );
             return Err(Error::setting(
                 "columns",
                 problem,
-                format!("{format} files contain the names of their columns; leave it out"),
+                format!("leave the names out: {format} files contain the names of their columns"),
             ));
         }
         let names = given.map_or(names, |given| given.iter().map(String::as_str).collect());
@@ -140,7 +144,7 @@ impl SelectedColumns {
         &mut self,
         arrays: Vec<std::result::Result<Option<ArrayRef>, String>>,
     ) -> Option<Result<Table>> {
-        // If several columns have errors, that of the first column is reported, so that the message does not depend on the speed of threads.
+        // If several columns have errors, the error of the first column is reported, so that the message does not depend on the speed of threads.
         let mut decoded = Vec::with_capacity(arrays.len());
         for array in arrays {
             match array {

@@ -93,7 +93,7 @@ impl BuiltIn {
         }
     }
 
-    fn compressed(self) -> &'static [u8] {
+    fn compressed_bytes(self) -> &'static [u8] {
         match self {
             BuiltIn::Adult => include_bytes!("../../data/adult.data.gz"),
             BuiltIn::AdultTest => include_bytes!("../../data/adult.test.gz"),
@@ -104,7 +104,7 @@ impl BuiltIn {
     /// The text of the table, and the number of the line of the original file on which it begins.
     fn text(self) -> io::Result<(Vec<u8>, u64)> {
         let mut text = Vec::new();
-        MultiGzDecoder::new(self.compressed()).read_to_end(&mut text)?;
+        MultiGzDecoder::new(self.compressed_bytes()).read_to_end(&mut text)?;
         if self != BuiltIn::AdultTest {
             return Ok((text, 1));
         }
@@ -199,9 +199,9 @@ fn open(source: &Source, reading: &mut Reading) -> Result<Opened> {
                 whole.read_to_end(&mut bytes).map_err(|error| unreadable(&name, &error))?;
                 Ok::<_, Error>(ByteSource::memory(bytes))
             };
-            match recognise(&name, &start)? {
+            match recognise_format(&name, &start)? {
                 Format::Text => Ok(Opened::Text { text: Box::new(whole), line: 1 }),
-                Format::Gzip => Ok(Opened::Text { text: Box::new(decompressed(whole)), line: 1 }),
+                Format::Gzip => Ok(Opened::Text { text: Box::new(gzip_decoder(whole)), line: 1 }),
                 Format::Parquet => Ok(Opened::Parquet(in_memory(whole)?)),
                 Format::ArrowFile => Ok(Opened::Arrow { bytes: in_memory(whole)?, is_stream: false }),
                 Format::ArrowStream => Ok(Opened::Arrow { bytes: in_memory(whole)?, is_stream: true }),
@@ -218,7 +218,7 @@ fn open_file(path: &Path, name: &str) -> Result<Opened> {
         return Err(Error::data(Location::file(name), "is a directory", "name one of the files in it"));
     }
     let start = first_bytes(&mut file).map_err(|error| unreadable(name, &error))?;
-    let format = recognise(name, &start)?;
+    let format = recognise_format(name, &start)?;
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
     let expected = match extension.as_str() {
         "parquet" | "pq" => "Parquet",
@@ -236,14 +236,14 @@ fn open_file(path: &Path, name: &str) -> Result<Opened> {
     let whole = Cursor::new(start).chain(file.try_clone().map_err(|error| unreadable(name, &error))?);
     Ok(match format {
         Format::Text => Opened::Text { text: Box::new(whole), line: 1 },
-        Format::Gzip => Opened::Text { text: Box::new(decompressed(whole)), line: 1 },
+        Format::Gzip => Opened::Text { text: Box::new(gzip_decoder(whole)), line: 1 },
         Format::Parquet => Opened::Parquet(ByteSource::file(file, metadata.len())),
         Format::ArrowFile => Opened::Arrow { bytes: ByteSource::file(file, metadata.len()), is_stream: false },
         Format::ArrowStream => Opened::Arrow { bytes: ByteSource::file(file, metadata.len()), is_stream: true },
     })
 }
 
-fn decompressed<R: Read>(compressed: R) -> MultiGzDecoder<io::BufReader<R>> {
+fn gzip_decoder<R: Read>(compressed: R) -> MultiGzDecoder<io::BufReader<R>> {
     MultiGzDecoder::new(io::BufReader::with_capacity(64 << 10, compressed))
 }
 
@@ -264,7 +264,7 @@ enum Format {
 }
 
 /// Recognises the format of a file by its first bytes; an error for formats that cannot be read.
-fn recognise(name: &str, start: &[u8]) -> Result<Format> {
+fn recognise_format(name: &str, start: &[u8]) -> Result<Format> {
     let refused = |problem: &str, hint: &str| Err(Error::data(Location::file(name), problem, hint));
     match start {
         [] => refused("is empty", "a table needs a header and at least one row"),
@@ -316,10 +316,10 @@ pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
     }
     let pairs = start.chunks_exact(2);
     let zeros = |byte: usize| pairs.clone().filter(|pair| pair[byte] == 0).count();
-    // In UTF-16, all characters of a table in Latin letters have a zero byte, and at least a fifth of the characters in other scripts.
+    // In UTF-16, all characters of a table in Latin letters have a zero byte, and so have at least a fifth of the characters of other tables.
     let min_zeros = (pairs.len() / 5).max(1);
-    // In little-endian text the second byte of a pair is the zero, otherwise the first. A few characters of other scripts have a zero in the
-    // other byte, so the counts are compared.
+    // In little-endian text the zero is the second byte of a pair, in big-endian text the first. A few characters of other scripts have a zero
+    // in the other byte, so the two numbers of zeros are compared.
     match (zeros(0), zeros(1)) {
         (few, most) if most >= min_zeros && most > 4 * few => {
             Err(not_utf8(name, "UTF-16 text without a byte order mark", "utf-16le"))

@@ -25,7 +25,7 @@ pub(super) enum DateOrder {
 
 /// Parses a date, with or without a time of day, as seconds since 1970-01-01 00:00. `None` if the cell is not a date.
 pub(super) fn parse(cell: &[u8], order: DateOrder) -> Option<i64> {
-    let (parts, rest) = numeric_date(cell).or_else(|| other_date(cell))?;
+    let (parts, rest) = numeric_date(cell).or_else(|| date_with_month_name_or_eight_digits(cell))?;
     let (year, month, day) = match (parts, order) {
         (DateParts::YearFirst(year, month, day), _) => (year, month, day),
         (DateParts::YearLast(day, month, year), DateOrder::DayFirst)
@@ -44,7 +44,7 @@ pub(super) fn time_of_day(cell: &[u8]) -> Option<i64> {
     seconds_of_day(cell).map(|second| second.rem_euclid(DAY))
 }
 
-/// Whether a cell is a date if either the day or the month may come first.
+/// Whether a cell is a date with either the day or the month first.
 pub(super) fn is_date(cell: &[u8]) -> bool {
     parse(cell, DateOrder::DayFirst).is_some()
         || numeric_date(cell).is_some() && parse(cell, DateOrder::MonthFirst).is_some()
@@ -94,7 +94,7 @@ fn numeric_date(cell: &[u8]) -> Option<(DateParts, &[u8])> {
 }
 
 /// Parses a date with the name of a month (`31 Jan 2010`), or a date of eight digits (`20100131`). Returns the date and the rest of the cell.
-fn other_date(cell: &[u8]) -> Option<(DateParts, &[u8])> {
+fn date_with_month_name_or_eight_digits(cell: &[u8]) -> Option<(DateParts, &[u8])> {
     let separators =
         |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b' ' | b'-' | b',' | b'.' | b'/')).count();
     if cell.len() == 8 && cell.iter().all(u8::is_ascii_digit) {
@@ -172,11 +172,11 @@ fn seconds_of_day(text: &[u8]) -> Option<i64> {
     if hour > 23 || minute > 59 || second > 59 || hour_digits > 2 || minute_digits != 2 {
         return None;
     }
-    Some(i64::from(hour * 3600 + minute * 60 + second) - offset(rest)?)
+    Some(i64::from(hour * 3600 + minute * 60 + second) - utc_offset(rest)?)
 }
 
 /// Parses an offset from UTC (`Z`, `+01:00`, `+0100`, `+01`) as seconds; 0 for an empty text.
-fn offset(text: &[u8]) -> Option<i64> {
+fn utc_offset(text: &[u8]) -> Option<i64> {
     let text = text.strip_prefix(b" ").unwrap_or(text);
     let (sign, rest) = match text {
         [] | [b'Z' | b'z'] => return Some(0),

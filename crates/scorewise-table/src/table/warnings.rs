@@ -61,7 +61,7 @@ pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
 fn repeated_outlier(values: &[f64]) -> Option<f64> {
     let present = || values.iter().copied().filter(|value| !value.is_nan());
     let (low, high) = present().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
-    // Counting comes before sorting because it is faster. In most columns the smallest and largest values are rare, and nothing is sorted.
+    // Values are counted before they are sorted, because counting is faster and most columns need no sorting: their extreme values are rare.
     let count = |value: f64| present().filter(|other| *other == value).count();
     let rows = present().count();
     let repeats = |value: f64| value != 0.0 && value.is_finite() && count(value) >= (rows / 100).max(3);
@@ -93,11 +93,11 @@ fn is_outlier(candidate: f64, mut others: Vec<f64>) -> bool {
     let within = others.iter().filter(|value| (low..=high).contains(*value)).count();
     let step = (high - low) / (within.max(2) - 1) as f64;
     let is_only_negative = candidate < 0.0 && first >= 0.0 && candidate.fract() == 0.0;
-    (is_only_negative || are_nines(candidate)) && gap > 10.0 * step
+    (is_only_negative || consists_of_nines(candidate)) && gap > 10.0 * step
 }
 
 /// Whether a number consists of at least two nines: 99, 999, 99.9, -9999.
-fn are_nines(value: f64) -> bool {
+fn consists_of_nines(value: f64) -> bool {
     let text = value.abs().to_string();
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     digits >= 2 && text.bytes().all(|byte| matches!(byte, b'9' | b'.'))
@@ -133,7 +133,8 @@ fn numbers_as_text(Category { codes, levels }: &Category, name: &str) -> Option<
         return Some(format!("{reading}; `{}` reads them as numbers", Setting("numeric").to(name)));
     };
     let level = cell_excerpt(levels[most_frequent].as_bytes());
-    let in_text = if MissingMarkers::is_word(levels[most_frequent].as_bytes()) { " in a column of text" } else { "" };
+    let in_text =
+        if MissingMarkers::is_missing_word(levels[most_frequent].as_bytes()) { " in a column of text" } else { "" };
     let times = if counts[most_frequent] == 1 { "once".into() } else { format!("{} times", counts[most_frequent]) };
     Some(format!(
         "{reading}; the most frequent other cell is `{level}` ({times}), which is not read as missing{in_text}; \
@@ -188,11 +189,19 @@ mod tests {
         assert_eq!(found_with(0.0, 900, (1..100).map(f64::from)), None, "zeros");
         let tail = |i: u32| (1000.0 / f64::from(i + 1)).powi(2);
         assert_eq!(repeated_outlier(&(0..1000).map(tail).collect::<Vec<_>>()), None, "a heavy tail");
-        assert_eq!(found_with(-1.0, 50, (0..1000).map(|i| f64::from(i % 30))), None, "a degree of frost");
+        assert_eq!(
+            found_with(-1.0, 50, (0..1000).map(|i| f64::from(i % 30))),
+            None,
+            "the only negative temperature is near the others"
+        );
         assert_eq!(found_with(500.0, 50, (0..1000).map(|i| [5.0, 10.0, 20.0, 50.0, 100.0][i % 5])), None, "doses");
         assert_eq!(found_with(1.0, 50, (0..1000).map(|_| 0.0)), None, "yes and no");
-        assert_eq!(found_with(-999.0, 2, (0..1000).map(f64::from)), None, "once or twice");
-        assert_eq!(found_with(50.0, 50, (0..1000).map(|i| f64::from(i) / 21.0)), None, "a cap");
+        assert_eq!(found_with(-999.0, 2, (0..1000).map(f64::from)), None, "a value that occurs only twice");
+        assert_eq!(
+            found_with(50.0, 50, (0..1000).map(|i| f64::from(i) / 21.0)),
+            None,
+            "a maximum at which values are capped"
+        );
         assert_eq!(repeated_outlier(&[]), None);
         assert_eq!(repeated_outlier(&[f64::NAN; 5]), None);
     }

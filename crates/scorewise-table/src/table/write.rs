@@ -124,7 +124,7 @@ impl<W: Write + Send> TableWriter<W> {
     ) -> io::Result<Self> {
         let schema_metadata: HashMap<String, String> =
             metadata.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-        let schema = Arc::new(Schema::new_with_metadata(fields(like, integers), schema_metadata));
+        let schema = Arc::new(Schema::new_with_metadata(arrow_fields(like, integers), schema_metadata));
         let delimiter = format.delimiter();
         let sink = match format {
             TableFormat::Csv | TableFormat::Tsv => Sink::Text { out: TextOutput::Plain(out), delimiter },
@@ -160,11 +160,11 @@ impl<W: Write + Send> TableWriter<W> {
                 text_blocks(table, *delimiter).into_iter().try_for_each(|block| out.write_all(&block?))
             }
             Sink::Parquet(writer) => {
-                let batch = batch(table, self.schema.clone())?;
+                let batch = record_batch(table, self.schema.clone())?;
                 writer.write(&batch).map_err(write_error)
             }
             Sink::Arrow(writer) => {
-                let batch = batch(table, self.schema.clone())?;
+                let batch = record_batch(table, self.schema.clone())?;
                 writer.write(&batch).map_err(write_error)
             }
         }
@@ -220,7 +220,7 @@ fn text_blocks(table: &Table, delimiter: u8) -> Vec<io::Result<Vec<u8>>> {
 }
 
 /// The Arrow fields (names and types) of the columns of a table.
-fn fields(table: &Table, integers: &[&str]) -> Vec<ArrowField> {
+fn arrow_fields(table: &Table, integers: &[&str]) -> Vec<ArrowField> {
     let field = |column: &super::Column| {
         let data_type = match &column.values {
             Values::Number(_) if integers.contains(&column.name.as_str()) => DataType::Int64,
@@ -235,7 +235,7 @@ fn fields(table: &Table, integers: &[&str]) -> Vec<ArrowField> {
 }
 
 /// The rows of a table as Arrow arrays, in which a missing value is null.
-fn batch(table: &Table, schema: Arc<Schema>) -> io::Result<RecordBatch> {
+fn record_batch(table: &Table, schema: Arc<Schema>) -> io::Result<RecordBatch> {
     let array = |(column, field): (&super::Column, &Arc<ArrowField>)| -> ArrayRef {
         match &column.values {
             Values::Number(values) if *field.data_type() == DataType::Int64 => {

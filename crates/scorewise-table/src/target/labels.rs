@@ -69,7 +69,8 @@ impl Unmatched {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let substituted = (!self.substituted.is_empty()).then(|| {
             let words: Vec<&str> = self.substituted.iter().map(String::as_str).collect();
-            format!("{} are read as the classes {}", quoted_list(&words), quoted_list(&names))
+            let read = if words.len() == 1 { "is read as one of" } else { "are read as" };
+            format!("{} {read} the classes {}", quoted_list(&words), quoted_list(&names))
         });
         let unmatched = (!self.rows.is_empty()).then(|| {
             let rows: usize = self.rows.values().sum();

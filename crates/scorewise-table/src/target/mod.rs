@@ -7,7 +7,7 @@
 //!
 //! let pm = Column { name: "pm2.5 [µg/m3]".into(), values: Values::Number(vec![50.0, 410.0, f64::NAN, 30.0]) };
 //! let table = Table { file: "air.csv".into(), columns: vec![pm], ..Table::default() };
-//! // Will it be above 400 in the next row?
+//! // Will PM2.5 be above 400 in the next row?
 //! let (target, _) = Target::parse("pm2.5 [µg/m3] > 400", &table, None, 1)?;
 //! let (labels, notes) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default())?)?;
 //! assert_eq!(labels.classes, [1, Labels::MISSING, 0, Labels::MISSING]);
@@ -111,7 +111,10 @@ impl Target {
         match &self.rule {
             LabelRule::Classes(classes) => {
                 if !(2..=MAX_CLASSES).contains(&classes.len()) {
-                    return Err(format!("the target has {} classes; 2 to {MAX_CLASSES} are allowed", classes.len()));
+                    return Err(format!(
+                        "the number of classes is {}, but must be from 2 to {MAX_CLASSES}",
+                        classes.len()
+                    ));
                 }
                 match (1..classes.len()).find(|at| classes[..*at].contains(&classes[*at])) {
                     Some(at) => Err(format!("the class `{}` is listed twice", classes[at].escape_debug())),
@@ -153,7 +156,7 @@ impl ComparisonOperator {
         matches!(self, ComparisonOperator::Equal | ComparisonOperator::Unlike)
     }
 
-    /// Whether the condition `x OPERATOR with` holds.
+    /// Whether the condition `x OPERATOR operand` holds.
     #[must_use]
     pub fn holds(self, x: f64, operand: f64) -> bool {
         match self {

@@ -33,9 +33,9 @@ impl Target {
             ));
         }
         if let Some(column) = column_named(text, table) {
-            return classes(column, table, positive, lead);
+            return target_of_classes(column, table, positive, lead);
         }
-        let Some((column, comparison, value)) = condition(text, table) else {
+        let Some((column, comparison, value)) = split_condition(text, table) else {
             let name =
                 OPERATORS.iter().filter_map(|(symbol, _)| text.find(symbol)).min().map_or(text, |at| &text[..at]);
             return Err(names::column(table, "target", name.trim()).err().unwrap_or_else(|| {
@@ -69,7 +69,7 @@ fn unquoted(text: &str) -> Option<&str> {
 }
 
 /// Splits a condition into its column, operator and value; `None` if no operator has the name of a column on its left.
-fn condition<'a, 'b>(text: &'b str, table: &'a Table) -> Option<(&'a Column, ComparisonOperator, &'b str)> {
+fn split_condition<'a, 'b>(text: &'b str, table: &'a Table) -> Option<(&'a Column, ComparisonOperator, &'b str)> {
     // The name of a column may contain operators, so the text is searched from the right. At each position the longer operators are tried
     // first. Positions inside a two-character operator, such as the `=` of `>=`, are only tried when no other position fits.
     let split = |at: usize| {
@@ -99,7 +99,7 @@ fn condition_value(column: &Column, comparison: ComparisonOperator, value: &str)
                 Ok(x) if x.is_finite() => Ok(ConditionValue::Number(x)),
                 _ => {
                     let problem = format!("{name} holds numbers, and {} is not a number", quoted(text));
-                    Err(Error::setting("target", problem, "compare it with a number"))
+                    Err(Error::setting("target", problem, "compare the column with a number"))
                 }
             };
         }
@@ -129,7 +129,12 @@ struct Class {
 }
 
 /// The target whose classes are the values of a column, and notes for the user.
-fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) -> Result<(Target, Vec<Note>)> {
+fn target_of_classes(
+    column: &Column,
+    table: &Table,
+    positive: Option<&str>,
+    lead: usize,
+) -> Result<(Target, Vec<Note>)> {
     let error =
         |problem: String, hint: String| Error::data(Location::file(&table.file).column(&column.name), problem, hint);
     if let Values::Time(_) = &column.values {
@@ -169,7 +174,7 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
     }
     let wanted = match positive {
         None => None,
-        Some(text) => Some(position(text.trim(), &names).ok_or_else(|| {
+        Some(text) => Some(class_index(text.trim(), &names).ok_or_else(|| {
             let problem = format!("{} is not a class of {}", quoted(text), quoted(&column.name));
             Error::setting("positive", problem, format!("the classes are {}", quoted_list(&names)))
         })?),
@@ -208,7 +213,7 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
 }
 
 /// The index of the class called `text`, or of the class that is the same number written differently (`1` and `1.0`).
-fn position(text: &str, names: &[&str]) -> Option<usize> {
+fn class_index(text: &str, names: &[&str]) -> Option<usize> {
     let same_number = |name: &&str| matches!((name.parse::<f64>(), text.parse::<f64>()), (Ok(a), Ok(b)) if a == b);
     names.iter().position(|name| *name == text).or_else(|| names.iter().position(same_number))
 }

@@ -18,7 +18,7 @@ pub struct Cpu {
 impl Backend for Cpu {
     fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>> {
         let ended = AtomicBool::new(false);
-        // If there are more threads than jobs, the threads are divided among the jobs, and those of one job share the work of each batch.
+        // If there are more threads than jobs, the threads are divided among the jobs, and the threads of one job share the work of each batch.
         let threads_of_job = (self.threads / jobs.len().max(1)).max(1);
         let results = in_parallel(jobs.len(), self.threads, |number| {
             if ended.load(Ordering::Relaxed) {

@@ -20,8 +20,8 @@ pub trait Backend: Sync {
     fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>>;
 }
 
-/// The backend that trains on this machine with the given number of threads. The command and Python train with it, so that another backend is
-/// chosen here.
+/// The backend that trains on this machine with the given number of threads. Both the command line and Python call this
+/// function, so it is the place to choose another backend.
 #[must_use]
 pub fn open(threads: usize) -> Box<dyn Backend> {
     Box::new(Cpu { threads })

@@ -7,7 +7,7 @@ use scorewise::{Logits, Probabilities, Result, Rows, Score};
 
 use super::objective::Objective;
 
-/// Logits, labels and weights of the rows of a batch. The same value is reused for every batch, to avoid new allocations.
+/// Logits, labels and weights of the rows of a batch. One `Batch` is reused for all batches, to avoid new allocations.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     /// Logits row by row; a row has one logit for each output of the network.

@@ -9,7 +9,7 @@
 //!
 //! let policy = Policy { epochs: 10, patience: 2, learning_rate: 0.1, keep: Keep::Best, restarts: true, centre: true, warm_up: None };
 //! let mut course = Course::new(policy);
-//! let losses = [0.9, 0.7, 0.8, 0.8, 0.6]; // stops after the fourth: two epochs without a lower loss
+//! let losses = [0.9, 0.7, 0.8, 0.8, 0.6]; // training stops after the fourth epoch: two epochs without a lower loss
 //! let mut epoch = 0;
 //! loop {
 //!     match course.action() {
@@ -232,7 +232,7 @@ impl Course {
         let lowest = if is_candidate { validation } else { f64::INFINITY };
         self.run = PhaseRun { first: validation, lowest, ..PhaseRun::default() };
         self.state = CourseState::Train(phase);
-        if self.epochs(phase) == 0 {
+        if self.max_epochs(phase) == 0 {
             self.run.stop_reason = self.warm_up.stop_reason;
             self.end_phase(phase);
         }
@@ -244,8 +244,8 @@ impl Course {
         self.run.history.len()
     }
 
-    /// Tells the course that an epoch has ended, and with `stop` that the user wants training to end. Returns whether the current weights are
-    /// the best of the phase so far; if so, the trainer must save them.
+    /// Tells the course that an epoch has ended; `stop` says whether the user wants training to end. Returns whether the current weights are the
+    /// best of the phase so far; if so, the trainer must save them.
     pub fn record(&mut self, epoch: Epoch, stop: bool) -> bool {
         let CourseState::Train(phase) = self.state else { return false };
         let run = &mut self.run;
@@ -266,7 +266,7 @@ impl Course {
         } else if since_best >= self.patience(phase) {
             self.run.stop_reason = StopReason::Patience;
             self.end_phase(phase);
-        } else if count >= self.epochs(phase) {
+        } else if count >= self.max_epochs(phase) {
             self.end_phase(phase);
         }
         is_best
@@ -294,8 +294,8 @@ impl Course {
     /// Tells the course whether all validation rows get the same label.
     pub fn checked(&mut self, one_sided: bool) {
         self.success = (self.warm_up.loss_fell() || self.run.loss_fell()) && !one_sided;
-        // In any epoch, a step of the optimiser can move all predictions out of the support of the prior. Then the gradient is 0 and the attempt
-        // cannot learn any more.
+        // In any epoch, a step of the optimiser can move all predictions out of the support of the prior. Then the gradient is 0, so
+        // the attempt cannot learn any more, and a new attempt is started if that is allowed.
         let has_no_gradient = self.run.history.last().is_some_and(|epoch| epoch.coverage == 0.0);
         if self.may_restart() && has_no_gradient && !self.success && !self.run.ended_early() {
             self.restart();
@@ -346,7 +346,7 @@ impl Course {
         }
     }
 
-    fn epochs(&self, phase: Phase) -> usize {
+    fn max_epochs(&self, phase: Phase) -> usize {
         match (phase, self.policy.warm_up) {
             (Phase::WarmUp, Some(warm_up)) => warm_up.epochs,
             // A training run that was stopped or diverged during the warm-up has no epochs in the main phase.

@@ -33,7 +33,7 @@ pub enum Phase {
 /// The losses of one epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
-    /// The phase of the epoch, which determines the loss that `training` and `validation` are values of.
+    /// The phase of the epoch. `training` and `validation` are values of the loss that this phase minimises.
     pub phase: Phase,
     /// Mean loss of the batches of the epoch. The loss of a batch is computed before the weights are updated with its gradient.
     pub training: f64,

@@ -69,7 +69,7 @@ impl Fingerprint {
         values.iter().fold(self.word(values.len() as u64), |hash, text| hash.text(text.as_ref()))
     }
 
-    /// Adds a string to the hash. Eight bytes form a little-endian word.
+    /// Adds a string to the hash. Every eight bytes of the string form a little-endian word.
     #[must_use]
     pub fn text(self, text: &str) -> Self {
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn any_change_of_the_data_changes_the_fingerprint() {
-        let mut tables = vec![table(); 7]; // the last one is not changed
+        let mut tables = vec![table(); 7]; // the last table is left unchanged
         tables[0].columns[0].name = "by".into();
         tables[1].columns[0].values = Values::Number(vec![-3.5, f64::NAN, 1e-300]);
         tables[2].columns[1].values =

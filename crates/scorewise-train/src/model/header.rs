@@ -6,7 +6,7 @@
 //!
 //! The safetensors library can read these files, but it is not used here: when it checks the length of a file, it adds offsets from the
 //! header without checking for overflow. This module compares every size with the length of the file before it allocates memory, and its
-//! errors say whether a file is truncated, damaged or no safetensors file.
+//! errors say whether a file is truncated, damaged or not a safetensors file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -83,7 +83,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
     let mut tensors = BTreeMap::new();
     for (name, entry) in header.tensors {
         let (start, end) = entry.data_offsets;
-        // Both offsets are safe: `end` is at most the length of the data, and `get` returns `None` if `start` is greater than `end`.
+        // Slicing cannot panic: `end` is at most the length of the data, and `get` returns `None` if `start` is greater than `end`.
         let bytes = data.get(start as usize..end as usize);
         let bytes = bytes.ok_or_else(|| {
             HeaderError::Damaged(format!(

@@ -1,6 +1,6 @@
 //! Changes the initial weights of a network so that its first predictions lie inside the support of the prior.
 //!
-//! Outside the support the density of the prior is 0, and so is the gradient. A network whose first predictions all lie outside never learns. So
+//! Outside the support the density of the prior is 0, and so is the gradient. A network whose first predictions all lie outside it never learns. So
 //! the output biases are set to give every class a probability s inside the support of its prior, and the weights of the last layer are scaled
 //! down until all first predictions lie inside the support too.
 //!
@@ -89,7 +89,7 @@ fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
     let end = |prior: &Prior| if mean > 1.0 { prior.support().0 } else { prior.support().1 };
     let ends = sum(&end);
     let share_of_way = if mean == 1.0 { 0.0 } else { (1.0 - mean) / (ends - mean) };
-    // If the probabilities were nearer to the ends of the supports, there would be no room for predictions around them.
+    // The probabilities must not be nearer to the ends of the supports, because there must be room for predictions around them.
     (0.0..0.95)
         .contains(&share_of_way)
         .then(|| priors.iter().map(|prior| prior.mean() + share_of_way * (end(prior) - prior.mean())).collect())
@@ -97,7 +97,7 @@ fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
 
 /// The greatest distance of a logit from its bias at which every prediction still lies where the density of the prior is not close to 0.
 fn max_logit_distance(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
-    // With several classes, the log-odds of a class depend on its own logit and on those of the other classes, so they can move twice as far.
+    // With several classes, the log-odds of a class depend on its own logit and on those of the other classes, so they can change by twice as much.
     let moves = if class_probabilities.len() == 1 { 1.0 } else { 2.0 };
     let distance_to_limit = |(prior, probability): (&&Prior, &f64)| {
         // Near the ends of a wide support the density is nearly 0, and so is the gradient. So predictions must lie between the 1 % and 99 %
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn coverage_is_a_share_of_all_rows_and_classes() {
+    fn coverage_counts_the_predictions_of_all_rows_and_classes() {
         let one = priors(&["cosine:0.05,0.04"]);
         assert_eq!(coverage(&one, &[-2.9, 0.0], 1), 0.5);
         assert_eq!(coverage(&[], &[-2.9, 0.0], 1), 1.0);

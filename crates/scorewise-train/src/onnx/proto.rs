@@ -1,4 +1,4 @@
-//! The protobuf messages of an ONNX file, with the field numbers of `onnx.proto3`. Only the fields that are written are declared. Fields of a
+//! The protobuf messages of an ONNX file, with the field numbers of `onnx.proto3`. Only the fields that scorewise writes are declared. Fields of a
 //! `oneof` are declared as ordinary fields, because their encoding is the same.
 
 use prost::Message;

@@ -1,6 +1,6 @@
 //! The Adult experiment (Table 1 and Figure 2 of Marchetti et al., 2022): is the income of a person above 50 000 dollars?
 //!
-//! The 30162 rows without a missing value are used, with 48 features that are standardised with the mean and deviation of all these rows. For
+//! The 30162 rows without a missing value are used, with 48 features, which are standardised over all these rows. For
 //! each repeat, one fifth of the rows are drawn at random as test rows. A third of the other rows are validation rows, which decide when
 //! training stops; the rest are training rows.
 

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_the_same_after_a_round_trip() {
+    fn names_of_contenders_are_parsed_and_written_back_unchanged() {
         let names =
             ["uniform", "cosine:0.5,0.1", "ce", "persistence", "logistic-8", "logistic-11", "tuned-ce", "strong"];
         for name in names {

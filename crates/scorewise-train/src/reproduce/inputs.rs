@@ -14,11 +14,11 @@ pub(super) const WIND_DIRECTIONS: usize = 4;
 pub enum PollutionInput {
     /// PM2.5 of the hour, 0 if it was not measured. This is the input of Marchetti et al. (2022).
     Pm25,
-    /// The most recent measured PM2.5.
+    /// The most recent PM2.5 measurement.
     LastPm25,
-    /// The PM2.5 that was the most recent measurement this many hours ago.
+    /// The PM2.5 measurement that was the most recent one this many hours ago.
     Lag(usize),
-    /// The most recent measured PM2.5 minus the one that was the most recent this many hours ago.
+    /// The most recent PM2.5 measurement minus the one that was the most recent this many hours ago.
     Change(usize),
     /// A linear forecast of PM2.5 in the next hour from the most recent PM2.5, its change in the last hour, and the wind. The forecast is fitted
     /// by least squares on the training hours whose PM2.5 is above this number. So it learns from the measured values of many hours, and not
@@ -78,13 +78,13 @@ impl PollutionInputs {
     /// The inputs of Marchetti et al. (2022), eight columns.
     #[must_use]
     pub fn of_paper() -> Self {
-        PollutionInputs::all(PollutionInput::WindNumber)
+        PollutionInputs::all_inputs(PollutionInput::WindNumber)
     }
 
     /// The inputs of Marchetti et al. (2022) but with a one-hot encoded wind direction, eleven columns.
     #[must_use]
     pub fn one_hot() -> Self {
-        PollutionInputs::all(PollutionInput::WindDirections)
+        PollutionInputs::all_inputs(PollutionInput::WindDirections)
     }
 
     /// Number of columns of all inputs together.
@@ -93,7 +93,8 @@ impl PollutionInputs {
         self.0.iter().map(|input| if *input == PollutionInput::WindDirections { WIND_DIRECTIONS } else { 1 }).sum()
     }
 
-    fn all(wind: PollutionInput) -> Self {
+    /// PM2.5 and all weather columns, with the wind direction encoded as `wind`.
+    fn all_inputs(wind: PollutionInput) -> Self {
         let mut inputs = vec![PollutionInput::Pm25];
         inputs.extend(Weather::ALL.map(PollutionInput::Weather));
         // Marchetti et al. (2022) put the wind direction before the wind speed. The order of the columns affects only the rounding of results.
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_the_same_after_a_round_trip() {
+    fn names_of_inputs_are_parsed_and_written_back_unchanged() {
         for text in [
             PollutionInputs::of_paper().to_string(),
             PollutionInputs::one_hot().to_string(),

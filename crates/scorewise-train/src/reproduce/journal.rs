@@ -35,7 +35,7 @@ impl Journal {
     pub fn open(path: &Path, experiment: Experiment, seed: u64) -> Result<Self> {
         let io_error = |error: std::io::Error| {
             Error::data(
-                place(path),
+                location_of(path),
                 error.to_string(),
                 format!("choose another folder with `{}`, or another file with `{}`", Setting("out"), Setting("csv")),
             )
@@ -44,25 +44,25 @@ impl Journal {
             fs::create_dir_all(folder).map_err(io_error)?;
         }
         if path.is_dir() {
-            return Err(Error::data(place(path), "is a folder, not a file", "give the name of a file in it"));
+            return Err(Error::data(location_of(path), "is a folder, not a file", "give the name of a file in it"));
         }
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io_error)?;
         if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
-            let hint = format!("wait until it ends, or choose another folder with `{}`", Setting("out"));
-            return Err(Error::data(place(path), "another run is writing to it", hint));
+            let hint = format!("wait until that run ends, or choose another folder with `{}`", Setting("out"));
+            return Err(Error::data(location_of(path), "another run is writing to this file", hint));
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io_error)?;
-        let header = header()?;
+        let header = header_line()?;
         let common = bytes.len().min(header.len());
         if bytes[..common] != header.as_bytes()[..common] {
             let hint = format!("move the file, or choose another folder with `{}`", Setting("out"));
-            return Err(Error::data(place(path), "is not a results file: its header is different", hint));
+            return Err(Error::data(location_of(path), "is not a results file: its header is different", hint));
         }
         let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let mut finished = HashMap::new();
-        for trial in parse(path, &bytes[..complete])? {
+        for trial in parse_trials(path, &bytes[..complete])? {
             check_origin(path, &trial, experiment, seed)?;
             finished.insert(trial.key(), trial);
         }
@@ -79,18 +79,18 @@ impl Journal {
     /// and its new result replaces the old one.
     #[must_use]
     pub fn find(&self, task: &Task) -> Option<Trial> {
-        let finished = self.locked().finished.get(&task.key()).cloned()?;
+        let finished = self.lock_state().finished.get(&task.key()).cloned()?;
         (task.recipe(self.experiment).ok()? == finished.recipe).then_some(finished)
     }
 
     /// Appends the result of a task to the results file.
     pub fn add(&self, trial: &Trial) -> Result<()> {
         let line = csv_lines(std::slice::from_ref(trial), false)?;
-        let mut state = self.locked();
+        let mut state = self.lock_state();
         // The whole line is written at once, so that the file ends in an incomplete line only if the machine stops during this write.
         state.file.write_all(line.as_bytes()).map_err(|error| {
             let hint = "free some disk space and run the same command again: finished results are kept";
-            Error::data(place(&self.path), error.to_string(), hint)
+            Error::data(location_of(&self.path), error.to_string(), hint)
         })?;
         state.finished.insert(trial.key(), trial.clone());
         Ok(())
@@ -104,20 +104,20 @@ impl Journal {
         Outputs::new().write(&self.path, OutputKind::TrainingRuns, csv_lines(&trials, true)?.as_bytes())
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, JournalState> {
+    fn lock_state(&self) -> std::sync::MutexGuard<'_, JournalState> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-fn place(path: &Path) -> Location {
+fn location_of(path: &Path) -> Location {
     Location::file(&path.display().to_string())
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Trial>> {
+fn parse_trials(path: &Path, bytes: &[u8]) -> Result<Vec<Trial>> {
     let mut reader = csv::Reader::from_reader(bytes);
     let not_results = |line: Option<u64>, error: csv::Error| {
         let hint = format!("move the file, or choose another folder with `{}`", Setting("out"));
-        Error::data(Location { line, ..place(path) }, format!("is not a results file: {error}"), hint)
+        Error::data(Location { line, ..location_of(path) }, format!("is not a results file: {error}"), hint)
     };
     let mut trials = Vec::new();
     for record in reader.deserialize() {
@@ -139,10 +139,14 @@ fn check_origin(path: &Path, trial: &Trial, experiment: Experiment, seed: u64) -
     } else {
         return Ok(());
     };
-    Err(Error::data(place(path), problem, format!("move the file, or choose another folder with `{}`", Setting("out"))))
+    Err(Error::data(
+        location_of(path),
+        problem,
+        format!("move the file, or choose another folder with `{}`", Setting("out")),
+    ))
 }
 
-fn header() -> Result<String> {
+fn header_line() -> Result<String> {
     let example = Trial {
         version: String::new(),
         experiment: String::new(),

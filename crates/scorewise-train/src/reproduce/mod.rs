@@ -92,7 +92,7 @@ impl Experiment {
         }
     }
 
-    /// The contenders for each score: those in the table of Marchetti et al. (2022), and priors that its authors trained but did not print.
+    /// The contenders for each score: those in the table of Marchetti et al. (2022), and priors for which its authors printed no results.
     #[must_use]
     pub fn contenders(self) -> Vec<Contender> {
         let cosine = |mu: f64, delta: f64| Prior::cosine(mu, delta).ok().map(Contender::Sol);
@@ -111,7 +111,7 @@ impl Experiment {
     }
 
     /// Maximum number of repeats. The pollution data has a fixed number of windows. The rows of the Adult experiment are drawn at random and could
-    /// be drawn any number of times, so its limit is merely large.
+    /// be drawn any number of times, so its limit is an arbitrary large number.
     #[must_use]
     pub fn max_repeats(self) -> usize {
         match self {

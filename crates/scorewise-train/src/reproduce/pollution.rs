@@ -3,8 +3,8 @@
 //!
 //! There are 100 windows, each starting 120 hours after the previous one. A window has 13104 training hours (a year and a half), followed by
 //! 4320 test hours (half a year). Missing PM2.5 counts as 0, the first day is left out, and the wind direction is one number. Features are
-//! standardised with the mean and deviation of the training hours, and a random third of the training hours are validation rows. Details that
-//! the publication does not specify were chosen to match its numbers.
+//! standardised with the mean and standard deviation of the training hours, and a random third of the training hours are validation rows. Details
+//! that the publication does not specify were chosen to match its numbers.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Window {
     }
 
     /// A fold of a cross-validation inside the training hours of a window. The training hours are divided into `folds` consecutive parts, and
-    /// part number `fold` becomes the test. So the test hours of the window itself are never used, and every season is tested once.
+    /// part number `fold` becomes the test hours. So the test hours of the window itself are never used, and every season is tested once.
     #[must_use]
     pub fn fold(repeat: usize, fold: usize, folds: usize) -> Self {
         let start = WINDOW_STEP_HOURS * repeat;
@@ -116,8 +116,8 @@ impl Pollution {
         let (test, training_rows): (Vec<u32>, Vec<u32>) =
             rows.partition(|row| window.test.contains(&(first + *row as usize)));
         let columns: Vec<Vec<f64>> =
-            inputs.0.iter().flat_map(|input| self.columns(*input, &window.hours, &training_rows)).collect();
-        let scales: Vec<(f64, f64)> = columns.iter().map(|column| scale(column, &training_rows)).collect();
+            inputs.0.iter().flat_map(|input| self.input_columns(*input, &window.hours, &training_rows)).collect();
+        let scales: Vec<(f64, f64)> = columns.iter().map(|column| mean_and_deviation(column, &training_rows)).collect();
         let mut values: Vec<f32> = Vec::new();
         for row in 0..window.hours.len() {
             let standardised =
@@ -143,7 +143,7 @@ impl Pollution {
     }
 
     /// The linear forecast of PM2.5 in the next hour for each of the given hours. [`PollutionInput::Expected`] describes how it is fitted.
-    fn expected(&self, hours: &Range<usize>, training_rows: &[u32], minimum: f64) -> Vec<f64> {
+    fn expected_pm25(&self, hours: &Range<usize>, training_rows: &[u32], minimum: f64) -> Vec<f64> {
         let inputs = [
             PollutionInput::LastPm25,
             PollutionInput::Change(1),
@@ -151,7 +151,7 @@ impl Pollution {
             PollutionInput::WindDirections,
         ];
         let columns: Vec<Vec<f64>> =
-            inputs.iter().flat_map(|input| self.columns(*input, hours, training_rows)).collect();
+            inputs.iter().flat_map(|input| self.input_columns(*input, hours, training_rows)).collect();
         // The fit needs the PM2.5 of the hour and of the next hour, so both must have been measured.
         let is_usable = |row: &usize| {
             let hour = hours.start + row;
@@ -163,7 +163,7 @@ impl Pollution {
     }
 
     /// The columns of an input for the given hours. [`PollutionInput::Expected`] is fitted on the training rows.
-    fn columns(&self, input: PollutionInput, hours: &Range<usize>, training_rows: &[u32]) -> Vec<Vec<f64>> {
+    fn input_columns(&self, input: PollutionInput, hours: &Range<usize>, training_rows: &[u32]) -> Vec<Vec<f64>> {
         let column_of = |values: &[f64]| vec![values[hours.clone()].to_vec()];
         let last_before = |back: usize, hour: usize| self.last[hour.saturating_sub(back)];
         match input {
@@ -173,7 +173,7 @@ impl Pollution {
             PollutionInput::Change(back) => {
                 vec![hours.clone().map(|hour| self.last[hour] - last_before(back, hour)).collect()]
             }
-            PollutionInput::Expected(minimum) => vec![self.expected(hours, training_rows, minimum as f64)],
+            PollutionInput::Expected(minimum) => vec![self.expected_pm25(hours, training_rows, minimum as f64)],
             PollutionInput::Weather(weather) => column_of(&self.weather[weather as usize]),
             PollutionInput::WindNumber => column_of(&self.wind),
             PollutionInput::WindDirections => {
@@ -201,7 +201,7 @@ fn column(table: &Table, name: &str) -> Result<Vec<f64>> {
 }
 
 /// Mean and standard deviation of a column over the given rows; the deviation is 1 if all values are equal.
-fn scale(column: &[f64], rows: &[u32]) -> (f64, f64) {
+fn mean_and_deviation(column: &[f64], rows: &[u32]) -> (f64, f64) {
     let values = rows.iter().map(|row| column[*row as usize]);
     let mean = values.clone().sum::<f64>() / rows.len() as f64;
     let variance = values.map(|x| (x - mean).powi(2)).sum::<f64>() / rows.len() as f64;

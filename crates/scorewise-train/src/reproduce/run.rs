@@ -22,7 +22,7 @@ use crate::job::{Dataset, Job};
 
 /// Runs all tasks that the journal does not contain, and writes the result of each to the journal when it ends. Returns the trials in the order
 /// of the tasks. `on_result` is called for every task; its last argument says whether the task was run now. If `stopped` returns true, no further
-/// job is begun, running jobs are abandoned, and the result is `None`.
+/// job is begun, running jobs are abandoned, and `None` is returned.
 pub fn perform(
     data: &ExperimentData,
     tasks: &[Task],
@@ -173,14 +173,14 @@ impl Progress<'_> {
         let seconds = seconds + start.elapsed().as_secs_f64();
         let trial = task.trial(self.data.experiment(), self.seed, &scores, fits, seconds)?;
         (self.on_ended)(task, &trial)?;
-        *locked(&self.trials[number]) = Some(trial);
+        *lock_mutex(&self.trials[number]) = Some(trial);
         Ok(())
     }
 }
 
 impl Watch for Progress<'_> {
     fn started(&self, job: usize) {
-        *locked(&self.started[job]) = Some(Instant::now());
+        *lock_mutex(&self.started[job]) = Some(Instant::now());
     }
 
     fn epoch(&self, _: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
@@ -192,9 +192,9 @@ impl Watch for Progress<'_> {
         if fit.stop_reason == StopReason::Stopped {
             return Ok(());
         }
-        let seconds = locked(&self.started[job]).map_or(0.0, |start| start.elapsed().as_secs_f64());
+        let seconds = lock_mutex(&self.started[job]).map_or(0.0, |start| start.elapsed().as_secs_f64());
         let number = self.work.task_of_job[job];
-        let mut fits = locked(&self.fits[number]);
+        let mut fits = lock_mutex(&self.fits[number]);
         fits.push((job, fit.clone(), seconds));
         if fits.len() < self.work.tasks[number].jobs.len() {
             return Ok(());
@@ -211,6 +211,6 @@ impl Watch for Progress<'_> {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock_mutex<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

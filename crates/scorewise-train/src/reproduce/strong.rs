@@ -12,17 +12,17 @@ pub const INPUTS: &str = "expected-150";
 pub const MEMBERS: usize = Recipe::STRONG.members;
 
 /// The network settings of the strong recipe.
-pub(super) fn strong(hidden: HiddenLayers) -> NetworkSettings {
+pub(super) fn strong_settings(hidden: HiddenLayers) -> NetworkSettings {
     Recipe::STRONG.settings(NetworkSettings { hidden, ..NetworkSettings::default() })
 }
 
 /// The network settings of the strong recipe for training only with cross-entropy, after which the threshold is tuned.
-pub(super) fn tuned(hidden: HiddenLayers) -> NetworkSettings {
-    NetworkSettings { warm_start: None, ..strong(hidden) }
+pub(super) fn tuned_settings(hidden: HiddenLayers) -> NetworkSettings {
+    NetworkSettings { warm_start: None, ..strong_settings(hidden) }
 }
 
 /// The settings of logistic regression: a network without hidden layers.
-pub(super) fn logistic() -> Result<NetworkSettings> {
+pub(super) fn logistic_settings() -> Result<NetworkSettings> {
     let hidden = "none".parse()?;
     Ok(NetworkSettings { hidden, batch: BatchSize::Rows(512), learning_rate: 1e-2, ..NetworkSettings::default() })
 }

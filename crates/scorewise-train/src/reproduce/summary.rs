@@ -119,15 +119,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn correlated_differences_have_a_wider_interval() {
+    fn correlated_differences_have_a_wider_block_bootstrap_interval() {
         // A hundred differences: ten groups of ten equal values, so that there are only ten independent values.
         let pairs: Vec<(f64, f64)> =
             (0..100).map(|index| (if index / 10 % 2 == 0 { 1.0 } else { -1.0 }, 0.0)).collect();
         let difference = Difference::of(&pairs, 10, 7).unwrap();
         assert_eq!(difference.mean, 0.0);
         let width = |(low, high): (f64, f64)| high - low;
-        // If the values were independent, the width would be 2 · 1.96/√100. With groups of ten equal values it is √10 times that, a little less
-        // because blocks that span two groups are averaged.
+        // If the values were independent, the width would be 2 · 1.96/√100. With groups of ten equal values it is √10 times that, or a little
+        // less because blocks that span two groups are averaged.
         assert!((width(difference.interval) - 0.392).abs() < 0.03, "{difference:?}");
         assert!(width(difference.in_blocks) > 1.5 * width(difference.interval), "{difference:?}");
         assert_eq!(Difference::of(&[(1.0, 0.5); 3], 36, 7).unwrap().in_blocks, (0.5, 0.5));

@@ -54,7 +54,7 @@ pub struct Trial {
     pub restarts: usize,
     /// Number of epochs of the warm-up and the main phase together, averaged over the members.
     pub epochs: f64,
-    /// The best threshold τ* on the training rows; `None` if there is none or if the contender does not tune its threshold.
+    /// The best threshold τ* on the training rows; `None` if no threshold has a defined score or if the contender does not tune its threshold.
     pub threshold: Option<f64>,
     /// Whether the best threshold τ* lies outside the support of the prior.
     pub outside: bool,
@@ -112,9 +112,9 @@ impl Task {
             Contender::Persistence => return Ok(None),
             Contender::Sol(prior) => (published, sol(prior)),
             Contender::CrossEntropy => (published, cross_entropy()),
-            Contender::Logistic(_) => (strong::logistic()?, cross_entropy()),
-            Contender::Tuned => (strong::tuned(experiment.hidden()?), cross_entropy()),
-            Contender::Strong => (strong::strong(experiment.hidden()?), sol(&Recipe::STRONG.prior.parse()?)),
+            Contender::Logistic(_) => (strong::logistic_settings()?, cross_entropy()),
+            Contender::Tuned => (strong::tuned_settings(experiment.hidden()?), cross_entropy()),
+            Contender::Strong => (strong::strong_settings(experiment.hidden()?), sol(&Recipe::STRONG.prior.parse()?)),
         };
         Ok(Some((Learner::Network(settings), objective)))
     }

@@ -99,7 +99,7 @@ fn separation_by_order(values: &Values, rows: &[u32], classes: &[u32], n_classes
     })
 }
 
-/// Whether the levels of a column almost perfectly determine the class; `levels` defines the level of a row. Returns the evidence in words.
+/// If the levels of a column, as [`levels`] defines them, almost perfectly determine the class, returns the evidence in words; otherwise `None`.
 fn separation_by_levels(values: &Values, rows: &[u32], classes: &[u32], n_classes: usize) -> Option<String> {
     let levels = levels(values, rows);
     let n_levels = levels.iter().max().map_or(0, |most| *most as usize + 1);

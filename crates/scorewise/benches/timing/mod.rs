@@ -38,7 +38,7 @@ pub fn measure(rounds: usize, candidates: &mut [Candidate<'_>]) -> Vec<Timing> {
 }
 
 /// Prints one line per candidate with its times, aligned in columns.
-pub fn print(candidates: &[Candidate<'_>], timings: &[Timing]) {
+pub fn print_timings(candidates: &[Candidate<'_>], timings: &[Timing]) {
     for (candidate, timing) in candidates.iter().zip(timings) {
         println!(
             "  {:<44} {:>9.2} ms   (quartiles {:.2} to {:.2})",
@@ -51,7 +51,7 @@ pub fn print(candidates: &[Candidate<'_>], timings: &[Timing]) {
 }
 
 /// Prints a measured value, the limit required for it, and whether the requirement is met.
-pub fn requirement(what: &str, reached: f64, limit: f64, unit: &str) {
+pub fn print_requirement(what: &str, reached: f64, limit: f64, unit: &str) {
     let verdict = if reached <= limit { "met" } else { "NOT MET" };
     println!("  requirement: {what}: {reached:.2}{unit} (at most {limit}{unit}) {verdict}");
 }

@@ -73,7 +73,7 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
         Dual { value, derivatives: self.derivatives.map(|derivative| derivative.over(twice)) }
     }
     fn ln(self) -> Self {
-        // For x < 0 the guarded value is the constant 0; dividing by max(x, 0) makes the derivative 0 there as well.
+        // For x < 0 the value is the constant 0. Dividing by max(x, 0) = 0 gives 0 (x/0 := 0), so the derivative is 0 as well.
         let above_zero = self.value.max(T::constant(0.0));
         Dual { value: self.value.ln(), derivatives: self.derivatives.map(|derivative| derivative.over(above_zero)) }
     }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn guarded_values_have_zero_derivative() {
+    fn undefined_values_replaced_by_0_have_zero_derivative() {
         let zero = variable(0.0);
         assert_eq!(variable(1.0).over(zero), Dual::new(0.0, [0.0]));
         assert_eq!(zero.sqrt(), Dual::new(0.0, [0.0]));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_gives_second_derivatives() {
+    fn nested_dual_numbers_give_second_derivatives() {
         // x² y at (3, 5): ∂²/∂x² = 2y, ∂²/∂x∂y = 2x.
         type Second = Dual<Dual<f64, 2>, 2>;
         let seed = |value: f64, unit: [f64; 2]| -> Second {

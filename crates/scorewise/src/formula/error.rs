@@ -39,7 +39,7 @@ impl FormulaError {
         FormulaError { message, excerpt: None, hint: None }
     }
 
-    pub(crate) fn at(text: &str, span: Span, message: String) -> Self {
+    pub(crate) fn with_position(text: &str, span: Span, message: String) -> Self {
         FormulaError { message, excerpt: Some(Excerpt::new(text, span)), hint: None }
     }
 

@@ -40,7 +40,7 @@ pub use error::FormulaError;
 pub(crate) use error::excerpt;
 pub use interval::Interval;
 pub use number::{Checked, LANES, Lanes, Number, Side, ratio};
-pub(crate) use parse::{Comparator, conditions, nearest_name};
+pub(crate) use parse::{Comparator, nearest_name, parse_conditions};
 pub(crate) use print::shortest;
 pub use shape::{LinearFraction, Shape};
 
@@ -77,16 +77,16 @@ pub struct CellDerivatives {
 pub struct Reduced<T> {
     /// The value s of the score.
     pub value: T,
-    /// g₁ = ∂s/∂TP − ∂s/∂FN: the change of the score when a positive row is predicted positive.
+    /// g₁ = ∂s/∂TP − ∂s/∂FN: the change of the score when a positive row is predicted positive instead of negative.
     pub positive: T,
-    /// g₀ = ∂s/∂FP − ∂s/∂TN: the change of the score when a negative row is predicted positive (below 0 for a sensible score).
+    /// g₀ = ∂s/∂FP − ∂s/∂TN: the change of the score when a negative row is predicted positive instead of negative (usually below 0).
     pub negative: T,
 }
 
 impl Formula {
     /// Parses a formula; an error points at the position that cannot be parsed.
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
-        Ok(Formula::from_tree(parse::formula(text)?))
+        Ok(Formula::from_tree(parse::parse_formula(text)?))
     }
 
     pub(crate) fn from_tree(tree: Tree) -> Self {
@@ -199,7 +199,7 @@ impl Formula {
     }
 
     /// The values at `LANES` pairs (TP, FP), where x/0 := 0.
-    pub(crate) fn lanes(
+    pub(crate) fn values_at_lanes(
         &self,
         tp: &[f64; LANES],
         fp: &[f64; LANES],

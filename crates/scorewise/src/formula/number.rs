@@ -1,6 +1,6 @@
 //! The number types that a formula can be evaluated with. Their arithmetic is guarded: an undefined result, such as x/0, is replaced by 0.
 //!
-//! The same tree is evaluated with different types. `f64` gives the value, [`Checked`] also whether that value is defined,
+//! The same expression tree is evaluated with different types. `f64` gives the value, [`Checked`] also whether that value is defined,
 //! [`Dual`](super::Dual) the first derivatives, `Dual<Dual<f64>>` the second derivatives, [`Interval`](super::Interval) a
 //! bound over a range of matrices, and [`Lanes`] eight values at once.
 //!

@@ -40,20 +40,20 @@ pub(crate) struct ParsedCondition {
 }
 
 /// Parses a formula.
-pub(crate) fn formula(text: &str) -> Result<Tree, FormulaError> {
+pub(crate) fn parse_formula(text: &str) -> Result<Tree, FormulaError> {
     let mut parser = Parser::new(text, &[])?;
-    let result = parser.sum()?;
+    let result = parser.parse_sum()?;
     parser.expect_end()?;
     Ok(parser.builder.tree(result))
 }
 
 /// Parses one or more conditions joined by `and` or a comma.
-pub(crate) fn conditions(text: &str) -> Result<Vec<ParsedCondition>, FormulaError> {
+pub(crate) fn parse_conditions(text: &str) -> Result<Vec<ParsedCondition>, FormulaError> {
     let mut result = Vec::new();
     let mut parser = Parser::new(text, &[])?;
     loop {
-        let start = parser.here().start;
-        let left = parser.sum()?;
+        let start = parser.current_span().start;
+        let left = parser.parse_sum()?;
         let comparison = match parser.peek() {
             Token::AtLeast => Comparator::AtLeast,
             Token::Above => Comparator::Above,
@@ -63,18 +63,21 @@ pub(crate) fn conditions(text: &str) -> Result<Vec<ParsedCondition>, FormulaErro
             Token::NotEqual => Comparator::NotEqual,
             _ => {
                 return Err(parser
-                    .error(parser.here(), "a condition needs a comparison: one of >=, >, <=, <, =, != is missing here")
-                    .hint("write it like `precision >= 0.3`"));
+                    .error(
+                        parser.current_span(),
+                        "a condition needs a comparison: one of >=, >, <=, <, =, != is missing here",
+                    )
+                    .hint("write a condition such as `precision >= 0.3`"));
             }
         };
-        parser.next();
-        let right = parser.sum()?;
-        let end = parser.here().start;
+        parser.advance();
+        let right = parser.parse_sum()?;
+        let end = parser.current_span().start;
         let condition: String = text.chars().skip(start).take(end - start).collect();
         let (left, right) = (parser.builder.tree(left), parser.builder.tree(right));
         result.push(ParsedCondition { left, comparison, right, text: condition.trim().to_string() });
         match parser.peek() {
-            Token::And | Token::Comma => parser.next(),
+            Token::And | Token::Comma => parser.advance(),
             _ => {
                 parser.expect_end()?;
                 return Ok(result);
@@ -103,34 +106,36 @@ impl<'a> Parser<'a> {
         &self.tokens[self.at].token
     }
 
-    fn here(&self) -> Span {
+    fn current_span(&self) -> Span {
         self.tokens[self.at].span
     }
 
-    fn next(&mut self) {
+    fn advance(&mut self) {
         // The list of tokens ends with `End`, which is never consumed.
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
     fn error(&self, span: Span, message: impl Into<String>) -> FormulaError {
-        FormulaError::at(self.text, span, message.into())
+        FormulaError::with_position(self.text, span, message.into())
     }
 
     fn expect_end(&self) -> Result<(), FormulaError> {
         match self.peek() {
             Token::End => Ok(()),
-            Token::Close => Err(self.error(self.here(), "this bracket was never opened")),
+            Token::Close => Err(self.error(self.current_span(), "this bracket was never opened")),
             Token::AtLeast | Token::AtMost | Token::Above | Token::Below | Token::Equal | Token::NotEqual => {
-                Err(self.error(self.here(), "a score is a value, not a condition"))
+                Err(self.error(self.current_span(), "a score is a value, not a condition"))
             }
-            _ => Err(self.error(self.here(), "an operator is missing before this").hint("write `2*tp` for twice tp")),
+            _ => Err(self
+                .error(self.current_span(), "an operator is missing before this")
+                .hint("write `2*tp` for twice tp")),
         }
     }
 
     fn add(&mut self, node: Node, span: Span) -> Result<u16, FormulaError> {
         self.builder.add(node).map_err(|limit| {
             let message = match limit {
-                LimitExceeded::Size => "the formula has too many parts from here on",
+                LimitExceeded::Size => "the formula becomes too large here",
                 LimitExceeded::Depth => "the formula is nested too deeply here",
             };
             self.error(span, message)
@@ -141,59 +146,59 @@ impl<'a> Parser<'a> {
         self.add(Node::Binary(function, left, right), span)
     }
 
-    fn sum(&mut self) -> Result<u16, FormulaError> {
-        let mut left = self.product()?;
+    fn parse_sum(&mut self) -> Result<u16, FormulaError> {
+        let mut left = self.parse_product()?;
         loop {
             let function = match self.peek() {
                 Token::Plus => Binary::Add,
                 Token::Minus => Binary::Subtract,
                 _ => return Ok(left),
             };
-            let span = self.here();
-            self.next();
-            let right = self.product()?;
+            let span = self.current_span();
+            self.advance();
+            let right = self.parse_product()?;
             left = self.binary(function, left, right, span)?;
         }
     }
 
-    fn product(&mut self) -> Result<u16, FormulaError> {
-        let mut left = self.factor()?;
+    fn parse_product(&mut self) -> Result<u16, FormulaError> {
+        let mut left = self.parse_factor()?;
         loop {
             let function = match self.peek() {
                 Token::Times => Binary::Multiply,
                 Token::Over => Binary::Divide,
                 _ => return Ok(left),
             };
-            let span = self.here();
-            self.next();
-            let right = self.factor()?;
+            let span = self.current_span();
+            self.advance();
+            let right = self.parse_factor()?;
             left = self.binary(function, left, right, span)?;
         }
     }
 
     /// Parses a sign followed by a factor, or a power. All nesting (brackets, signs, powers) passes through this function, so it checks the depth.
-    fn factor(&mut self) -> Result<u16, FormulaError> {
-        let span = self.here();
+    fn parse_factor(&mut self) -> Result<u16, FormulaError> {
+        let span = self.current_span();
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
-            return Err(self.error(span, format!("nested more than {MAX_NESTING} deep here")));
+            return Err(self.error(span, format!("the formula is nested more than {MAX_NESTING} levels deep here")));
         }
         let result = match self.peek() {
             Token::Minus => {
-                self.next();
-                let inner = self.factor()?;
+                self.advance();
+                let inner = self.parse_factor()?;
                 self.add(Node::Unary(Unary::Negate, inner), span)?
             }
             Token::Plus => {
-                self.next();
-                self.factor()?
+                self.advance();
+                self.parse_factor()?
             }
             _ => {
-                let base = self.atom()?;
+                let base = self.parse_atom()?;
                 if *self.peek() == Token::Power {
-                    let span = self.here();
-                    self.next();
-                    let exponent = self.factor()?;
+                    let span = self.current_span();
+                    self.advance();
+                    let exponent = self.parse_factor()?;
                     self.binary(Binary::Power, base, exponent, span)?
                 } else {
                     base
@@ -204,18 +209,18 @@ impl<'a> Parser<'a> {
         Ok(result)
     }
 
-    fn atom(&mut self) -> Result<u16, FormulaError> {
-        let span = self.here();
+    fn parse_atom(&mut self) -> Result<u16, FormulaError> {
+        let span = self.current_span();
         let token = self.peek().clone();
-        self.next();
+        self.advance();
         match token {
             Token::Number(value) => self.add(Node::Constant(value), span),
             Token::Open => {
-                let inner = self.sum()?;
+                let inner = self.parse_sum()?;
                 self.expect_close(span)?;
                 Ok(inner)
             }
-            Token::Name(name) => self.name(&name, span),
+            Token::Name(name) => self.parse_name(&name, span),
             Token::Parameter(name) => match self.parameters.iter().find(|(known, _)| *known == name) {
                 Some(&(_, value)) => self.signed_constant(value, span),
                 None => Err(self.error(span, format!("`${name}` is not a parameter here"))),
@@ -229,11 +234,11 @@ impl<'a> Parser<'a> {
     fn expect_close(&mut self, opened: Span) -> Result<(), FormulaError> {
         match self.peek() {
             Token::Close => {
-                self.next();
+                self.advance();
                 Ok(())
             }
             Token::End => Err(self.error(opened, "this bracket is never closed")),
-            _ => Err(self.error(self.here(), "a closing bracket or an operator is missing before this")),
+            _ => Err(self.error(self.current_span(), "a closing bracket or an operator is missing before this")),
         }
     }
 
@@ -244,16 +249,16 @@ impl<'a> Parser<'a> {
         if value.is_sign_negative() { self.add(Node::Unary(Unary::Negate, index), span) } else { Ok(index) }
     }
 
-    fn name(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
+    fn parse_name(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
         if let Some(cell) = Cell::from_name(name) {
             return self.add(Node::Cell(cell), span);
         }
         if FUNCTIONS.contains(&name) {
-            return self.function(name, span);
+            return self.parse_function_call(name, span);
         }
         match registry::row(name) {
             Some(row) => {
-                let values = self.arguments(row, span)?;
+                let values = self.parse_arguments(row, span)?;
                 self.expand(row, &values, span)
             }
             None => {
@@ -266,13 +271,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn function(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
+    fn parse_function_call(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
         if *self.peek() != Token::Open {
             return Err(self.error(span, format!("`{name}` is a function: write `{name}(…)`")));
         }
-        let opened = self.here();
-        self.next();
-        let first = self.sum()?;
+        let opened = self.current_span();
+        self.advance();
+        let first = self.parse_sum()?;
         let unary = match name {
             "sqrt" => Some(Unary::Sqrt),
             "ln" => Some(Unary::Ln),
@@ -282,7 +287,7 @@ impl<'a> Parser<'a> {
         };
         if let Some(function) = unary {
             if *self.peek() == Token::Comma {
-                return Err(self.error(self.here(), format!("`{name}` takes one argument")));
+                return Err(self.error(self.current_span(), format!("`{name}` takes one argument")));
             }
             self.expect_close(opened)?;
             return self.add(Node::Unary(function, first), span);
@@ -290,12 +295,12 @@ impl<'a> Parser<'a> {
         // min and max take two or more arguments.
         let function = if name == "min" { Binary::Min } else { Binary::Max };
         if *self.peek() != Token::Comma {
-            return Err(self.error(self.here(), format!("`{name}` takes two arguments or more")));
+            return Err(self.error(self.current_span(), format!("`{name}` takes two or more arguments")));
         }
         let mut result = first;
         while *self.peek() == Token::Comma {
-            self.next();
-            let right = self.sum()?;
+            self.advance();
+            let right = self.parse_sum()?;
             result = self.binary(function, result, right, span)?;
         }
         self.expect_close(opened)?;
@@ -303,24 +308,28 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the arguments of a score, given by position or by name; parameters that are not given have their defaults.
-    fn arguments(&mut self, row: &'static RegistryEntry, span: Span) -> Result<Vec<(&'static str, f64)>, FormulaError> {
+    fn parse_arguments(
+        &mut self,
+        row: &'static RegistryEntry,
+        span: Span,
+    ) -> Result<Vec<(&'static str, f64)>, FormulaError> {
         let mut values: Vec<Option<f64>> = vec![None; row.parameters.len()];
         if *self.peek() == Token::Open {
-            let opened = self.here();
+            let opened = self.current_span();
             if row.parameters.is_empty() {
                 let message = format!("`{}` takes no parameters", row.name);
                 return Err(self.error(opened, message));
             }
-            self.next();
+            self.advance();
             let mut count = 0;
             while *self.peek() != Token::Close {
                 if count > 0 {
                     if *self.peek() != Token::Comma {
                         self.expect_close(opened)?;
                     }
-                    self.next();
+                    self.advance();
                 }
-                let (index, value, at) = self.argument(row, count)?;
+                let (index, value, at) = self.parse_argument(row, count)?;
                 if values[index].is_some() {
                     let message = format!("`{}` is given twice", row.parameters[index].name);
                     return Err(self.error(at, message));
@@ -349,21 +358,25 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses one argument and returns the index of its parameter, its value, and its position in the text.
-    fn argument(&mut self, row: &'static RegistryEntry, count: usize) -> Result<(usize, f64, Span), FormulaError> {
-        let at = self.here();
+    fn parse_argument(
+        &mut self,
+        row: &'static RegistryEntry,
+        count: usize,
+    ) -> Result<(usize, f64, Span), FormulaError> {
+        let at = self.current_span();
         let named = match (self.peek().clone(), self.tokens.get(self.at + 1).map(|spanned| &spanned.token)) {
             (Token::Name(name), Some(Token::Equal)) => Some(name),
             _ => None,
         };
         let index = match &named {
             Some(name) => {
-                self.next();
-                self.next();
+                self.advance();
+                self.advance();
                 row.parameters.iter().position(|parameter| parameter.name == name)
             }
             None => (count < row.parameters.len()).then_some(count),
         };
-        // The four cells have no order that users agree on, so they must be named: in `cost(1, 10)` the 1 would be the cost of correct rejections.
+        // Parameters named after cells must be given by name, because users expect different orders: is `cost(1, 10)` fp=1, fn=10 or tn=1, fp=10?
         if named.is_none() && row.parameters.iter().any(|parameter| Cell::from_name(parameter.name).is_some()) {
             let error = self.error(at, format!("the parameters of `{}` must be given by name", row.name));
             let numbers = if row.direction == Direction::Lower { "fp=1, fn=10" } else { "tn=1, tp=10" };
@@ -373,13 +386,14 @@ impl<'a> Parser<'a> {
         }
         let Some(index) = index else {
             let names: Vec<_> = row.parameters.iter().map(|parameter| parameter.name).collect();
-            let message = format!("`{}` takes only {}", row.name, names.join(", "));
+            let noun = if names.len() == 1 { "parameter" } else { "parameters" };
+            let message = format!("`{}` takes only the {noun} {}", row.name, names.join(", "));
             return Err(self.error(at, message));
         };
-        let value = self.sum()?;
-        match self.builder.constant(value) {
+        let value = self.parse_sum()?;
+        match self.builder.constant_value(value) {
             Some(value) => Ok((index, value, at)),
-            None => Err(self.error(at, format!("a parameter of `{}` is a number, not a formula", row.name))),
+            None => Err(self.error(at, format!("a parameter of `{}` must be a number, not a formula", row.name))),
         }
     }
 
@@ -388,7 +402,7 @@ impl<'a> Parser<'a> {
         // A registered formula may name other scores; a test checks that this recursion ends.
         let mut inner = Parser::new(row.formula, values)?;
         inner.builder = std::mem::take(&mut self.builder);
-        let result = inner.sum().and_then(|result| inner.expect_end().map(|()| result));
+        let result = inner.parse_sum().and_then(|result| inner.expect_end().map(|()| result));
         self.builder = inner.builder;
         result.map_err(|error| self.error(span, error.message().to_string()))
     }
@@ -401,8 +415,8 @@ pub(crate) fn nearest_name(name: &str) -> Option<&'static str> {
     }
     let known = Cell::ALL.iter().map(|(_, cell)| *cell).chain(FUNCTIONS);
     let all = known.chain(registry::names());
-    // A suggestion may differ in one character of a short name, or in a third of the characters of a long name; a more different name would
-    // mislead.
+    // A suggestion may differ in one character of a short name, or in a third of the characters of a long name. A name that differs more
+    // would be misleading.
     let limit = 1.max(name.len() / 3);
     all.filter(|known| known.len().abs_diff(name.len()) <= limit)
         .map(|known| (known, strsim::damerau_levenshtein(name, known)))

@@ -57,7 +57,7 @@ impl Tree {
 
     fn text_of(&self, at: usize) -> (String, Precedence) {
         use Precedence::*;
-        let child = |at: u16, needed: Precedence| with_brackets(self.text_of(at as usize), needed, "(", ")");
+        let child = |at: u16, needed: Precedence| with_brackets_if_needed(self.text_of(at as usize), needed, "(", ")");
         match self.nodes()[at] {
             Node::Cell(cell) => (cell.name().into(), Atom),
             Node::Constant(value) => (shortest(value), Atom),
@@ -77,8 +77,9 @@ impl Tree {
 
     fn latex_of(&self, at: usize) -> (String, Precedence) {
         use Precedence::*;
-        let child =
-            |at: u16, needed: Precedence| with_brackets(self.latex_of(at as usize), needed, "\\left(", "\\right)");
+        let child = |at: u16, needed: Precedence| {
+            with_brackets_if_needed(self.latex_of(at as usize), needed, "\\left(", "\\right)")
+        };
         match self.nodes()[at] {
             Node::Cell(cell) => (latex_cell(cell).into(), Atom),
             Node::Constant(value) => (latex_number(value), Atom),
@@ -110,7 +111,8 @@ impl Tree {
 
     fn python_of(&self, at: usize) -> (String, Precedence) {
         use Precedence::*;
-        let child = |at: u16, needed: Precedence| with_brackets(self.python_of(at as usize), needed, "(", ")");
+        let child =
+            |at: u16, needed: Precedence| with_brackets_if_needed(self.python_of(at as usize), needed, "(", ")");
         let call = |name: &str, a: u16, b: u16| (format!("{name}({}, {})", child(a, Sum), child(b, Sum)), Atom);
         match self.nodes()[at] {
             Node::Cell(cell) => (cell.name().into(), Atom),
@@ -131,7 +133,12 @@ impl Tree {
     }
 }
 
-fn with_brackets((text, precedence): (String, Precedence), needed: Precedence, open: &str, close: &str) -> String {
+fn with_brackets_if_needed(
+    (text, precedence): (String, Precedence),
+    needed: Precedence,
+    open: &str,
+    close: &str,
+) -> String {
     if precedence < needed { format!("{open}{text}{close}") } else { text }
 }
 

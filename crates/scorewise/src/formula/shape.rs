@@ -33,7 +33,7 @@ pub struct LinearFraction {
 
 /// The simplest shape that the formula has at each of three different pairs of class counts.
 pub(crate) fn shape(tree: &Tree) -> Shape {
-    // Integers keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
+    // Integer class counts keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
     let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| shape_at(tree, p, n));
     // The least simple of the three shapes is valid at all three pairs.
     shapes.sort_by_key(|shape| *shape as u8);
@@ -42,7 +42,7 @@ pub(crate) fn shape(tree: &Tree) -> Shape {
 
 /// The shape of a formula at the given class counts.
 pub(crate) fn shape_at(tree: &Tree, positives: f64, negatives: f64) -> Shape {
-    match rational(tree, positives, negatives) {
+    match as_rational(tree, positives, negatives) {
         Rational::Quotient(numerator, denominator, guarded) => match (numerator.degree(), denominator.degree()) {
             (0 | 1, 0) if !guarded => Shape::Linear,
             (0 | 1, 0 | 1) => Shape::LinearFractional,
@@ -54,7 +54,7 @@ pub(crate) fn shape_at(tree: &Tree, positives: f64, negatives: f64) -> Shape {
 
 /// The coefficients of a linear or linear-fractional formula at the given class counts.
 pub(crate) fn linear_fraction(tree: &Tree, positives: f64, negatives: f64) -> Option<LinearFraction> {
-    match rational(tree, positives, negatives) {
+    match as_rational(tree, positives, negatives) {
         Rational::Quotient(numerator, denominator, _) if numerator.degree() <= 1 && denominator.degree() <= 1 => {
             let coefficients = |linear: Polynomial| [linear.0[0][0], linear.0[1][0], linear.0[0][1]];
             Some(LinearFraction { above: coefficients(numerator), below: coefficients(denominator) })
@@ -63,7 +63,7 @@ pub(crate) fn linear_fraction(tree: &Tree, positives: f64, negatives: f64) -> Op
     }
 }
 
-fn rational(tree: &Tree, positives: f64, negatives: f64) -> Rational {
+fn as_rational(tree: &Tree, positives: f64, negatives: f64) -> Rational {
     let tp = Rational::polynomial(Polynomial::monomial(1, 0));
     let fp = Rational::polynomial(Polynomial::monomial(0, 1));
     let (p, n) = (Rational::constant(positives), Rational::constant(negatives));
@@ -128,7 +128,7 @@ impl Polynomial {
 
 /// A quotient of two polynomials in TP and FP, or `Unknown` for any other function.
 #[derive(Clone, Copy)]
-#[allow(clippy::large_enum_variant)] // `Number` requires `Copy`; only a few of these exist at a time
+#[allow(clippy::large_enum_variant)] // `Number` requires `Copy`; only a few values of this type exist at a time
 enum Rational {
     /// Numerator, denominator, and whether a division by a divisor that is not constant occurred. Where such a divisor is 0, x/0 := 0 applies,
     /// which the quotient of polynomials does not show: `1/(1 + fn/tp)` is tp/p except at tp = 0, where it is 1.

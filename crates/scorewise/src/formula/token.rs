@@ -78,18 +78,18 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<SpannedToken>, FormulaError> {
             '>' => (Token::Above, 1),
             '<' => (Token::Below, 1),
             '&' if next == Some('&') => (Token::And, 2),
-            '0'..='9' | '.' => number(&characters, at)?,
+            '0'..='9' | '.' => read_number(&characters, at)?,
             '$' if next.is_some_and(is_name_start) => {
-                let (name, length) = name(&characters, at + 1);
+                let (name, length) = read_name(&characters, at + 1);
                 (Token::Parameter(name), length + 1)
             }
-            c if is_name_start(c) => match name(&characters, at) {
+            c if is_name_start(c) => match read_name(&characters, at) {
                 (name, length) if name == "and" => (Token::And, length),
                 (name, length) => (Token::Name(name), length),
             },
             c => {
                 let message = format!("`{}` has no meaning in a formula", c.escape_debug());
-                return Err(FormulaError::at(text, Span::new(at, at + 1), message));
+                return Err(FormulaError::with_position(text, Span::new(at, at + 1), message));
             }
         };
         at += length;
@@ -103,7 +103,7 @@ fn is_name_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
 
-fn name(characters: &[char], start: usize) -> (String, usize) {
+fn read_name(characters: &[char], start: usize) -> (String, usize) {
     let name: String =
         characters[start..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').collect::<String>();
     let length = name.len();
@@ -112,7 +112,7 @@ fn name(characters: &[char], start: usize) -> (String, usize) {
 
 /// Parses a number: digits, a decimal point, digits and an exponent. This is the syntax of `f64::from_str`, except that a sign, `inf` and
 /// `nan` are not accepted.
-fn number(characters: &[char], start: usize) -> Result<(Token, usize), FormulaError> {
+fn read_number(characters: &[char], start: usize) -> Result<(Token, usize), FormulaError> {
     let digits = |from: usize| characters[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let mut end = start + digits(start);
     if characters.get(end) == Some(&'.') {
@@ -130,10 +130,10 @@ fn number(characters: &[char], start: usize) -> Result<(Token, usize), FormulaEr
     let text = || characters.iter().collect::<String>();
     match literal.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok((Token::Number(value), end - start)),
-        Ok(_) => Err(FormulaError::at(&text(), Span::new(start, end), "this number is too large".into())),
+        Ok(_) => Err(FormulaError::with_position(&text(), Span::new(start, end), "this number is too large".into())),
         Err(_) => {
             let message = format!("`{literal}` is not a number");
-            Err(FormulaError::at(&text(), Span::new(start, end.max(start + 1)), message))
+            Err(FormulaError::with_position(&text(), Span::new(start, end.max(start + 1)), message))
         }
     }
 }

@@ -106,8 +106,8 @@ impl Tree {
         &self.nodes
     }
 
-    /// The value of the formula for these cells. `scratch` is overwritten; a caller that evaluates in a loop can pass the same one to allocate
-    /// only once.
+    /// The value of the formula for these cells. `scratch` is overwritten; a caller that evaluates in a loop can pass the same vector to
+    /// allocate only once.
     pub fn evaluate<T: Number>(&self, cells: &CellValues<T>, scratch: &mut Vec<T>) -> T {
         scratch.clear();
         for node in &self.nodes {
@@ -209,7 +209,7 @@ impl Builder {
     }
 
     /// The value of a constant subexpression; `None` if the subexpression depends on a cell.
-    pub fn constant(&self, index: u16) -> Option<f64> {
+    pub fn constant_value(&self, index: u16) -> Option<f64> {
         let tree = self.tree(index);
         let free_of_cells = tree.nodes.iter().all(|node| !matches!(node, Node::Cell(_)));
         free_of_cells.then(|| tree.evaluate(&CellValues([f64::NAN; 7]), &mut Vec::new()))
@@ -217,7 +217,7 @@ impl Builder {
 
     /// The tree of the formula whose result is the node at index `result`.
     pub fn tree(&self, result: u16) -> Tree {
-        Tree { nodes: self.nodes[..=result as usize].to_vec() }.pruned()
+        Tree { nodes: self.nodes[..=result as usize].to_vec() }.without_unused_nodes()
     }
 }
 
@@ -247,7 +247,7 @@ impl Tree {
                 }
                 leaf => leaf,
             };
-            // The replacement never makes a tree larger or deeper, so the limits are not exceeded and this cannot fail.
+            // The replacement never makes a tree larger or deeper, so the limits are not exceeded and adding the node cannot fail.
             new_index.push(builder.add(node).unwrap_or(0));
         }
         match new_index.last() {
@@ -256,10 +256,10 @@ impl Tree {
         }
     }
 
-    /// The tree without unused nodes (constant arguments of scores are parsed as formulas and then unused), operands in order from left to
-    /// right. Equal formulas give equal lists of nodes, no matter in which order the nodes were
-    /// added.
-    fn pruned(&self) -> Self {
+    /// The same tree without unused nodes, such as the constant arguments of scores, which are parsed as formulas and then not needed. The nodes
+    /// are sorted: every node comes after its operands, the left operand first. So equal formulas give equal lists of nodes, no matter in which
+    /// order the nodes were added.
+    fn without_unused_nodes(&self) -> Self {
         let mut new_index = vec![None; self.nodes.len()];
         let mut nodes = Vec::new();
         // Depth-first traversal with an explicit stack; a node is visited again after its operands were added to the new list.

@@ -8,7 +8,7 @@
 //! weight of class y, which is 1 without class weights. The loss is computed from the logit and never as the logarithm of
 //! a sigmoid, which is 0 or 1 after rounding for large logits.
 
-use super::check_gradient;
+use super::check_gradient_length;
 use crate::error::{Error, Result};
 use crate::formula::{ClassCounts, ratio};
 use crate::prior::Probability;
@@ -39,7 +39,8 @@ impl CrossEntropy {
         Err(Error::Setting { what: "class weights", reason })
     }
 
-    /// Cross-entropy with class weights n/2P and n/2N, so that both classes have the same total weight ("balanced" in scikit-learn).
+    /// Cross-entropy with class weights n/2P and n/2N, where P and N are the total weights of positives and negatives and n = P + N, so that both
+    /// classes have the same total weight ("balanced" in scikit-learn).
     pub fn balanced(counts: &ClassCounts) -> Result<Self> {
         let total = counts.positives + counts.negatives;
         Self::weighted(ratio(total, 2.0 * counts.positives), ratio(total, 2.0 * counts.negatives))
@@ -61,7 +62,7 @@ impl CrossEntropy {
             if weight == 0.0 {
                 continue; // the loss of this row may be infinite, and 0 · ∞ is NaN
             }
-            // The loss of a row with margin m is ln(1 + e^−m), computed without overflow as max(−m, 0) + ln(1 + e^−|m|).
+            // The loss of a row with margin m (z or −z) is ln(1 + e^−m), computed without overflow as max(−m, 0) + ln(1 + e^−|m|).
             let margin = if label { z } else { -z };
             sum += weight * ((-margin).max(0.0) + (-margin.abs()).exp().ln_1p());
             total += weight;
@@ -72,7 +73,7 @@ impl CrossEntropy {
 
     /// Returns the loss and writes its gradient with respect to the logits to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
-        check_gradient(rows, gradient)?;
+        check_gradient_length(rows, gradient)?;
         let value = self.value(rows)?;
         let total: f64 = (0..rows.len()).map(|row| self.row_weight(rows, row)).sum();
         for (row, out) in gradient.iter_mut().enumerate() {

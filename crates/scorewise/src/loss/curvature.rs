@@ -13,13 +13,13 @@
 //! the h of a row of the same class and weight at the mean of the prior, so that rows outside the support still count in Σh and keep the
 //! value of their leaf small. Finally h is at least 1e-16, so that it stays positive where ∂ℓ/∂F or the weight is 0.
 //!
-//! With the factor n the gradient of a row is of the order of 1, as the limits on Σh in these libraries (`min_child_weight`,
+//! With the factor n the gradient of a row is of the order of 1, as the limits on Σh in libraries for boosted trees (`min_child_weight`,
 //! `min_sum_hessian_in_leaf`) assume.
 
-use super::{ScoreLoss, check_gradient};
+use super::{ScoreLoss, check_gradient_length};
 use crate::error::{Error, Result};
 use crate::real::Real;
-use crate::rows::{Logits, Rows, same_length};
+use crate::rows::{Logits, Rows, check_same_length};
 
 impl ScoreLoss {
     /// Writes for each of the n rows n times the derivative of the loss with respect to the logit, and a positive curvature, for gradient-boosted
@@ -52,11 +52,11 @@ impl ScoreLoss {
                 reason: format!("must be above 0 and at most 1, not {floor}"),
             });
         }
-        check_gradient(rows, gradient)?;
-        same_length("curvature", rows.len(), curvature.len())?;
+        check_gradient_length(rows, gradient)?;
+        check_same_length("curvature", rows.len(), curvature.len())?;
         let derivatives = self.derivatives(&self.expect(rows)?)?;
         self.gradient_with(derivatives, rows, gradient)?;
-        let derivatives = self.scaled(derivatives, rows.len());
+        let derivatives = self.scaled_derivatives(derivatives, rows.len());
         let mean = self.prior().mean();
         let density = self.prior().logit_density((mean / (1.0 - mean)).ln()).max(f64::MIN_POSITIVE);
         let scale = rows.len() as f64;
@@ -149,6 +149,6 @@ mod tests {
             assert_eq!(error.to_string(), format!("floor must be above 0 and at most 1, not {floor}"));
         }
         let error = loss.gradient_and_curvature(&rows(&MARGINS), 0.1, &mut gradient, &mut curvature[..5]).unwrap_err();
-        assert_eq!(error.to_string(), "curvature has 5 rows, expected 6");
+        assert_eq!(error.to_string(), "wrong number of rows in curvature: 5, expected 6");
     }
 }

@@ -9,10 +9,10 @@
 //!
 //! Here F is the distribution function and f the density of τ, p the predictions, and sₖ the score when k rows are predicted positive.
 //!
-//! This requires sorting the rows once and no derivative of s. Where predictions are equal, E has a kink and the gradient is the mean of the
+//! The computation sorts the rows once and needs no derivative of s. Where predictions are equal, E has a kink and the gradient is the mean of the
 //! two one-sided gradients.
 
-use super::check_gradient;
+use super::check_gradient_length;
 use crate::error::{Error, Result};
 use crate::formula::{ClassCounts, LANES};
 use crate::prior::Prior;
@@ -50,15 +50,15 @@ impl ExactLoss {
     /// The loss ℓ of the rows.
     pub fn value<P: Predictions>(&self, rows: &Rows<'_, P>) -> Result<f64> {
         let steps = Steps::new(&self.prior, rows)?;
-        Ok(steps.mean(&self.losses(&steps)?))
+        Ok(steps.expectation(&self.losses(&steps)?))
     }
 
     /// Returns the loss and writes its gradient with respect to the logits to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
-        check_gradient(rows, gradient)?;
+        check_gradient_length(rows, gradient)?;
         let steps = Steps::new(&self.prior, rows)?;
         let losses = self.losses(&steps)?;
-        let value = steps.mean(&losses);
+        let value = steps.expectation(&losses);
         let mut single = vec![0.0; 2];
         for group in &steps.groups {
             // A group consists of rows with equal predictions. If the prediction of one of its rows rises slightly, only that row is above a
@@ -115,7 +115,7 @@ pub(crate) fn score_values(score: &Score, tp: &[f64], fp: &[f64], counts: &Class
         let length = LANES.min(tp.len() - start);
         // Unused lanes of the last block repeat the last pair, so that every lane computes with valid values.
         let lane = |from: &[f64]| std::array::from_fn(|k| from[start + k.min(length - 1)]);
-        let evaluated = score.formula().lanes(&lane(tp), &lane(fp), counts, &mut scratch);
+        let evaluated = score.formula().values_at_lanes(&lane(tp), &lane(fp), counts, &mut scratch);
         values[start..start + length].copy_from_slice(&evaluated[..length]);
     }
 }
@@ -176,7 +176,7 @@ impl Steps {
     }
 
     /// The expectation of a quantity over the random threshold, given its value at each step.
-    fn mean(&self, values: &[f64]) -> f64 {
+    fn expectation(&self, values: &[f64]) -> f64 {
         self.masses.iter().zip(values).map(|(mass, value)| mass * value).sum()
     }
 }

@@ -16,17 +16,17 @@ use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
 use crate::simd::{InstructionSet, Vectorised, run_vectorised};
 
-/// Number of rows whose contributions are computed before they are summed; small enough for the L1 cache.
+/// Number of rows whose contributions are stored before the contributions are summed; small enough for the L1 cache.
 const CHUNK: usize = 512;
 /// Number of f64 lanes in which a sum is accumulated.
 const LANES: usize = 16;
 
 /// The expected confusion matrix of the rows.
 pub(crate) fn expect<P: Predictions>(prior: &Prior, rows: &Rows<'_, P>) -> Result<Confusion> {
-    expect_at(InstructionSet::best(), prior, rows)
+    expect_with_instructions(InstructionSet::best(), prior, rows)
 }
 
-pub(crate) fn expect_at<P: Predictions>(
+pub(crate) fn expect_with_instructions<P: Predictions>(
     instructions: InstructionSet,
     prior: &Prior,
     rows: &Rows<'_, P>,
@@ -39,17 +39,18 @@ pub(crate) fn expect_at<P: Predictions>(
     Ok(Confusion::at(sums.tp, sums.fp, &ClassCounts { positives: sums.positives, negatives: sums.negatives }))
 }
 
-/// Writes the gradient −w g f(p) p (1 − p) of each row to `gradient`; `derivatives` contains −g for each class (symbols: see the module).
+/// Writes the gradient −w g f(p) p (1 − p) of each row to `gradient`; `derivatives` contains −g for each class. The module documentation
+/// explains the symbols.
 pub(crate) fn gradient<R: Real>(
     prior: &Prior,
     rows: &Rows<'_, Logits<'_, R>>,
     derivatives: ClassDerivatives,
     gradient: &mut [R],
 ) {
-    gradient_at(InstructionSet::best(), prior, rows, derivatives, gradient);
+    gradient_with_instructions(InstructionSet::best(), prior, rows, derivatives, gradient);
 }
 
-pub(crate) fn gradient_at<R: Real>(
+pub(crate) fn gradient_with_instructions<R: Real>(
     instructions: InstructionSet,
     prior: &Prior,
     rows: &Rows<'_, Logits<'_, R>>,
@@ -86,8 +87,7 @@ impl<P: Predictions> RowTask<P::Number> for ExpectTask<'_, '_, P> {
 }
 
 /// Sums over the rows of each class: of the weight w times the distribution function F(p) of the prior (`fp`, `tp`), and of w (`negatives`,
-/// `positives`). An invalid row makes at least one sum NaN or
-/// infinite; the caller then searches for the invalid row.
+/// `positives`). An invalid row makes at least one sum NaN or infinite; the caller then searches for the invalid row.
 struct ClassTotals {
     fp: f64,
     tp: f64,
@@ -290,8 +290,8 @@ mod tests {
             let run = |instructions: InstructionSet| {
                 let derivatives = ClassDerivatives { positive: -0.25, negative: 0.125 };
                 let mut gradient = vec![0f32; logits.len()];
-                gradient_at(instructions, &prior, &rows, derivatives, &mut gradient);
-                (expect_at(instructions, &prior, &rows).unwrap(), gradient)
+                gradient_with_instructions(instructions, &prior, &rows, derivatives, &mut gradient);
+                (expect_with_instructions(instructions, &prior, &rows).unwrap(), gradient)
             };
             let portable = run(InstructionSet::Portable);
             for instructions in InstructionSet::supported() {

@@ -9,7 +9,8 @@
 //! let mut gradient = [0.0; 4];
 //! let value = loss.value_and_gradient(&rows, &mut gradient)?;
 //! assert!(value > 0.0 && value < 1.0);
-//! assert!(gradient[0] < 0.0 && gradient[1] > 0.0); // descent raises the logits of positives and lowers those of negatives
+//! // Gradient descent raises the logits of positives and lowers those of negatives.
+//! assert!(gradient[0] < 0.0 && gradient[1] > 0.0);
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 
@@ -27,7 +28,7 @@ pub(crate) use score_loss::value_and_derivatives;
 
 use crate::error::Result;
 use crate::real::Real;
-use crate::rows::{Logits, Rows, same_length};
+use crate::rows::{Logits, Rows, check_same_length};
 
 /// The derivatives ∂ℓ/∂F of a loss ℓ for rows of weight 1, one per class, where F is the distribution function of the prior at the predicted
 /// probability of the row. The gradient of a row depends on the other rows only through these two numbers.
@@ -77,6 +78,6 @@ pub(crate) fn finite_derivative(derivative: f64) -> f64 {
     if derivative.is_nan() { 0.0 } else { derivative.clamp(-1e290, 1e290) }
 }
 
-fn check_gradient<R: Real>(rows: &Rows<'_, Logits<'_, R>>, gradient: &[R]) -> Result<()> {
-    same_length("gradient", rows.len(), gradient.len())
+fn check_gradient_length<R: Real>(rows: &Rows<'_, Logits<'_, R>>, gradient: &[R]) -> Result<()> {
+    check_same_length("gradient", rows.len(), gradient.len())
 }

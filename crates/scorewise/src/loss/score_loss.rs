@@ -11,7 +11,7 @@
 //! [`expect`](ScoreLoss::expect), add the matrices, compute the [`derivatives`](ScoreLoss::derivatives) at the sum once, then compute the
 //! gradient of each batch with [`gradient_with`](ScoreLoss::gradient_with). The result is the same as for a single large batch.
 
-use super::{ClassDerivatives, check_gradient, finite_derivative, kernel};
+use super::{ClassDerivatives, check_gradient_length, finite_derivative, kernel};
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::formula::{ClassCounts, Shape};
@@ -43,7 +43,8 @@ impl ScoreLoss {
     }
 
     /// The same loss with the class counts of the whole data set instead of those of a batch. The mean of the loss over mini-batches is
-    /// then the loss of the whole data set, also if some batches contain no positives. Only for scores that are linear at fixed class counts.
+    /// then the loss of the whole data set, also if some batches contain no positives. This is allowed only
+    /// for scores that are linear at fixed class counts.
     ///
     /// With this setting the matrix of a batch estimates the matrix of the whole data set, so matrices of batches are averaged, not added.
     pub fn with_class_counts(mut self, counts: ClassCounts, rows: usize) -> Result<Self> {
@@ -112,21 +113,21 @@ impl ScoreLoss {
         value_and_derivatives(&self.score, confusion)
     }
 
-    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` must come from the sum of the
-    /// matrices of all
-    /// batches that are combined.
+    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` is the result of
+    /// [`derivatives`](ScoreLoss::derivatives) for the expected matrix of these rows or, if the rows are one of several batches, for the sum of
+    /// the matrices of all batches.
     pub fn gradient_with<R: Real>(
         &self,
         derivatives: ClassDerivatives,
         rows: &Rows<'_, Logits<'_, R>>,
         gradient: &mut [R],
     ) -> Result<()> {
-        check_gradient(rows, gradient)?;
-        kernel::gradient(&self.prior, rows, self.scaled(derivatives, rows.len()), gradient);
+        check_gradient_length(rows, gradient)?;
+        kernel::gradient(&self.prior, rows, self.scaled_derivatives(derivatives, rows.len()), gradient);
         Ok(())
     }
 
-    pub(super) fn scaled(&self, derivatives: ClassDerivatives, rows: usize) -> ClassDerivatives {
+    pub(super) fn scaled_derivatives(&self, derivatives: ClassDerivatives, rows: usize) -> ClassDerivatives {
         let scale = self.data_set.map_or(1.0, |data_set| data_set.rows as f64 / rows as f64);
         ClassDerivatives { positive: scale * derivatives.positive, negative: scale * derivatives.negative }
     }

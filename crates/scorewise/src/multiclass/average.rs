@@ -6,7 +6,7 @@
 //! micro     s(Σ tnₖ, Σ fpₖ, Σ fnₖ, Σ tpₖ)     every decision has the same weight
 //! ```
 //!
-//! A class without rows is included in a macro average with the value that x/0 := 0 gives, as in scikit-learn.
+//! A class without rows is included in a macro average; its score is computed with the rule x/0 := 0, as in scikit-learn.
 
 use std::fmt;
 use std::str::FromStr;

@@ -3,12 +3,12 @@
 use std::ops::{Add, AddAssign};
 
 use super::link::argmax;
-use super::rows::{ClassRows, OneOf, at_least_two, check_labels};
+use super::rows::{ClassRows, OneOf, check_at_least_two_classes, check_labels};
 use super::square::SquareMatrix;
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::real::Real;
-use crate::rows::{check_weights, same_length};
+use crate::rows::{check_same_length, check_weights};
 
 /// An m×m confusion matrix. The matrices of several batches add up to the matrix of all their rows.
 ///
@@ -29,7 +29,7 @@ pub struct MultiConfusion {
 impl MultiConfusion {
     /// A matrix from its m² cells, row by row.
     pub fn new(classes: usize, cells: Vec<f64>) -> Result<Self> {
-        at_least_two(classes)?;
+        check_at_least_two_classes(classes)?;
         let refuse = |reason: String| Err(Error::Setting { what: "confusion matrix", reason });
         if classes.checked_mul(classes) != Some(cells.len()) {
             return refuse(format!("must have {classes}×{classes} cells, not {}", cells.len()));
@@ -47,8 +47,8 @@ impl MultiConfusion {
 
     /// A matrix of zeros.
     pub fn empty(classes: usize) -> Result<Self> {
-        at_least_two(classes)?;
-        // A larger matrix is probably a mistake, and is rejected before the memory is allocated.
+        check_at_least_two_classes(classes)?;
+        // A matrix of more than 2²⁸ cells is probably a mistake, and is rejected before its memory is allocated.
         let cells = classes.checked_mul(classes).filter(|cells| *cells <= 1 << 28).ok_or_else(|| Error::Setting {
             what: "classes",
             reason: format!("must be at most 16384, not {classes}"),
@@ -59,11 +59,11 @@ impl MultiConfusion {
     /// Counts pairs of true and predicted class indices; with weights, sums the weights instead.
     pub fn from_labels(classes: usize, truth: &[u32], predicted: &[u32], weights: Option<&[f64]>) -> Result<Self> {
         let mut matrix = Self::empty(classes)?;
-        same_length("predicted labels", truth.len(), predicted.len())?;
+        check_same_length("predicted labels", truth.len(), predicted.len())?;
         check_labels("labels", truth, classes)?;
         check_labels("predicted labels", predicted, classes)?;
         if let Some(weights) = weights {
-            same_length("weights", truth.len(), weights.len())?;
+            check_same_length("weights", truth.len(), weights.len())?;
             check_weights(weights)?;
         }
         for (row, (truth, predicted)) in truth.iter().zip(predicted).enumerate() {
@@ -72,7 +72,7 @@ impl MultiConfusion {
         Ok(matrix)
     }
 
-    /// The matrix in which each row of data is predicted as the class with the largest logit, or the first such class.
+    /// The matrix in which each row of data is predicted as the class with the largest logit; if several classes have it, as the first of them.
     #[must_use]
     pub fn from_logits<R: Real>(rows: &ClassRows<'_, R, OneOf<'_>>) -> Self {
         let mut matrix = MultiConfusion { classes: rows.classes(), cells: vec![0.0; rows.classes() * rows.classes()] };

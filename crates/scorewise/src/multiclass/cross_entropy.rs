@@ -63,14 +63,14 @@ impl SoftmaxCrossEntropy {
 
     /// The loss ℓ of the rows.
     pub fn value<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<f64> {
-        self.check(rows.classes())?;
+        self.check_weight_count(rows.classes())?;
         let mut softmax = RowSoftmax::new(rows.classes());
         let (mut sum, mut total) = (0.0, 0.0);
         for row in 0..rows.len() {
             let (logits, weight) = (rows.logits(row), self.row_weight(rows, row));
             softmax.load(logits.iter().map(|logit| logit.to_f64()), 1.0);
-            let gap = logits[softmax.top()].to_f64() - logits[rows.label(row)].to_f64();
-            sum += weight * (gap + softmax.rest().ln_1p());
+            let gap = logits[softmax.top_class()].to_f64() - logits[rows.label(row)].to_f64();
+            sum += weight * (gap + softmax.sum_without_top_class().ln_1p());
             total += weight;
         }
         let value = ratio(sum, total);
@@ -79,7 +79,7 @@ impl SoftmaxCrossEntropy {
 
     /// Returns the loss and writes its gradient with respect to the logits to `gradient`, row by row with one value per class.
     pub fn value_and_gradient<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>, gradient: &mut [R]) -> Result<f64> {
-        rows.check_gradient(gradient)?;
+        rows.check_gradient_length(gradient)?;
         let value = self.value(rows)?;
         let total: f64 = (0..rows.len()).map(|row| self.row_weight(rows, row)).sum();
         let mut softmax = RowSoftmax::new(rows.classes());
@@ -88,18 +88,18 @@ impl SoftmaxCrossEntropy {
             softmax.load(rows.logits(row).iter().map(|logit| logit.to_f64()), 1.0);
             for (class, out) in gradient.iter_mut().enumerate() {
                 // For the true class, p − 1 would lose precision where p is close to 1; the complement q is accurate.
-                let probability = softmax.with_complement(class);
+                let probability = softmax.probability_with_complement(class);
                 *out = R::from_f64(share * if class == truth { -probability.q } else { probability.p });
             }
         }
         Ok(value)
     }
 
-    fn check(&self, classes: usize) -> Result<()> {
+    fn check_weight_count(&self, classes: usize) -> Result<()> {
         if self.weights.is_empty() || self.weights.len() == classes {
             return Ok(());
         }
-        let reason = format!("must be one for each of the {classes} classes, not {}", self.weights.len());
+        let reason = format!("must contain one weight for each of the {classes} classes, not {}", self.weights.len());
         Err(Error::Setting { what: "class weights", reason })
     }
 
@@ -176,6 +176,6 @@ mod tests {
         assert!(SoftmaxCrossEntropy::weighted(vec![1.0, f64::NAN]).is_err());
         let rows = ClassRows::new(&[0.0, 0.0, 0.0], 3, OneOf(&[1])).unwrap();
         let error = SoftmaxCrossEntropy::weighted(vec![1.0, 2.0]).unwrap().value(&rows).unwrap_err();
-        assert_eq!(error.to_string(), "class weights must be one for each of the 3 classes, not 2");
+        assert_eq!(error.to_string(), "class weights must contain one weight for each of the 3 classes, not 2");
     }
 }

@@ -46,7 +46,7 @@ impl ClassLink {
                 self.probabilities
                     .iter_mut()
                     .enumerate()
-                    .for_each(|(class, probability)| *probability = softmax.with_complement(class));
+                    .for_each(|(class, probability)| *probability = softmax.probability_with_complement(class));
             }
             None => self
                 .probabilities
@@ -68,55 +68,59 @@ impl ClassLink {
 /// The softmax of one row, stored as exponentials relative to the largest logit.
 pub(super) struct RowSoftmax {
     exponentials: Vec<f64>,
-    top: usize,
-    /// The sum of the exponentials of all classes except the one with the largest logit, whose exponential is 1.
-    rest: f64,
+    top_class: usize,
+    /// The sum of e^(zₖ − z_max) over all classes k except the class with the largest logit z_max.
+    sum_without_top_class: f64,
 }
 
 impl RowSoftmax {
     pub fn new(classes: usize) -> Self {
-        RowSoftmax { exponentials: vec![0.0; classes], top: 0, rest: 0.0 }
+        RowSoftmax { exponentials: vec![0.0; classes], top_class: 0, sum_without_top_class: 0.0 }
     }
 
-    /// Stores the next row, with its logits multiplied by `sharpness`.
+    /// Replaces the stored row by a row with these logits, multiplied by `sharpness`.
     pub fn load(&mut self, logits: impl Iterator<Item = f64>, sharpness: f64) {
         self.exponentials.iter_mut().zip(logits).for_each(|(out, logit)| *out = logit);
-        self.top = argmax(&self.exponentials);
-        let largest = self.exponentials[self.top];
-        self.rest = 0.0;
+        self.top_class = argmax(&self.exponentials);
+        let largest = self.exponentials[self.top_class];
+        self.sum_without_top_class = 0.0;
         for (class, value) in self.exponentials.iter_mut().enumerate() {
             *value = (sharpness * (*value - largest)).exp();
-            self.rest += if class == self.top { 0.0 } else { *value };
+            self.sum_without_top_class += if class == self.top_class { 0.0 } else { *value };
         }
     }
 
     /// The class with the largest logit; if several classes have it, the first of them.
-    pub fn top(&self) -> usize {
-        self.top
+    pub fn top_class(&self) -> usize {
+        self.top_class
     }
 
     pub fn probability(&self, class: usize) -> f64 {
-        self.exponentials[class] / (1.0 + self.rest)
+        self.exponentials[class] / (1.0 + self.sum_without_top_class)
     }
 
-    /// The sum of the exponentials of all classes except the one with the largest logit, whose exponential is 1.
-    pub fn rest(&self) -> f64 {
-        self.rest
+    /// The sum of e^(zₖ − z_max) over all classes k except the class with the largest logit z_max.
+    pub fn sum_without_top_class(&self) -> f64 {
+        self.sum_without_top_class
     }
 
-    pub fn with_complement(&self, class: usize) -> Probability {
-        Probability { p: self.probability(class), q: self.sum_of_others(class) / (1.0 + self.rest) }
+    pub fn probability_with_complement(&self, class: usize) -> Probability {
+        Probability { p: self.probability(class), q: self.sum_of_others(class) / (1.0 + self.sum_without_top_class) }
     }
 
     /// The sum of the exponentials of all classes except the given one.
     fn sum_of_others(&self, class: usize) -> f64 {
-        if class == self.top { self.rest } else { (1.0 + self.rest) - self.exponentials[class] }
+        if class == self.top_class {
+            self.sum_without_top_class
+        } else {
+            (1.0 + self.sum_without_top_class) - self.exponentials[class]
+        }
     }
 
     fn backward(&self, derivatives: &mut [f64]) {
         // The class with the largest logit is left out of the sum, because its term is so large that the other terms would be lost to rounding.
-        let top = derivatives[self.top];
-        let is_not_top = |class: usize| class != self.top;
+        let top = derivatives[self.top_class];
+        let is_not_top = |class: usize| class != self.top_class;
         let sum: f64 = derivatives
             .iter()
             .enumerate()
@@ -126,7 +130,7 @@ impl RowSoftmax {
         for (class, derivative) in derivatives.iter_mut().enumerate() {
             let e = self.exponentials[class];
             *derivative -= if is_not_top(class) {
-                e * (sum - *derivative / self.sum_of_others(class)) + top * ratio(e, self.rest)
+                e * (sum - *derivative / self.sum_of_others(class)) + top * ratio(e, self.sum_without_top_class)
             } else {
                 sum
             };
@@ -180,7 +184,7 @@ mod tests {
 
     #[test]
     fn derivatives_with_respect_to_logits_sum_to_zero_and_stay_finite() {
-        // Adding a constant to all logits changes nothing, so the derivatives sum to 0.
+        // Adding a constant to all logits does not change their softmax, so the derivatives sum to 0.
         for gap in [0.0, 1.0, 30.0, 740.0, 1e4] {
             let mut link = ClassLink::new(4, true);
             link.forward(&[gap, 0.5, -0.5, 0.0]);
@@ -195,7 +199,7 @@ mod tests {
 
     #[test]
     fn derivatives_of_unlikely_classes_are_accurate() {
-        // Uniform prior on class k: c = p q, so the derivative with respect to z_j is −p_k p_j, even far below the rounding error of 1.
+        // Uniform prior on class k: c = p q, so the derivative with respect to z_j is −p_k p_j, which can be far below the rounding error of 1.
         let mut link = ClassLink::new(3, true);
         let probabilities = link.forward(&[0.0f64, -60.0, -70.0]).to_vec();
         let mut derivatives = [0.0, probabilities[1].p * probabilities[1].q, 0.0];

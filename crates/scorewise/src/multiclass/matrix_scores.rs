@@ -16,7 +16,7 @@
 //! that are predicted above it; alarms are the rows below the cut that are predicted above it. The mean over the cuts equals the score that
 //! Gerrity (1992) defines by a scoring matrix; each term is the Peirce score of the binary question "above the cut?".
 
-use super::square::{SquareMatrix, sum, sums_without_each};
+use super::square::{SquareMatrix, leave_one_out_sums, sum};
 use crate::formula::Number;
 
 /// Accuracy. Range [0, 1]; undefined without rows.
@@ -31,7 +31,7 @@ pub(super) fn accuracy<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
 /// 20, 37–46. doi:10.1177/001316446002000104
 pub(super) fn hss<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
     let margins = Margins::of(matrix);
-    margins.above_chance(matrix).over(sum_of_products(&margins.truth, &sums_without_each(&margins.predicted)))
+    margins.gain_over_chance(matrix).over(sum_of_products(&margins.truth, &leave_one_out_sums(&margins.predicted)))
 }
 
 /// Peirce skill score. Range [−1, 1], 0 without skill; undefined if all rows have the same true class.
@@ -40,7 +40,7 @@ pub(super) fn hss<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
 /// doi:10.1126/science.ns-4.93.453.b
 pub(super) fn peirce<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
     let margins = Margins::of(matrix);
-    margins.above_chance(matrix).over(sum_of_products(&margins.truth, &sums_without_each(&margins.truth)))
+    margins.gain_over_chance(matrix).over(sum_of_products(&margins.truth, &leave_one_out_sums(&margins.truth)))
 }
 
 /// Multi-class correlation R_K. Range [−1, 1] (the lower end depends on the margins), 0 without skill; undefined if all rows have the same
@@ -50,8 +50,8 @@ pub(super) fn peirce<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
 /// Chemistry 28, 367–374. doi:10.1016/j.compbiolchem.2004.09.006
 pub(super) fn mcc<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
     let margins = Margins::of(matrix);
-    let variance = |sums: &[T]| sum_of_products(sums, &sums_without_each(sums));
-    margins.above_chance(matrix).over(variance(&margins.truth).times(variance(&margins.predicted)).sqrt())
+    let variance = |sums: &[T]| sum_of_products(sums, &leave_one_out_sums(sums));
+    margins.gain_over_chance(matrix).over(variance(&margins.truth).times(variance(&margins.predicted)).sqrt())
 }
 
 /// Gerrity score. Range [−1, 1], 0 without skill; undefined if the lowest or the highest class has no rows.
@@ -93,7 +93,7 @@ impl<T: Number> Margins<T> {
 
     /// n Σ Eₖₖ − Σ rₖcₖ, which is n² times the difference between the share of correct rows and the share expected if true and predicted
     /// classes were independent.
-    fn above_chance(&self, matrix: &SquareMatrix<'_, T>) -> T {
+    fn gain_over_chance(&self, matrix: &SquareMatrix<'_, T>) -> T {
         let total = sum(self.truth.iter().copied());
         total.times(matrix.trace()).minus(sum_of_products(&self.truth, &self.predicted))
     }

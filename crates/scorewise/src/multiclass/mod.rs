@@ -3,7 +3,7 @@
 //! There are two ways from logits to a confusion matrix under random thresholds:
 //!
 //! - [`OneVersusRest`]: each class against all others, with a prior per class. pₖ = softmax(z)ₖ, or σ(zₖ) if a row may have several
-//!   labels. Fₖ(pₖ) gives a 2×2 matrix per class, any registered score is computed on each, and the results are averaged.
+//!   labels. Fₖ(pₖ) gives a 2×2 matrix per class, a binary score is computed on each matrix, and the results are averaged.
 //! - [`SimplexLoss`]: one decision among all classes, argmaxₖ (zₖ − τₖ), with Gumbel thresholds: P(j) = softmax(λ(z − μ))ⱼ.
 //!   It gives one m×m matrix that preserves the row sums, on which a [`MultiScore`] is computed: the correlation R_K, Heidke,
 //!   Peirce, Gerrity, or an average.
@@ -24,7 +24,7 @@
 //! let loss = OneVersusRest::new(Score::parse("f1")?, priors, Average::Macro)?;
 //! let mut gradient = [0.0; 9];
 //! let value = loss.value_and_gradient(&rows, &mut gradient)?;
-//! assert!(value > 0.0 && value < 1.0 && gradient[0] < 0.0); // descent raises the logit of the true class
+//! assert!(value > 0.0 && value < 1.0 && gradient[0] < 0.0); // gradient descent raises the logit of the true class
 //!
 //! let loss = SimplexLoss::new(MultiScore::parse("mcc")?);
 //! let value = loss.value_and_gradient(&rows, &mut gradient)?;
@@ -32,13 +32,13 @@
 //! assert_eq!(value, 1.0 - MultiScore::parse("r_k")?.value(&expected));
 //! assert!((expected.row_sums()[2] - 1.0).abs() < 1e-15); // the probabilities of a row sum to 1
 //!
-//! let argmax = MultiConfusion::from_logits(&rows); // 2 of 3 are correct
+//! let argmax = MultiConfusion::from_logits(&rows); // 2 of 3 rows are predicted correctly
 //! assert_eq!(MultiScore::parse("accuracy")?.value(&argmax), 2.0 / 3.0);
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 //!
-//! Tests guard against three common errors: all classes use the prior of the last class; a "weighted" average weights a class by its
-//! negatives; the class probabilities of a row do not sum to one.
+//! Tests guard against three common mistakes in implementations: that all classes use the prior of the last class, that a "weighted" average
+//! weights a class by its negatives, and that the class probabilities of a row do not sum to one.
 
 mod average;
 mod rows;

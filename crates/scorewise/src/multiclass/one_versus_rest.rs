@@ -40,7 +40,7 @@ impl OneVersusRest {
         if priors.is_empty() {
             return Err(Error::Setting {
                 what: "priors",
-                reason: "must be one for all classes or one for each class, but the list is empty".into(),
+                reason: "must contain one entry for all classes or one for each class, but the list is empty".into(),
             });
         }
         Ok(OneVersusRest { score, priors, average })
@@ -67,7 +67,7 @@ impl OneVersusRest {
     /// The expected confusion matrix of each class against the rest. For each class, the matrices of several batches add
     /// up to the matrix of all their rows.
     pub fn expect<R: Real, L: ClassLabels>(&self, rows: &ClassRows<'_, R, L>) -> Result<Vec<Confusion>> {
-        let priors = self.priors_of(rows.classes())?;
+        let priors = self.prior_of_each_class(rows.classes())?;
         let mut link = ClassLink::new(rows.classes(), L::EXCLUSIVE);
         let mut sums = vec![ExpectedCounts::default(); rows.classes()];
         for row in 0..rows.len() {
@@ -99,12 +99,12 @@ impl OneVersusRest {
     }
 
     fn value_and_derivatives(&self, matrices: &[Confusion]) -> Result<(f64, Vec<ClassDerivatives>)> {
-        self.priors_of(matrices.len())?;
+        self.prior_of_each_class(matrices.len())?;
         if self.average == Average::Micro {
             let (value, derivatives) = value_and_derivatives(&self.score, &matrices.iter().copied().sum())?;
             return Ok((value, vec![derivatives; matrices.len()]));
         }
-        // The weight of a class in the average is a sum of row weights and does not depend on the logits, so it is a constant here.
+        // The weight of a class in the average is a sum of row weights and does not depend on the logits, so its derivative is 0.
         let cells: Vec<_> = matrices.iter().map(Confusion::array).collect();
         let shares = self.average.shares(&cells);
         let total: f64 = shares.iter().sum();
@@ -121,17 +121,17 @@ impl OneVersusRest {
         Ok((value / total, derivatives))
     }
 
-    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` must come from the sum of the
-    /// matrices of all
-    /// batches that are combined.
+    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` is the result of
+    /// [`derivatives`](OneVersusRest::derivatives) for the matrices of these rows or, if the rows are one of several batches, for the sums
+    /// of the matrices of all batches, one sum per class.
     pub fn gradient_with<R: Real, L: ClassLabels>(
         &self,
         derivatives: &[ClassDerivatives],
         rows: &ClassRows<'_, R, L>,
         gradient: &mut [R],
     ) -> Result<()> {
-        rows.check_gradient(gradient)?;
-        let priors = self.priors_of(rows.classes())?;
+        rows.check_gradient_length(gradient)?;
+        let priors = self.prior_of_each_class(rows.classes())?;
         if derivatives.len() != rows.classes() {
             let reason =
                 format!("must contain one pair for each of the {} classes, not {}", rows.classes(), derivatives.len());
@@ -170,12 +170,12 @@ impl OneVersusRest {
     }
 
     /// The prior of each class; a single prior is repeated for all classes.
-    fn priors_of(&self, classes: usize) -> Result<Vec<&Prior>> {
+    fn prior_of_each_class(&self, classes: usize) -> Result<Vec<&Prior>> {
         one_for_each_class("priors", &self.priors, classes)
     }
 }
 
-/// For one class: expected true and false positives, and the total weights of the rows that belong to it and of all other rows.
+/// For one class: expected true and false positives, and the total weights of the rows that belong to the class and of all other rows.
 #[derive(Clone, Copy, Default)]
 struct ExpectedCounts {
     tp: f64,

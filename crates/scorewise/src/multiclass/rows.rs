@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::real::Real;
-use crate::rows::{check_weights, same_length};
+use crate::rows::{check_same_length, check_weights};
 
 mod sealed {
     pub trait SealedLabels {}
@@ -42,7 +42,7 @@ impl ClassLabels for OneOf<'_> {
         self.0[row] as usize == class
     }
     fn check(&self, classes: usize) -> Result<()> {
-        at_least_two(classes)?;
+        check_at_least_two_classes(classes)?;
         check_labels("labels", self.0, classes)
     }
 }
@@ -106,12 +106,12 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
 
     /// The same rows with one weight per row; weights must be at least 0.
     pub fn weighted(self, weights: &'a [R]) -> Result<Self> {
-        same_length("weights", self.len(), weights.len())?;
+        check_same_length("weights", self.len(), weights.len())?;
         check_weights(weights)?;
         Ok(ClassRows { weights: Some(weights), ..self })
     }
 
-    /// The same rows with one weight each, or with weight 1 each when `weights` is `None`: for callers whose weights are optional.
+    /// The same rows with the given weights, one per row; if `weights` is `None`, every row has weight 1.
     pub fn with_weights(self, weights: Option<&'a [R]>) -> Result<Self> {
         match weights {
             Some(weights) => self.weighted(weights),
@@ -150,7 +150,7 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
         self.labels.has_class(row, class, self.classes)
     }
 
-    pub(super) fn check_gradient(&self, gradient: &[R]) -> Result<()> {
+    pub(super) fn check_gradient_length(&self, gradient: &[R]) -> Result<()> {
         check_size("gradient", self.len(), self.classes, gradient.len())
     }
 }
@@ -163,7 +163,7 @@ impl<R: Real> ClassRows<'_, R, OneOf<'_>> {
 }
 
 /// Returns an error for fewer than two classes.
-pub(super) fn at_least_two(classes: usize) -> Result<()> {
+pub(super) fn check_at_least_two_classes(classes: usize) -> Result<()> {
     if classes >= 2 {
         return Ok(());
     }
@@ -186,10 +186,7 @@ fn check_size(what: &'static str, rows: usize, classes: usize, got: usize) -> Re
     if rows.checked_mul(classes) == Some(got) {
         return Ok(());
     }
-    Err(Error::Setting {
-        what,
-        reason: format!("must have one value for each of {rows} rows and {classes} classes, not {got} in all"),
-    })
+    Err(Error::Setting { what, reason: format!("must have rows × classes = {rows}×{classes} values, not {got}") })
 }
 
 /// One value per class; a single value is repeated for all classes.
@@ -198,7 +195,10 @@ pub(super) fn one_for_each_class<'a, T>(what: &'static str, values: &'a [T], cla
         [one] if classes > 0 => Ok(vec![one; classes]),
         all if all.len() == classes => Ok(all.iter().collect()),
         all => {
-            let reason = format!("must be one for all classes or one for each of the {classes}, not {}", all.len());
+            let reason = format!(
+                "must contain one entry for all classes or one for each of the {classes} classes, not {}",
+                all.len()
+            );
             Err(Error::Setting { what, reason })
         }
     }
@@ -216,6 +216,6 @@ mod tests {
         let unweighted = weighted.with_weights(None).unwrap();
         assert_eq!((unweighted.weight(0), unweighted.weight(1)), (1.0, 1.0));
         let error = rows.with_weights(Some(&[1.0])).unwrap_err();
-        assert_eq!(error.to_string(), "weights has 1 rows, expected 2");
+        assert_eq!(error.to_string(), "wrong number of rows in weights: 1, expected 2");
     }
 }

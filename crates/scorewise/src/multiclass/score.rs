@@ -56,7 +56,7 @@ impl MultiScore {
     /// The aliases of the binary scores are accepted.
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
         let text = text.trim();
-        if let Some((head, inside)) = call(text)
+        if let Some((head, inside)) = split_call(text)
             && let Some(average) = Average::from_name(head)
         {
             return Ok(MultiScore::Classwise(average, Score::parse(inside)?));
@@ -69,7 +69,7 @@ impl MultiScore {
         };
         match MATRIX_SCORES.iter().find(|(known, _)| *known == name) {
             Some((_, score)) => Ok(score.clone()),
-            None => Err(unknown(text)),
+            None => Err(unknown_score_error(text)),
         }
     }
 
@@ -140,19 +140,19 @@ impl MultiScore {
 }
 
 /// Splits a text of the form `head(inside)` into `head` and `inside`; `None` for any other text.
-fn call(text: &str) -> Option<(&str, &str)> {
+fn split_call(text: &str) -> Option<(&str, &str)> {
     let open = text.find('(').filter(|open| is_single_call(text, *open))?;
     Some((&text[..open], &text[open + 1..text.len() - 1]))
 }
 
-fn unknown(text: &str) -> FormulaError {
+fn unknown_score_error(text: &str) -> FormulaError {
     let averages = |inside: &str| format!("`macro({inside})`, `weighted({inside})` or `micro({inside})`");
     let known: Vec<_> = MATRIX_SCORES.iter().map(|(name, _)| format!("`{name}`")).collect();
     let error = |what: &str| FormulaError::without_position(format!("{what} is not a multi-class score"));
     match Score::parse(text) {
         Ok(score) => error(&format!("`{score}`")).hint(format!("write {}", averages(score.name()))),
         Err(_) => error(&format!("`{}`", excerpt(text, 40))).hint(format!(
-            "there are {}, and {}",
+            "the multi-class scores are {}, and {}",
             known.join(", "),
             averages("…")
         )),

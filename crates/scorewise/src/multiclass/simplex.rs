@@ -47,7 +47,9 @@ impl SimplexLoss {
     pub fn with_centres(self, centres: Vec<f64>) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "centres", reason });
         if centres.is_empty() {
-            return refuse("must be one for all classes or one for each class, but the list is empty".into());
+            return refuse(
+                "must contain one entry for all classes or one for each class, but the list is empty".into(),
+            );
         }
         match centres.iter().position(|centre| !(-1e6..=1e6).contains(centre)) {
             Some(class) => {
@@ -77,12 +79,12 @@ impl SimplexLoss {
 
     /// The expected confusion matrix of these rows. The matrices of several batches add up to the matrix of all their rows.
     pub fn expect<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<MultiConfusion> {
-        let centres = self.centres_of(rows.classes())?;
+        let centres = self.centre_of_each_class(rows.classes())?;
         let mut expected = MultiConfusion::empty(rows.classes())?;
         let mut softmax = RowSoftmax::new(rows.classes());
         for row in 0..rows.len() {
             let weight = rows.weight(row);
-            softmax.load(shifted(rows.logits(row), &centres), self.sharpness);
+            softmax.load(shifted_logits(rows.logits(row), &centres), self.sharpness);
             for class in 0..rows.classes() {
                 expected.add_weight(rows.label(row), class, weight * softmax.probability(class));
             }
@@ -93,7 +95,7 @@ impl SimplexLoss {
     /// The loss of a confusion matrix.
     pub fn of(&self, matrix: &MultiConfusion) -> Result<f64> {
         let value = self.score.loss(matrix);
-        if value.is_finite() { Ok(value) } else { Err(self.not_finite()) }
+        if value.is_finite() { Ok(value) } else { Err(self.not_finite_error()) }
     }
 
     /// The derivatives ∂ℓ/∂E with respect to all m² cells of the matrix, row by row. Pass them to
@@ -107,25 +109,25 @@ impl SimplexLoss {
         if value.is_finite() && derivatives.iter().all(|derivative| derivative.is_finite()) {
             return Ok((value, derivatives));
         }
-        Err(self.not_finite())
+        Err(self.not_finite_error())
     }
 
-    fn not_finite(&self) -> Error {
+    fn not_finite_error(&self) -> Error {
         Error::NotFinite { score: self.score.to_string() }
     }
 
-    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` must come from the sum of the
-    /// matrices of all
-    /// batches that are combined.
+    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` is the result of
+    /// [`derivatives`](SimplexLoss::derivatives) for the confusion matrix of these rows or, if the rows are one of several batches, for the sum of
+    /// the matrices of all batches.
     pub fn gradient_with<R: Real>(
         &self,
         derivatives: &[f64],
         rows: &ClassRows<'_, R, OneOf<'_>>,
         gradient: &mut [R],
     ) -> Result<()> {
-        rows.check_gradient(gradient)?;
+        rows.check_gradient_length(gradient)?;
         let classes = rows.classes();
-        let centres = self.centres_of(classes)?;
+        let centres = self.centre_of_each_class(classes)?;
         if derivatives.len() != classes * classes {
             let reason =
                 format!("must contain one value for each of {classes}×{classes} cells, not {}", derivatives.len());
@@ -135,10 +137,10 @@ impl SimplexLoss {
         for (row, gradient) in gradient.chunks_exact_mut(classes).enumerate() {
             let scale = self.sharpness * rows.weight(row);
             let derivatives = &derivatives[rows.label(row) * classes..][..classes];
-            softmax.load(shifted(rows.logits(row), &centres), self.sharpness);
+            softmax.load(shifted_logits(rows.logits(row), &centres), self.sharpness);
             // The derivative of the class with the largest logit is subtracted from all derivatives, which does not change the result. The term of
             // that class is then minus the mean, which is accurate even where it is small; S − mean would lose precision by cancellation.
-            let relative = |class: usize| derivatives[class] - derivatives[softmax.top()];
+            let relative = |class: usize| derivatives[class] - derivatives[softmax.top_class()];
             let mean: f64 = (0..classes).map(|class| softmax.probability(class) * relative(class)).sum();
             for (class, out) in gradient.iter_mut().enumerate() {
                 *out = R::from_f64(scale * softmax.probability(class) * (relative(class) - mean));
@@ -160,12 +162,12 @@ impl SimplexLoss {
     }
 
     /// The centre of the threshold of each class; a single centre is repeated for all classes.
-    fn centres_of(&self, classes: usize) -> Result<Vec<&f64>> {
+    fn centre_of_each_class(&self, classes: usize) -> Result<Vec<&f64>> {
         one_for_each_class("centres", &self.centres, classes)
     }
 }
 
 /// The shifted logits z − μ of a row.
-fn shifted<R: Real>(logits: &[R], centres: &[&f64]) -> impl Iterator<Item = f64> {
+fn shifted_logits<R: Real>(logits: &[R], centres: &[&f64]) -> impl Iterator<Item = f64> {
     logits.iter().zip(centres).map(|(logit, centre)| logit.to_f64() - **centre)
 }

@@ -1,5 +1,5 @@
-//! Sums over an m×m matrix of any [`Number`] type. The sum over all classes except one is never computed by subtraction: if all weight lies in
-//! that class, the sum is exactly 0, so that a division by zero can be recognised.
+//! Sums over an m×m matrix of any [`Number`] type. A sum over all classes except one is never computed by subtraction, so that it is exactly 0
+//! if all weight lies in the excepted class, and a division by such a sum is recognised as a division by zero.
 
 use crate::formula::Number;
 
@@ -33,7 +33,7 @@ impl<T: Number> SquareMatrix<'_, T> {
 
     /// For each class, the cells tn, fp, fn, tp of the binary matrix of this class against all others.
     pub fn binaries(&self) -> Vec<[T; 4]> {
-        let sums_of_others: Vec<Vec<T>> = self.rows().map(sums_without_each).collect();
+        let sums_of_others: Vec<Vec<T>> = self.rows().map(leave_one_out_sums).collect();
         let binary = |class: usize| {
             let rest = || (0..self.classes).filter(move |truth| *truth != class);
             let tn = sum(rest().map(|truth| sums_of_others[truth][class]));
@@ -49,7 +49,7 @@ pub(super) fn sum<T: Number>(values: impl Iterator<Item = T>) -> T {
 }
 
 /// For each position, the sum of all values except the one at that position.
-pub(super) fn sums_without_each<T: Number>(values: &[T]) -> Vec<T> {
+pub(super) fn leave_one_out_sums<T: Number>(values: &[T]) -> Vec<T> {
     let mut result = Vec::with_capacity(values.len());
     let mut before = T::constant(0.0);
     for value in values {
@@ -69,9 +69,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_of_all_values_except_one_are_not_computed_by_subtraction() {
-        assert_eq!(sums_without_each(&[1.0, 10.0, 100.0]), [110.0, 101.0, 11.0]);
-        assert_eq!(sums_without_each(&[1.0, 1e30, 2.0]), [1e30, 3.0, 1e30]);
+    fn leave_one_out_sums_do_not_lose_small_terms_next_to_large_ones() {
+        assert_eq!(leave_one_out_sums(&[1.0, 10.0, 100.0]), [110.0, 101.0, 11.0]);
+        assert_eq!(leave_one_out_sums(&[1.0, 1e30, 2.0]), [1e30, 3.0, 1e30]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! A score of m classes has m² derivatives, and [`Dual`] numbers would compute all of them in every operation. A tape records
 //! for each operation its two operands and the derivatives with respect to them, and is then traversed once in reverse. The
 //! differentiation rules are not repeated here: each operation takes its two derivatives from `Dual<f64, 2>`, so divisions
-//! by zero and kinks are handled as everywhere else.
+//! by zero and kinks are handled in the same way as by dual numbers.
 
 use std::cell::RefCell;
 
@@ -58,7 +58,7 @@ impl Tape {
 
 impl Variable<'_> {
     fn apply(self, other: Self, rule: impl Fn(Dual<f64, 2>, Dual<f64, 2>) -> Dual<f64, 2>) -> Self {
-        // A constant gets direction 0 in the dual numbers, so that its derivative, which may be infinite, is not computed; ∞ · 0 would be NaN.
+        // A constant has derivative 0 in the dual numbers, so that the derivative with respect to it, which may be infinite, is not computed.
         let direction = |variable: &Self| f64::from(u8::from(variable.index.is_some()));
         let result =
             rule(Dual::new(self.value, [direction(&self), 0.0]), Dual::new(other.value, [0.0, direction(&other)]));

@@ -24,25 +24,28 @@ impl Beta {
     /// A beta prior with shape parameters a, b between 0.01 and 1000; outside this range the
     /// distribution is practically a point mass.
     pub fn new(a: f64, b: f64) -> Result<Self> {
-        check_shapes("beta", a, b)?;
+        check_shape_parameters("beta", a, b)?;
         Ok(Beta { a, b, ln_beta: ln_beta(a, b) })
     }
 
-    pub(crate) fn shapes(&self) -> (f64, f64) {
+    pub(crate) fn shape_parameters(&self) -> (f64, f64) {
         (self.a, self.b)
     }
 }
 
 /// Checks the shape parameters of the beta and the Kumaraswamy prior.
-pub(crate) fn check_shapes(name: &str, a: f64, b: f64) -> Result<()> {
+pub(crate) fn check_shape_parameters(name: &str, a: f64, b: f64) -> Result<()> {
     if (0.01..=1000.0).contains(&a) && (0.01..=1000.0).contains(&b) {
         return Ok(());
     }
-    Err(Error::Prior { text: format!("{name}:{a},{b}"), reason: "both shapes must lie between 0.01 and 1000".into() })
+    Err(Error::Prior {
+        text: format!("{name}:{a},{b}"),
+        reason: "both shape parameters must lie between 0.01 and 1000".into(),
+    })
 }
 
-/// `exponent · ln`, or 0 if `exponent` is 0, even where `ln` is infinite.
-fn power_term(exponent: f64, ln: f64) -> f64 {
+/// The logarithm of a power, `exponent · ln`, where `ln` is the logarithm of the base; 0 if `exponent` is 0, even where `ln` is infinite.
+fn ln_power(exponent: f64, ln: f64) -> f64 {
     if exponent == 0.0 { 0.0 } else { exponent * ln }
 }
 
@@ -59,7 +62,7 @@ impl ThresholdDistribution for Beta {
         }
     }
     fn pdf(&self, x: Probability) -> f64 {
-        (power_term(self.a - 1.0, x.ln_p()) + power_term(self.b - 1.0, x.ln_q()) - self.ln_beta).exp()
+        (ln_power(self.a - 1.0, x.ln_p()) + ln_power(self.b - 1.0, x.ln_q()) - self.ln_beta).exp()
     }
     fn logit_density(&self, x: Probability) -> f64 {
         // f(x) x (1 − x) = x^a (1−x)^b / B, which is finite at x = 0 and x = 1 for all a and b.

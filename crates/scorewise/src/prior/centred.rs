@@ -9,7 +9,7 @@
 //! keeps both tails accurate. T and k are also defined in f32, by few operations without branches.
 
 use super::Probability;
-use super::distribution::{ThresholdDistribution, invert};
+use super::distribution::{ThresholdDistribution, invert_cdf};
 use crate::error::{Error, Result};
 use crate::real::at_least;
 
@@ -19,7 +19,7 @@ pub trait Kernel: Copy + Send + Sync {
     const NAME: &'static str;
     /// The variance of the prior for half-width δ = 1.
     const VARIANCE: f64;
-    /// T(v): the probability of the points whose distance from the same end is at most v.
+    /// T(v): the probability of all points within distance v of one end of [−1, 1].
     fn tail(v: f64) -> f64;
     /// k(v): the density at distance v from the nearer end.
     fn density(v: f64) -> f64;
@@ -60,16 +60,16 @@ pub struct Centred<K> {
 }
 
 impl<K: Kernel> Centred<K> {
-    pub(crate) fn with(mu: f64, delta: f64, kernel: K) -> Result<Self> {
+    pub(crate) fn from_kernel(mu: f64, delta: f64, kernel: K) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Prior { text: format!("{}:{mu},{delta}", K::NAME), reason });
         if !mu.is_finite() || !delta.is_finite() {
-            return refuse("centre and half-width must be numbers".into());
+            return refuse("centre and half-width must be finite numbers".into());
         }
         if delta <= 0.0 {
             return refuse("the half-width must be above 0".into());
         }
         if delta < MIN_HALF_WIDTH {
-            return refuse(format!("a half-width below {MIN_HALF_WIDTH} is a fixed threshold, not a prior"));
+            return refuse(format!("the half-width must be at least {MIN_HALF_WIDTH}"));
         }
         // The computed ends may lie slightly outside [0, 1] because of rounding (0.9 + 0.1), so tiny excesses are accepted.
         let (low, high) = (mu - delta, mu + delta);
@@ -101,7 +101,7 @@ impl<K: Kernel> Centred<K> {
 
     /// The distances of x from the lower and the upper end of the support (negative outside), computed from the smaller of p and q, which
     /// has the smaller rounding error.
-    fn distances(&self, x: Probability) -> (f64, f64) {
+    fn distances_from_ends(&self, x: Probability) -> (f64, f64) {
         if x.p <= x.q {
             (x.p - self.ends.0, self.ends.1 - x.p)
         } else {
@@ -117,17 +117,17 @@ impl<K: Kernel> Centred<K> {
 
 impl<K: Kernel> ThresholdDistribution for Centred<K> {
     fn cdf(&self, x: Probability) -> f64 {
-        let (low, high) = self.distances(x);
+        let (low, high) = self.distances_from_ends(x);
         let tail = K::tail(self.scaled_distance(low.min(high)));
         if low < high { tail } else { 1.0 - tail }
     }
     fn pdf(&self, x: Probability) -> f64 {
-        let (low, high) = self.distances(x);
+        let (low, high) = self.distances_from_ends(x);
         let nearer = low.min(high);
         if nearer >= 0.0 { K::density(self.scaled_distance(nearer)) / self.delta } else { 0.0 }
     }
     fn quantile(&self, level: f64) -> f64 {
-        let v = |tail: f64| 2.0 * invert(tail, (0.0, 0.5), |x| (K::tail(2.0 * x.p), 2.0 * K::density(2.0 * x.p)));
+        let v = |tail: f64| 2.0 * invert_cdf(tail, (0.0, 0.5), |x| (K::tail(2.0 * x.p), 2.0 * K::density(2.0 * x.p)));
         let (low, high) = self.support();
         if level >= 1.0 {
             high

@@ -17,7 +17,7 @@ pub(crate) trait ThresholdDistribution {
 
     /// The quantile: the x with F(x) = level.
     fn quantile(&self, level: f64) -> f64 {
-        invert(level, self.support(), |x| (self.cdf(x), self.pdf(x)))
+        invert_cdf(level, self.support(), |x| (self.cdf(x), self.pdf(x)))
     }
 
     /// The mean of the threshold, E τ.
@@ -33,7 +33,7 @@ pub(crate) trait ThresholdDistribution {
 }
 
 /// Solves F(x) = level by Newton's method; a step that leaves the bracket is replaced by bisection.
-pub(crate) fn invert(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl Fn(Probability) -> (f64, f64)) -> f64 {
+pub(crate) fn invert_cdf(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl Fn(Probability) -> (f64, f64)) -> f64 {
     if level <= 0.0 {
         return low;
     }
@@ -79,7 +79,7 @@ fn point_inside(low: f64, high: f64) -> f64 {
     if high > 4.0 * low { low.sqrt() * high.sqrt() } else { 0.5 * (low + high) }
 }
 
-/// ∫ g over [low, high] by Gauss–Legendre quadrature with eight points on panels of length ½, for functions that are smooth on that scale.
+/// ∫ g over [low, high] by Gauss–Legendre quadrature with eight points on each subinterval of length at most ½, on which g must be smooth.
 pub(crate) fn integral(low: f64, high: f64, g: impl Fn(f64) -> f64) -> f64 {
     const NODES: [(f64, f64); 4] = [
         (0.183_434_642_495_649_8, 0.362_683_783_378_362),
@@ -87,11 +87,11 @@ pub(crate) fn integral(low: f64, high: f64, g: impl Fn(f64) -> f64) -> f64 {
         (0.796_666_477_413_626_7, 0.222_381_034_453_374_5),
         (0.960_289_856_497_536_2, 0.101_228_536_290_376_3),
     ];
-    let panels = (2.0 * (high - low)).ceil().max(1.0);
-    let half = 0.5 * (high - low) / panels;
-    let panel = |number: usize| {
+    let subintervals = (2.0 * (high - low)).ceil().max(1.0);
+    let half = 0.5 * (high - low) / subintervals;
+    let integral_over = |number: usize| {
         let centre = low + (2.0 * number as f64 + 1.0) * half;
         half * NODES.iter().map(|(x, weight)| weight * (g(centre - half * x) + g(centre + half * x))).sum::<f64>()
     };
-    (0..panels as usize).map(panel).sum()
+    (0..subintervals as usize).map(integral_over).sum()
 }

@@ -22,7 +22,7 @@ pub type Epanechnikov = Centred<Parabola>;
 impl Epanechnikov {
     /// An Epanechnikov prior with centre μ and half-width δ.
     pub fn new(mu: f64, delta: f64) -> Result<Self> {
-        Centred::with(mu, delta, Parabola)
+        Centred::from_kernel(mu, delta, Parabola)
     }
 }
 

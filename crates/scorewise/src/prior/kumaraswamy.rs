@@ -12,7 +12,7 @@
 use statrs::function::beta::ln_beta;
 
 use super::Probability;
-use super::beta::check_shapes;
+use super::beta::check_shape_parameters;
 use super::distribution::{ThresholdDistribution, integral};
 use crate::error::Result;
 
@@ -26,11 +26,11 @@ pub struct Kumaraswamy {
 impl Kumaraswamy {
     /// A Kumaraswamy prior with shape parameters a, b between 0.01 and 1000.
     pub fn new(a: f64, b: f64) -> Result<Self> {
-        check_shapes("kumaraswamy", a, b)?;
+        check_shape_parameters("kumaraswamy", a, b)?;
         Ok(Kumaraswamy { a, b })
     }
 
-    pub(crate) fn shapes(&self) -> (f64, f64) {
+    pub(crate) fn shape_parameters(&self) -> (f64, f64) {
         (self.a, self.b)
     }
 
@@ -42,7 +42,7 @@ impl Kumaraswamy {
     fn ln_one_minus_power(&self, x: Probability) -> f64 {
         let power = self.a * x.ln_p();
         if x.q < 1e-17 {
-            // Here 1 − x^a equals a (1 − x) to full precision, even where a ln x underflows.
+            // If 1 − x is this small, 1 − x^a equals a (1 − x) to full precision, even where a ln x underflows.
             return self.a.ln() + x.ln_q();
         }
         // For a ln x < ln ½, x^a is small and ln_1p gives ln(1 − x^a) accurately; otherwise exp_m1 gives 1 − x^a accurately.
@@ -106,7 +106,7 @@ impl ThresholdDistribution for Kumaraswamy {
         if closed > 1e-3 * self.moment(1.0) * self.moment(1.0) {
             return closed;
         }
-        // For a narrow prior the closed form loses its precision by cancellation. The density is then a single smooth peak, which is
+        // For a narrow prior the closed form of the variance loses its precision by cancellation. The density is then a single smooth peak, which is
         // integrated numerically between extreme quantiles.
         let (low, high) = (self.quantile(1e-18), self.quantile(1.0 - 1e-16));
         let step = (high - low) / 40.0;

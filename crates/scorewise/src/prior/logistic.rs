@@ -4,10 +4,10 @@
 //! t = (x − μ) / s        F(x) = (σ(t) − σ(t₀)) / Z        f(x) = σ(t) σ(−t) / sZ        Z = σ(t₁) − σ(t₀)
 //! ```
 //!
-//! with t₀, t₁ the values of t at x = 0, 1. `logistic:0.5,0.0137` (s = 1/73) is the approximation called AnyLoss.
+//! with t₀, t₁ the values of t at x = 0, 1. `logistic:0.5,0.0137` (s = 1/73) gives the loss called AnyLoss.
 
 use super::Probability;
-use super::truncated::{Standard, Truncated};
+use super::truncated::{StandardDistribution, Truncated};
 use crate::error::Result;
 
 /// The standard logistic distribution.
@@ -20,11 +20,11 @@ pub type Logistic = Truncated<StandardLogistic>;
 impl Logistic {
     /// A logistic prior with location μ in [0, 1] and scale s, both before the truncation.
     pub fn new(mu: f64, scale: f64) -> Result<Self> {
-        Truncated::with(mu, scale, StandardLogistic)
+        Truncated::from_standard(mu, scale, StandardLogistic)
     }
 }
 
-impl Standard for StandardLogistic {
+impl StandardDistribution for StandardLogistic {
     const NAME: &'static str = "logistic";
     // The standard logistic density at 50 is below 1e-21.
     const REACH: f64 = 50.0;

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Outside the support of a prior the density is 0, and so is the gradient of the loss: training would never again change a prediction
-//! there. A small share of the uniform prior keeps the gradient nonzero.
+//! that lies outside the support. A small share of the uniform prior keeps the gradient nonzero.
 
 use super::distribution::ThresholdDistribution;
 use super::{Prior, Probability};
@@ -43,26 +43,29 @@ impl Mixture {
         &self.main
     }
 
-    fn mixed(&self, main: f64, uniform: f64) -> f64 {
+    fn weighted_mean(&self, main: f64, uniform: f64) -> f64 {
         (1.0 - self.share) * main + self.share * uniform
     }
 }
 
 impl ThresholdDistribution for Mixture {
     fn cdf(&self, x: Probability) -> f64 {
-        self.mixed(self.main.distribution().cdf(x), x.p)
+        self.weighted_mean(self.main.distribution().cdf(x), x.p)
     }
     fn pdf(&self, x: Probability) -> f64 {
-        self.mixed(self.main.distribution().pdf(x), 1.0)
+        self.weighted_mean(self.main.distribution().pdf(x), 1.0)
     }
     fn logit_density(&self, x: Probability) -> f64 {
-        self.mixed(self.main.distribution().logit_density(x), x.p * x.q)
+        self.weighted_mean(self.main.distribution().logit_density(x), x.p * x.q)
     }
     fn mean(&self) -> f64 {
-        self.mixed(self.main.mean(), 0.5)
+        self.weighted_mean(self.main.mean(), 0.5)
     }
     fn variance(&self) -> f64 {
         let squared_distance = |mean: f64| (mean - self.mean()) * (mean - self.mean());
-        self.mixed(self.main.variance() + squared_distance(self.main.mean()), 1.0 / 12.0 + squared_distance(0.5))
+        self.weighted_mean(
+            self.main.variance() + squared_distance(self.main.mean()),
+            1.0 / 12.0 + squared_distance(0.5),
+        )
     }
 }

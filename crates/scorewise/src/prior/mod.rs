@@ -83,7 +83,7 @@ impl Prior {
     pub fn uniform() -> Self {
         match Uniform::new(0.0, 1.0) {
             Ok(uniform) => Prior::Uniform(uniform),
-            Err(_) => unreachable!("[0, 1] lies in [0, 1]"),
+            Err(_) => unreachable!("[0, 1] is a valid support"),
         }
     }
 
@@ -165,7 +165,7 @@ impl Prior {
     /// An endless sequence of thresholds drawn from the prior; the seed determines the sequence.
     pub fn sample(&self, seed: u64) -> impl Iterator<Item = f64> + '_ {
         let mut random = generator(seed, Purpose::Thresholds, 0);
-        // The middle of one of 2⁵² equal parts of [0, 1]: never 0 or 1, and computed without rounding.
+        // A random level: the middle of one of 2⁵² equal parts of [0, 1], which is never 0 or 1 and is computed without rounding.
         std::iter::repeat_with(move || ((random.next_u64() >> 12) as f64 + 0.5) / (1u64 << 52) as f64)
             .map(|level| self.quantile(level))
     }

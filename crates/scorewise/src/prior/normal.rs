@@ -8,10 +8,10 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-// The erf of libm is accurate to the last place. The erf of statrs, a crate used for the beta prior, has an error of 1e-10.
+// The erf of libm is used because it is accurate to the last place. The erf of statrs has an error of 1e-10.
 use libm::{erf, erfc};
 
-use super::truncated::{Standard, Truncated};
+use super::truncated::{StandardDistribution, Truncated};
 use crate::error::Result;
 
 /// The standard normal distribution.
@@ -24,16 +24,16 @@ pub type Normal = Truncated<StandardNormal>;
 impl Normal {
     /// A normal prior with mean μ in [0, 1] and standard deviation σ, both before the truncation.
     pub fn new(mu: f64, sigma: f64) -> Result<Self> {
-        Truncated::with(mu, sigma, StandardNormal)
+        Truncated::from_standard(mu, sigma, StandardNormal)
     }
 }
 
-impl Standard for StandardNormal {
+impl StandardDistribution for StandardNormal {
     const NAME: &'static str = "normal";
     // The standard normal density at 12 is below 1e-31.
     const REACH: f64 = 12.0;
     fn probability_between(a: f64, b: f64) -> f64 {
-        // If a and b lie in the same tail, the difference of two erfc of that tail avoids the cancellation.
+        // If a and b lie in the same tail, a difference of values of erfc avoids the cancellation in erf(b) − erf(a).
         let (a, b) = (a * FRAC_1_SQRT_2, b * FRAC_1_SQRT_2);
         if a > 0.0 {
             0.5 * (erfc(a) - erfc(b))

@@ -14,17 +14,17 @@
 
 use super::{Prior, Probability};
 
-/// Number of polynomial coefficients per panel: those of 1, s, …, s⁸.
+/// Number of coefficients of each polynomial: those of 1, s, …, s⁸.
 pub const COEFFICIENTS: usize = 9;
-/// Number of points of a panel at which the density is interpolated.
+/// Number of points at which each polynomial interpolates the density.
 const NODES: usize = COEFFICIENTS - 1;
 /// Values of the distribution function below this limit count as 0.
 const NEGLIGIBLE: f64 = 1e-17;
-/// The logits considered lie between minus and plus this number; beyond it, the logistic function underflows.
+/// Only logits between minus and plus this number are considered; beyond them, the logistic function underflows.
 const LARGEST_LOGIT: f64 = 700.0;
-/// Largest number of panels of a segment.
+/// Largest number of panels, the intervals with one polynomial each, into which a segment is divided.
 const MAX_PANELS: usize = 1 << 13;
-/// Largest accepted error of the density between the nodes, relative to the maximum of the density.
+/// Largest accepted error of the density between the interpolation points, relative to the maximum of the density.
 const TOLERANCE: f64 = 2e-14;
 
 /// A prior as piecewise polynomials: F(σ(z)) = base + Σ over segments of Vᵢ(s), where i is the panel that contains z and
@@ -37,7 +37,7 @@ pub struct PiecewisePolynomial {
     pub segments: Vec<Segment>,
 }
 
-/// A range of logits, divided into panels of equal width.
+/// A range of logits, divided into panels of equal width with one polynomial each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
     /// The lowest logit of the segment.
@@ -53,16 +53,16 @@ impl Prior {
     #[must_use]
     pub fn piecewise_polynomial(&self) -> PiecewisePolynomial {
         if let Prior::Mixture(mixture) = self {
-            // Each component of a mixture has its own panels; common panels would have to be as narrow as the narrowest everywhere.
+            // Each component of a mixture has its own panels; shared panels would all have to be as narrow as the narrowest component requires.
             let (mut main, mut uniform) =
                 (mixture.main().piecewise_polynomial(), Prior::uniform().piecewise_polynomial());
-            main.scale(1.0 - mixture.share());
-            uniform.scale(mixture.share());
+            main.scale_by(1.0 - mixture.share());
+            uniform.scale_by(mixture.share());
             main.base += uniform.base;
             main.segments.extend(uniform.segments);
             return main;
         }
-        let (low, high) = self.ends();
+        let (low, high) = self.logit_range();
         let kink = matches!(self, Prior::Triangular(_)).then(|| log_odds(self.mean()));
         let breaks: Vec<f64> = [low].into_iter().chain(kink).chain([high]).collect();
         let segments = breaks.windows(2).map(|ends| self.segment(ends[0], ends[1])).collect();
@@ -70,12 +70,12 @@ impl Prior {
     }
 
     /// The logits between which F rises from 0 to 1: the ends of the support, or where a tail becomes negligible.
-    fn ends(&self) -> (f64, f64) {
+    fn logit_range(&self) -> (f64, f64) {
         let (low, high) = self.support();
         let cdf = |z: f64| self.cdf_at(Probability::from_logit(z));
         let below = first_logit(|z| cdf(z) > NEGLIGIBLE);
         let above = first_logit(|z| cdf(z) >= 1.0 - 2e-16);
-        // The exact end of a tail does not matter, so it is rounded to a number that can be divided into panels without rounding, in f32 too.
+        // The exact logit at which a tail is cut off does not matter, so it is rounded such that the ends of all panels are exact, in f32 too.
         let step = 2f64.powf((above - below).log2().floor() - 4.0);
         let (first, last) = ((below / step).floor() * step, (above / step).ceil() * step);
         (if low > 0.0 { log_odds(low) } else { first }, if high < 1.0 { log_odds(high) } else { last })
@@ -84,7 +84,7 @@ impl Prior {
     fn segment(&self, low: f64, high: f64) -> Segment {
         let (mut panels, mut previous_error) = (8, f64::INFINITY);
         loop {
-            let segment = self.segment_with(low, high, panels);
+            let segment = self.segment_with_panels(low, high, panels);
             let error = self.relative_error(&segment);
             // Halving the width of the panels divides the error by 256, until only the rounding error of the density is left.
             if panels >= MAX_PANELS || error <= TOLERANCE || (error < 1e-9 && error > 0.25 * previous_error) {
@@ -94,7 +94,7 @@ impl Prior {
         }
     }
 
-    fn segment_with(&self, low: f64, high: f64, panels: usize) -> Segment {
+    fn segment_with_panels(&self, low: f64, high: f64, panels: usize) -> Segment {
         let width = (high - low) / panels as f64;
         let start = self.cdf_at(Probability::from_logit(low));
         let panel = |number: usize| {
@@ -105,20 +105,21 @@ impl Prior {
                 value[power + 1] = 0.5 * width * coefficient / (power as f64 + 1.0);
             }
             // The constant term makes F exact at the left end of the panel, so that no error accumulates from panel to panel.
-            value[0] = self.cdf_at(Probability::from_logit(middle - 0.5 * width)) - start - value_at(&value, -1.0);
+            value[0] =
+                self.cdf_at(Probability::from_logit(middle - 0.5 * width)) - start - polynomial_value(&value, -1.0);
             value
         };
         Segment { low, width, panels: (0..panels).map(panel).collect() }
     }
 
-    /// The largest error of the density between the nodes, relative to the maximum of the density.
+    /// The largest error of the density between the interpolation points, relative to the maximum of the density.
     fn relative_error(&self, segment: &Segment) -> f64 {
         let (mut worst, mut greatest) = (0.0f64, f64::MIN_POSITIVE);
         for (number, panel) in segment.panels.iter().enumerate() {
             for s in [-0.93, -0.4, 0.07, 0.55, 0.97] {
                 let z = segment.low + (number as f64 + 0.5 * (1.0 + s)) * segment.width;
                 let density = self.logit_density(z);
-                worst = worst.max((derivative_at(panel, s) * 2.0 / segment.width - density).abs());
+                worst = worst.max((polynomial_derivative(panel, s) * 2.0 / segment.width - density).abs());
                 greatest = greatest.max(density);
             }
         }
@@ -127,7 +128,7 @@ impl Prior {
 }
 
 impl PiecewisePolynomial {
-    fn scale(&mut self, share: f64) {
+    fn scale_by(&mut self, share: f64) {
         self.base *= share;
         let panels = self.segments.iter_mut().flat_map(|segment| &mut segment.panels);
         panels.flatten().for_each(|coefficient| *coefficient *= share);
@@ -142,9 +143,9 @@ impl PiecewisePolynomial {
             let position = (z - segment.low) / segment.width;
             let number = (position.max(0.0) as usize).min(last);
             let s = (2.0 * (position - number as f64) - 1.0).clamp(-1.0, 1.0);
-            value += value_at(&segment.panels[number], s);
+            value += polynomial_value(&segment.panels[number], s);
             if position >= 0.0 && position < segment.panels.len() as f64 {
-                derivative += derivative_at(&segment.panels[number], s) * 2.0 / segment.width;
+                derivative += polynomial_derivative(&segment.panels[number], s) * 2.0 / segment.width;
             }
         }
         (value, derivative)
@@ -189,11 +190,11 @@ fn interpolate(function: impl Fn(f64) -> f64) -> [f64; NODES] {
     coefficients
 }
 
-fn value_at(panel: &[f64; COEFFICIENTS], s: f64) -> f64 {
+fn polynomial_value(panel: &[f64; COEFFICIENTS], s: f64) -> f64 {
     panel.iter().rev().fold(0.0, |sum, coefficient| sum * s + coefficient)
 }
 
-fn derivative_at(panel: &[f64; COEFFICIENTS], s: f64) -> f64 {
+fn polynomial_derivative(panel: &[f64; COEFFICIENTS], s: f64) -> f64 {
     panel.iter().enumerate().skip(1).rev().fold(0.0, |sum, (power, coefficient)| sum * s + power as f64 * coefficient)
 }
 

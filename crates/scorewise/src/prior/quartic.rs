@@ -20,7 +20,7 @@ pub type Quartic = Centred<Biweight>;
 impl Quartic {
     /// A quartic prior with centre μ and half-width δ.
     pub fn new(mu: f64, delta: f64) -> Result<Self> {
-        Centred::with(mu, delta, Biweight)
+        Centred::from_kernel(mu, delta, Biweight)
     }
 }
 

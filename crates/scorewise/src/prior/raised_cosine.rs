@@ -24,7 +24,7 @@ pub type RaisedCosine = Centred<Cosine>;
 impl RaisedCosine {
     /// A raised cosine with centre μ and half-width δ.
     pub fn new(mu: f64, delta: f64) -> Result<Self> {
-        Centred::with(mu, delta, Cosine)
+        Centred::from_kernel(mu, delta, Cosine)
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn with_row_distribution<R: Real, W: RowTask<R>>(prior: &Prior, task:
 
 /// Runs the task for f64 rows, with the prior itself as row distribution.
 pub(crate) fn with_f64_distribution<W: RowTask<f64>>(prior: &Prior, task: W) -> W::Output {
-    task.run(InF64(prior))
+    task.run(F64Distribution(prior))
 }
 
 /// Runs the task for f32 rows: in vectorised f32 for kernel priors where that is accurate enough, otherwise in f64.
@@ -43,12 +43,12 @@ pub(crate) fn with_f32_distribution<W: RowTask<f32>>(prior: &Prior, task: W) -> 
         other => (0.0, other),
     };
     match main {
-        Prior::Uniform(prior) if is_wide_enough(prior) => with_kernel(prior, share, task),
-        Prior::RaisedCosine(prior) if is_wide_enough(prior) => with_kernel(prior, share, task),
-        Prior::Triangular(prior) if is_wide_enough(prior) => with_kernel(prior, share, task),
-        Prior::Epanechnikov(prior) if is_wide_enough(prior) => with_kernel(prior, share, task),
-        Prior::Quartic(prior) if is_wide_enough(prior) => with_kernel(prior, share, task),
-        _ => task.run(InF64(prior)),
+        Prior::Uniform(prior) if is_wide_enough(prior) => run_with_kernel(prior, share, task),
+        Prior::RaisedCosine(prior) if is_wide_enough(prior) => run_with_kernel(prior, share, task),
+        Prior::Triangular(prior) if is_wide_enough(prior) => run_with_kernel(prior, share, task),
+        Prior::Epanechnikov(prior) if is_wide_enough(prior) => run_with_kernel(prior, share, task),
+        Prior::Quartic(prior) if is_wide_enough(prior) => run_with_kernel(prior, share, task),
+        _ => task.run(F64Distribution(prior)),
     }
 }
 
@@ -58,13 +58,13 @@ fn is_wide_enough<K: Kernel>(prior: &Centred<K>) -> bool {
     prior.delta() >= 0.099
 }
 
-fn with_kernel<K: Kernel, W: RowTask<f32>>(prior: &Centred<K>, share: f64, task: W) -> W::Output {
+fn run_with_kernel<K: Kernel, W: RowTask<f32>>(prior: &Centred<K>, share: f64, task: W) -> W::Output {
     let kernel =
         KernelF32::<K> { mu: prior.mu() as f32, inverse_delta: (1.0 / prior.delta()) as f32, kernel: PhantomData };
     if share == 0.0 {
-        task.run(FromPair(kernel))
+        task.run(PairAdapter(kernel))
     } else {
-        task.run(FromPair(MixedWithUniform { distribution: kernel, main: 1.0 - share as f32, share: share as f32 }))
+        task.run(PairAdapter(MixedWithUniform { distribution: kernel, main: 1.0 - share as f32, share: share as f32 }))
     }
 }
 
@@ -86,7 +86,7 @@ struct KernelF32<K> {
 
 impl<K: Kernel> KernelF32<K> {
     #[inline(always)]
-    fn u(&self, p: f32) -> f32 {
+    fn standardised(&self, p: f32) -> f32 {
         (p - self.mu) * self.inverse_delta
     }
 }
@@ -94,11 +94,11 @@ impl<K: Kernel> KernelF32<K> {
 impl<K: Kernel> PairDistribution<f32> for KernelF32<K> {
     #[inline(always)]
     fn cdf(&self, p: f32, _: f32) -> f32 {
-        K::cdf_f32(self.u(p))
+        K::cdf_f32(self.standardised(p))
     }
     #[inline(always)]
     fn pdf(&self, p: f32, _: f32) -> f32 {
-        self.inverse_delta * K::pdf_f32(self.u(p))
+        self.inverse_delta * K::pdf_f32(self.standardised(p))
     }
 }
 
@@ -123,9 +123,9 @@ impl<R: Real, D: PairDistribution<R>> PairDistribution<R> for MixedWithUniform<R
 
 /// Adapter: implements [`RowDistribution`] for a [`PairDistribution`] by computing p and q = 1 − p from the prediction of the row.
 #[derive(Clone, Copy)]
-struct FromPair<D>(D);
+struct PairAdapter<D>(D);
 
-impl<R: Real, D: PairDistribution<R>> RowDistribution<R> for FromPair<D> {
+impl<R: Real, D: PairDistribution<R>> RowDistribution<R> for PairAdapter<D> {
     #[inline(always)]
     fn cdf_of_logit(&self, z: R) -> R {
         let (p, q) = z.sigmoid();
@@ -144,9 +144,9 @@ impl<R: Real, D: PairDistribution<R>> RowDistribution<R> for FromPair<D> {
 
 /// A [`RowDistribution`] for any prior, computed in f64.
 #[derive(Clone, Copy)]
-struct InF64<'a>(&'a Prior);
+struct F64Distribution<'a>(&'a Prior);
 
-impl<R: Real> RowDistribution<R> for InF64<'_> {
+impl<R: Real> RowDistribution<R> for F64Distribution<'_> {
     fn cdf_of_logit(&self, z: R) -> R {
         R::from_f64(self.0.cdf_at(Probability::from_logit(z.to_f64())))
     }

@@ -42,7 +42,7 @@ const MAX_EXCERPT: usize = 60;
 /// All families of priors, in the order in which the command line and the documentation list them.
 #[rustfmt::skip]
 pub static FAMILIES: &[Family] = &[
-    family("uniform", "uniform[:low,high]", "uniform", "(x − a)/(b − a)", "all thresholds equally likely; on [0, 1] it gives the soft-Dice and soft-F1 losses"),
+    family("uniform", "uniform[:low,high]", "uniform", "(x − a)/(b − a)", "all thresholds equally likely; the uniform prior on [0, 1] gives the soft-Dice and soft-F1 losses"),
     family("cosine", "cosine:centre,half_width", "cosine:0.5,0.1", "½(1 + u + sin(πu)/π)", "the raised cosine of Marchetti et al. (2022): the best threshold moves towards the centre"),
     family("triangular", "triangular:centre,half_width", "triangular:0.5,0.2", "½(1 + u)² below the centre", "the cheapest to compute"),
     family("epanechnikov", "epanechnikov:centre,half_width", "epanechnikov:0.5,0.2", "¼(2 + 3u − u³)", "the density is a parabola"),
@@ -63,8 +63,8 @@ impl FromStr for Prior {
         let name = name.trim().to_ascii_lowercase().replace('-', "_");
         if name == "mix" || name == "mixture" {
             let (share, main) = rest.split_once(',').ok_or_else(|| refuse("write `mix:share,prior`".into()))?;
-            let share =
-                number(share).ok_or_else(|| refuse(format!("`{}` is not a number", excerpt(share, MAX_EXCERPT))))?;
+            let share = parse_number(share)
+                .ok_or_else(|| refuse(format!("`{}` is not a number", excerpt(share, MAX_EXCERPT))))?;
             if main.trim_start().to_ascii_lowercase().starts_with("mix") {
                 return Err(refuse(
                     "a mixture cannot contain another mixture; write one mixture with one share".into(),
@@ -76,14 +76,14 @@ impl FromStr for Prior {
             FAMILIES.iter().find(|family| family.name == name || (name == "raised_cosine" && family.name == "cosine"))
         else {
             let known: Vec<_> = FAMILIES.iter().map(|family| family.name).collect();
-            return Err(refuse(format!("not a known family; there are {}", known.join(", "))));
+            return Err(refuse(format!("not a known family of priors; the families are {}", known.join(", "))));
         };
         if family.name == "uniform" && rest.trim().is_empty() {
             return Ok(Prior::uniform());
         }
         let mut values = Vec::new();
         for part in rest.split(',').take(3) {
-            let value = number(part).ok_or_else(|| {
+            let value = parse_number(part).ok_or_else(|| {
                 if part.trim().is_empty() {
                     refuse(format!("write `{}`, for example `{}`", family.form, family.example))
                 } else {
@@ -113,7 +113,7 @@ impl FromStr for Prior {
     }
 }
 
-fn number(text: &str) -> Option<f64> {
+fn parse_number(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
 
@@ -126,12 +126,12 @@ impl fmt::Display for Prior {
                 (0.0, 1.0) => out.write_str("uniform"),
                 ends => pair("uniform", ends),
             },
-            Prior::RaisedCosine(prior) => pair(name(prior), (prior.mu(), prior.delta())),
-            Prior::Triangular(prior) => pair(name(prior), (prior.mu(), prior.delta())),
-            Prior::Epanechnikov(prior) => pair(name(prior), (prior.mu(), prior.delta())),
-            Prior::Quartic(prior) => pair(name(prior), (prior.mu(), prior.delta())),
-            Prior::Beta(prior) => pair("beta", prior.shapes()),
-            Prior::Kumaraswamy(prior) => pair("kumaraswamy", prior.shapes()),
+            Prior::RaisedCosine(prior) => pair(kernel_name(prior), (prior.mu(), prior.delta())),
+            Prior::Triangular(prior) => pair(kernel_name(prior), (prior.mu(), prior.delta())),
+            Prior::Epanechnikov(prior) => pair(kernel_name(prior), (prior.mu(), prior.delta())),
+            Prior::Quartic(prior) => pair(kernel_name(prior), (prior.mu(), prior.delta())),
+            Prior::Beta(prior) => pair("beta", prior.shape_parameters()),
+            Prior::Kumaraswamy(prior) => pair("kumaraswamy", prior.shape_parameters()),
             Prior::Normal(prior) => pair("normal", prior.parameters()),
             Prior::Logistic(prior) => pair("logistic", prior.parameters()),
             Prior::Mixture(prior) => write!(out, "mix:{},{}", shortest(prior.share()), prior.main()),
@@ -139,6 +139,6 @@ impl fmt::Display for Prior {
     }
 }
 
-fn name<K: Kernel>(_: &Centred<K>) -> &'static str {
+fn kernel_name<K: Kernel>(_: &Centred<K>) -> &'static str {
     K::NAME
 }

@@ -8,11 +8,11 @@
 //! those of the truncated distribution, not μ and s².
 
 use super::Probability;
-use super::distribution::{ThresholdDistribution, integral, invert};
+use super::distribution::{ThresholdDistribution, integral, invert_cdf};
 use crate::error::{Error, Result};
 
 /// A standard distribution on the real line, with location 0 and scale 1.
-pub trait Standard: Copy {
+pub trait StandardDistribution: Copy {
     /// The name of the prior in strings such as `logistic:0.5,0.1`.
     const NAME: &'static str;
     /// The density is negligible for |t| beyond this number.
@@ -23,7 +23,7 @@ pub trait Standard: Copy {
     fn density_times(factor: f64, t: f64) -> f64;
     /// The quantile of the truncated prior: the x with F(x) = level.
     fn quantile(prior: &Truncated<Self>, level: f64) -> f64 {
-        invert(level, (0.0, 1.0), |x| (prior.cdf(x), prior.pdf(x)))
+        invert_cdf(level, (0.0, 1.0), |x| (prior.cdf(x), prior.pdf(x)))
     }
 }
 
@@ -37,15 +37,15 @@ pub struct Truncated<S> {
     standard: S,
 }
 
-impl<S: Standard> Truncated<S> {
-    pub(super) fn with(mu: f64, scale: f64, standard: S) -> Result<Self> {
+impl<S: StandardDistribution> Truncated<S> {
+    pub(super) fn from_standard(mu: f64, scale: f64, standard: S) -> Result<Self> {
         let refuse =
             |reason: &str| Err(Error::Prior { text: format!("{}:{mu},{scale}", S::NAME), reason: reason.into() });
         if !(0.0..=1.0).contains(&mu) {
             return refuse("the centre must lie in [0, 1]");
         }
         if !(1e-6..=1e6).contains(&scale) {
-            return refuse("the width must be above 0 (between 1e-6 and 1e6)");
+            return refuse("the width must lie between 1e-6 and 1e6");
         }
         let mass = S::probability_between(-mu / scale, (1.0 - mu) / scale);
         Ok(Truncated { mu, scale, mass, standard })
@@ -65,7 +65,7 @@ impl<S: Standard> Truncated<S> {
         (-self.mu / self.scale, (1.0 - self.mu) / self.scale)
     }
 
-    /// t = (x − μ)/s, computed from the end of [0, 1] nearer to x.
+    /// t = (x − μ)/s, computed from the smaller of x and 1 − x, which has the smaller rounding error.
     fn standardised(&self, x: Probability) -> f64 {
         if x.p <= x.q { (x.p - self.mu) / self.scale } else { ((1.0 - self.mu) - x.q) / self.scale }
     }
@@ -78,7 +78,7 @@ impl<S: Standard> Truncated<S> {
     }
 }
 
-impl<S: Standard> ThresholdDistribution for Truncated<S> {
+impl<S: StandardDistribution> ThresholdDistribution for Truncated<S> {
     fn cdf(&self, x: Probability) -> f64 {
         let (low, high) = self.ends();
         let t = self.standardised(x);

@@ -23,15 +23,15 @@ impl Uniform {
     pub fn new(low: f64, high: f64) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Prior { text: format!("uniform:{low},{high}"), reason });
         if !low.is_finite() || !high.is_finite() {
-            return refuse("both ends must be numbers".into());
+            return refuse("both ends must be finite numbers".into());
         }
         if low >= high {
-            return refuse("the lower end must come first and be below the upper end".into());
+            return refuse("the lower end must come first and must be below the upper end".into());
         }
         if low < 0.0 || high > 1.0 {
             return refuse(format!("the support [{low}, {high}] must lie in [0, 1]"));
         }
-        Ok(Centred::with(0.5 * (low + high), 0.5 * (high - low), Flat)?.with_ends(low, high))
+        Ok(Centred::from_kernel(0.5 * (low + high), 0.5 * (high - low), Flat)?.with_ends(low, high))
     }
 }
 
@@ -53,7 +53,7 @@ impl Kernel for Flat {
         0.5
     }
     // F is a single linear function, so the distance from the nearer end is not needed. The density does not fall to 0 at the ends, so it must
-    // be set to 0 outside.
+    // be set to 0 outside the support.
     #[inline(always)]
     fn cdf_f32(u: f32) -> f32 {
         at_least(at_most(u, 1.0), -1.0).fused(0.5, 0.5)

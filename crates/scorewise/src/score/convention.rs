@@ -1,4 +1,4 @@
-//! Conventions of other tools for the value of a score that is undefined (0/0).
+//! Conventions for the value of a score that is undefined (0/0).
 //!
 //! Losses use `zero` and reports say "undefined"; the other conventions reproduce the numbers of other tools.
 
@@ -59,8 +59,8 @@ impl FromStr for Convention {
 }
 
 impl Score {
-    /// The value of the score. Where the score is undefined, the value that the convention gives; `None` if the convention is `Skip`, or if it is
-    /// `Limit` and the limit does not exist.
+    /// The value of the score or, where the score is undefined, the value that the convention gives. `None` if the score is undefined and the
+    /// convention is `Skip`, or if the convention is `Limit` and the limit does not exist.
     ///
     /// ```
     /// use scorewise::score::Convention;
@@ -96,8 +96,8 @@ impl Score {
             let [tn, fp, fn_, tp] = confusion.array().map(|cell| cell + small);
             self.checked(&Confusion::new(tn, fp, fn_, tp))
         };
-        // A term √count of the value is 1e-5 at the count 1e-10. So the two values agree to about 1e-5 if a limit exists, and differ more if it
-        // does not.
+        // If the score contains the square root of a count, that root is 1e-5 at the count 1e-10. So the values at the counts 1e-10 and 1e-12
+        // agree to about 1e-5 if the limit exists, and differ more if it does not.
         let (near, nearer) = (value_near(1e-10)?, value_near(1e-12)?);
         let agrees = (near - nearer).abs() <= 1e-4 * near.abs().max(1.0);
         agrees.then(|| if nearer.abs() < 1e-4 { 0.0 } else { nearer })

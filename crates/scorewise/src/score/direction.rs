@@ -20,7 +20,7 @@ pub(super) enum ImprovementEffect {
 }
 
 /// Numbers of rows of the confusion matrices at which [`effect_of_improvement`] evaluates the derivatives. There are two numbers of rows because
-/// a formula may contain absolute counts (`max(fp - 50, 0)`).
+/// a formula may contain an absolute count, as in `max(fp - 50, 0)`, whose effect depends on the number of rows.
 const ROW_COUNTS: [f64; 2] = [200.0, 20_000.0];
 const BASE_RATES: [f64; 5] = [0.01, 0.1, 0.3, 0.5, 0.8];
 const HIT_RATES: [f64; 5] = [0.05, 0.3, 0.52, 0.75, 0.97];
@@ -74,7 +74,9 @@ mod tests {
             let negated = Score::parse(&format!("-({text})")).unwrap();
             if row.direction == Direction::Lower {
                 assert_eq!((negated.direction(), negated.caution()), (Direction::Higher, None), "{}", row.name);
-                assert!(unregistered.caution().unwrap().contains("lower is better, and it is minimised"));
+                assert!(
+                    unregistered.caution().unwrap().contains("lower values are better, so the formula is minimised")
+                );
             }
         }
     }

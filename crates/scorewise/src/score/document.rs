@@ -44,8 +44,8 @@ pub fn markdown() -> String {
             row.name,
             row.name,
             row.formula,
-            direction(row),
-            range(row),
+            direction_text(row),
+            range_text(row),
             no_skill(&score).map_or("varies".into(), shortest),
             shape_name(score.shape()),
         );
@@ -54,7 +54,7 @@ pub fn markdown() -> String {
         let Some(score) = Score::example(row) else { continue };
         let _ = write!(page, "\n## {}\n\n", row.name);
         if !row.parameters.is_empty() {
-            let _ = writeln!(page, "Written `{}`.{}\n", row.signature(), parameters(row));
+            let _ = writeln!(page, "Written `{}`.{}\n", row.signature(), parameter_descriptions(row));
         }
         let _ = writeln!(page, "$${}$$\n", score.formula().latex());
         let list_item = |page: &mut String, name: &str, text: &str| {
@@ -65,7 +65,7 @@ pub fn markdown() -> String {
         let aliases: Vec<_> = row.aliases.iter().map(|alias| format!("`{alias}`")).collect();
         let undefined_when: Vec<_> = score.formula().undefined_when().iter().map(|when| format!("`{when}`")).collect();
         list_item(&mut page, "also called", &aliases.join(", "));
-        list_item(&mut page, "best", &format!("{}, range {}", direction(row), range(row)));
+        list_item(&mut page, "best", &format!("{}, range {}", direction_text(row), range_text(row)));
         list_item(&mut page, "undefined when", &undefined_when.join(" or "));
         list_item(&mut page, "note", row.note);
         list_item(&mut page, "reference", row.reference);
@@ -73,13 +73,13 @@ pub fn markdown() -> String {
     page
 }
 
-fn parameters(row: &RegistryEntry) -> String {
+fn parameter_descriptions(row: &RegistryEntry) -> String {
     row.parameters
         .iter()
         .fold(String::new(), |text, parameter| text + &format!(" {} is {}.", parameter.name, parameter.bounds()))
 }
 
-fn direction(row: &RegistryEntry) -> String {
+fn direction_text(row: &RegistryEntry) -> String {
     let value = row.perfect.map_or(String::new(), |value| format!(", perfect {}", shortest(value)));
     match row.direction {
         Direction::Higher => format!("higher{value}"),
@@ -88,7 +88,7 @@ fn direction(row: &RegistryEntry) -> String {
     }
 }
 
-fn range(row: &RegistryEntry) -> String {
+fn range_text(row: &RegistryEntry) -> String {
     let end = |value: f64| match value {
         f64::INFINITY => "∞".to_string(),
         f64::NEG_INFINITY => "−∞".to_string(),

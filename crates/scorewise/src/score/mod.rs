@@ -27,7 +27,7 @@ use crate::formula::{Dual, Formula, FormulaError, Interval, Number, Reduced, Sha
 /// assert_eq!(Score::parse("far")?.direction(), Direction::Lower);
 /// assert_eq!(Score::parse("cost(fp=1, fn=10)")?.value(&finley), (72.0 + 230.0) / 2803.0);
 /// assert_eq!(Score::parse("fp + 10*fn")?.direction(), Direction::Lower); // its value falls when forecasts improve
-/// // In a loss an undefined score is 0; in a report it is undefined.
+/// // The value of an undefined score is 0 in a loss and `None` in a report.
 /// let no_alarms = Confusion::new(990.0, 0.0, 10.0, 0.0);
 /// assert_eq!(Score::parse("precision")?.value(&no_alarms), 0.0);
 /// assert_eq!(Score::parse("precision")?.checked(&no_alarms), None);
@@ -57,9 +57,9 @@ impl Score {
             Some(row) => (
                 Some(row),
                 Formula::parse(&format!("{}{arguments}", row.name))
-                    .map_err(|error| in_original_text(trimmed, error))?,
+                    .map_err(|error| error_in_original_text(trimmed, error))?,
             ),
-            None => (None, Formula::parse(text).map_err(|error| with_suggestion(trimmed, &name, error))?),
+            None => (None, Formula::parse(text).map_err(|error| error_with_suggestion(trimmed, &name, error))?),
         };
         let name = match row {
             Some(row) => format!("{}{arguments}", row.name),
@@ -127,12 +127,12 @@ impl Score {
         let name = &self.name;
         match effect_of_improvement(&self.formula) {
             ImprovementEffect::Increases => None,
-            ImprovementEffect::Decreases => {
-                Some(format!("`{name}` falls when forecasts improve: lower is better, and it is minimised"))
-            }
+            ImprovementEffect::Decreases => Some(format!(
+                "`{name}` falls when forecasts improve: lower values are better, so the formula is minimised"
+            )),
             ImprovementEffect::Mixed => Some(format!(
-                "`{name}` rises with some improvements of a forecast and falls with others: higher is taken as better; \
-                 write `-({name})` if lower is"
+                "`{name}` rises with some improvements of a forecast and falls with others: higher values are taken as better; \
+                 write `-({name})` if lower values are better"
             )),
             ImprovementEffect::Constant => {
                 Some(format!("`{name}` is the same for every forecast: no threshold is better than another"))
@@ -215,7 +215,7 @@ impl Score {
     }
 }
 
-/// Whether the bracket at `open` is closed by the last character and not before, so that the text is a single call.
+/// Whether the bracket at `open` is closed by the last character and not before, so that the text is a single call such as `fbeta(2)`.
 pub(crate) fn is_single_call(text: &str, open: usize) -> bool {
     let mut depth = 0usize;
     for (at, c) in text.char_indices().skip_while(|(at, _)| *at < open) {
@@ -232,7 +232,7 @@ pub(crate) fn is_single_call(text: &str, open: usize) -> bool {
 }
 
 /// The same error, but with its position shown in the text as the user wrote it, if parsing that text gives the same message.
-fn in_original_text(text: &str, error: FormulaError) -> FormulaError {
+fn error_in_original_text(text: &str, error: FormulaError) -> FormulaError {
     match Formula::parse(text) {
         Err(original) if original.message() == error.message() => original,
         _ => error,
@@ -240,7 +240,7 @@ fn in_original_text(text: &str, error: FormulaError) -> FormulaError {
 }
 
 /// Adds a suggestion to the error if the text is a single hyphenated word, which was probably meant as a name and not as a difference.
-fn with_suggestion(text: &str, name: &str, error: FormulaError) -> FormulaError {
+fn error_with_suggestion(text: &str, name: &str, error: FormulaError) -> FormulaError {
     let is_word = text.contains('-') && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     match nearest_name(name) {
         Some(known) if is_word => error.hint(format!("did you mean `{known}`?")),

@@ -176,7 +176,7 @@ impl<'a, T: Ranked> Search<'a, T> {
     }
 
     fn evaluate_rank(&mut self, above: usize) {
-        let (tp, fp) = self.table.above(above);
+        let (tp, fp) = self.table.hits_and_alarms(above);
         self.evaluate(above, tp, fp);
     }
 
@@ -227,7 +227,7 @@ impl<'a, T: Ranked> Search<'a, T> {
         let widest = |a: &&(f64, f64), b: &&(f64, f64)| (a.1 - a.0).total_cmp(&(b.1 - b.0)).then(a.0.total_cmp(&b.0));
         let &interval = merged.iter().max_by(widest)?;
         let threshold = middle(interval);
-        let (tp, fp) = self.table.above(rank_above(&self.table.rows, threshold));
+        let (tp, fp) = self.table.hits_and_alarms(count_above(&self.table.rows, threshold));
         let confusion = Confusion::at(tp, fp, &self.table.counts);
         let value = self.score.value(&confusion);
         Some(Best { value, threshold, interval, intervals: merged.len(), confusion })
@@ -241,7 +241,7 @@ pub(super) fn middle((low, high): (f64, f64)) -> f64 {
 }
 
 /// The number of rows whose predictions are above a threshold.
-pub(crate) fn rank_above<T: Ranked>(rows: &T, threshold: f64) -> usize {
+pub(crate) fn count_above<T: Ranked>(rows: &T, threshold: f64) -> usize {
     let (mut low, mut high) = (0, rows.len());
     while low < high {
         let rank = low + (high - low) / 2;

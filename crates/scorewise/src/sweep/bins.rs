@@ -1,6 +1,6 @@
 //! Predictions in bins of equal width: the weight of the positives and of the negatives in each bin, and their mean prediction.
 
-use super::best::rank_above;
+use super::best::count_above;
 use super::ranked::{Ranked, RankedTable};
 use super::sort::map_parallel;
 
@@ -24,7 +24,7 @@ pub(crate) fn bins<T: Ranked>(table: &RankedTable<T>, count: usize) -> Vec<Proba
     let rows = &table.rows;
     let edge = |number: usize| number as f64 / count as f64;
     // The number of predictions at or above an edge. These are the predictions above the largest floating-point number below the edge.
-    let above = |number: usize| if number == 0 { rows.len() } else { rank_above(rows, edge(number).next_down()) };
+    let above = |number: usize| if number == 0 { rows.len() } else { count_above(rows, edge(number).next_down()) };
     map_parallel((0..count).collect(), |number| {
         let first = if number + 1 == count { 0 } else { above(number + 1) };
         let (mut positives, mut negatives, mut sum) = (0.0, 0.0, 0.0);

@@ -6,17 +6,17 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::cells::{WeightGroups, cell};
+use super::cells::{WeightGroups, cell_index};
 use super::distribution::BootstrapDistribution;
 use super::draw::{fill_poisson_mean_1, poisson, random_below};
-use super::ranked::by_label;
+use super::ranked::split_by_label;
 use super::runs::Runs;
 use super::sort::map_parallel;
 use super::{Condition, sweep};
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::real::Real;
-use crate::rows::{Predictions, Probabilities, Rows, same_length};
+use crate::rows::{Predictions, Probabilities, Rows, check_same_length};
 use crate::score::Score;
 use crate::seed::{Purpose, generator};
 
@@ -60,9 +60,9 @@ impl Bootstrap {
     /// Writes the number of copies of each row in one replicate to `copies`.
     pub fn copies(&self, replicate: usize, labels: &[bool], copies: &mut [u32]) -> Result<()> {
         self.check()?;
-        same_length("copies", labels.len(), copies.len())?;
+        check_same_length("copies", labels.len(), copies.len())?;
         if !labels.is_empty() {
-            self.draw(replicate, labels, &self.classes(labels), copies);
+            self.draw_copies(replicate, labels, &self.rows_of_each_class(labels), copies);
         }
         Ok(())
     }
@@ -77,8 +77,9 @@ impl Bootstrap {
         self.check()?;
         rows.check()?;
         let values = rows.predictions.values();
-        let cells: Vec<u8> = rows.labels.iter().zip(values).map(|(label, p)| cell(*label, *p, threshold)).collect();
-        let replicate_values = self.over_cells(rows, &cells, |sums| {
+        let cells: Vec<u8> =
+            rows.labels.iter().zip(values).map(|(label, p)| cell_index(*label, *p, threshold)).collect();
+        let replicate_values = self.map_cell_weights(rows, &cells, |sums| {
             let confusion = Confusion::new(sums[0], sums[1], sums[2], sums[3]);
             scores.iter().map(|score| score.checked(&confusion)).collect::<Vec<_>>()
         });
@@ -110,12 +111,12 @@ impl Bootstrap {
         conditions: &[Condition],
     ) -> Result<BestDistribution> {
         self.check()?;
-        same_length("runs", rows.len(), runs.rows)?;
+        check_same_length("runs", rows.len(), runs.rows)?;
         if self.resampling != Resampling::Poisson || rows.weights.is_some() {
             return Ok(BestDistribution::new(&self.best_by_rows(rows, [(runs, rows.predictions)], score, conditions)));
         }
-        let found = self.each_replicate(|replicate| {
-            let mut random = self.random(replicate);
+        let found = self.map_replicates(|replicate| {
+            let mut random = self.generator_of_replicate(replicate);
             let mut copies = |mass: (f64, f64)| (poisson(&mut random, mass.0), poisson(&mut random, mass.1));
             let masses = runs.runs.iter().map(|run| copies(run.mass)).collect();
             [runs.best(masses, score, conditions).map(|best| (best.threshold, best.value))]
@@ -131,7 +132,7 @@ impl Bootstrap {
         score: &Score,
         conditions: &[Condition],
     ) -> Vec<[Option<(f64, f64)>; FORECASTS]> {
-        let classes = self.classes(rows.labels);
+        let classes = self.rows_of_each_class(rows.labels);
         let run_indices = forecasts.map(|(runs, predictions)| {
             let run_index = |value: &R| runs.run_of(value.to_f64()) as u32;
             let chunks = map_parallel(predictions.0.chunks(1 << 16).collect(), |values: &[R]| {
@@ -139,13 +140,13 @@ impl Bootstrap {
             });
             (runs, chunks.concat())
         });
-        self.each_replicate(|replicate| {
+        self.map_replicates(|replicate| {
             let mut copies = vec![0; rows.len()];
-            self.draw(replicate, rows.labels, &classes, &mut copies);
+            self.draw_copies(replicate, rows.labels, &classes, &mut copies);
             let best = |(runs, run_indices): &(&Runs, Vec<u32>)| {
                 let mut masses = vec![(0.0, 0.0); runs.len()];
                 for (row, (index, copies)) in run_indices.iter().zip(&copies).enumerate() {
-                    let added = by_label(rows.labels[row], f64::from(*copies) * rows.weight(row));
+                    let added = split_by_label(rows.labels[row], f64::from(*copies) * rows.weight(row));
                     let mass = &mut masses[*index as usize];
                     *mass = (mass.0 + added.0, mass.1 + added.1);
                 }
@@ -158,7 +159,7 @@ impl Bootstrap {
     /// The result of `function` for each replicate. `cells` contains for each row the index of its group, 0 to 7. With one forecast, the group is the
     /// cell of the confusion matrix (4 groups). With two forecasts, it is the pair of cells (8 groups, because both cells have the same label).
     /// `function` receives the total weight of each group in the replicate.
-    pub(super) fn over_cells<R: Real, T: Send>(
+    pub(super) fn map_cell_weights<R: Real, T: Send>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
         cells: &[u8],
@@ -167,12 +168,13 @@ impl Bootstrap {
         if self.resampling == Resampling::Poisson
             && let Some(groups) = WeightGroups::new(rows, cells)
         {
-            return self.each_replicate(|replicate| function(&groups.draw(&mut self.random(replicate))));
+            return self
+                .map_replicates(|replicate| function(&groups.draw(&mut self.generator_of_replicate(replicate))));
         }
-        let classes = self.classes(rows.labels);
-        self.each_replicate(|replicate| {
+        let classes = self.rows_of_each_class(rows.labels);
+        self.map_replicates(|replicate| {
             let mut copies = vec![0; rows.len()];
-            self.draw(replicate, rows.labels, &classes, &mut copies);
+            self.draw_copies(replicate, rows.labels, &classes, &mut copies);
             let mut sums = [0.0; 8];
             for (row, (cell, copies)) in cells.iter().zip(&copies).enumerate() {
                 sums[*cell as usize & 7] += f64::from(*copies) * rows.weight(row);
@@ -195,17 +197,17 @@ impl Bootstrap {
         Ok(())
     }
 
-    fn each_replicate<T: Send>(&self, function: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    fn map_replicates<T: Send>(&self, function: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
         map_parallel((0..self.replicates).collect(), function)
     }
 
     /// The random number generator of one replicate. Each replicate has its own, so that the result does not depend on the thread.
-    fn random(&self, replicate: usize) -> Xoshiro256PlusPlus {
+    fn generator_of_replicate(&self, replicate: usize) -> Xoshiro256PlusPlus {
         generator(self.seed, Purpose::Bootstrap, replicate as u64)
     }
 
     /// The row indices of each class, which only stratified resampling needs.
-    fn classes(&self, labels: &[bool]) -> [Vec<u32>; 2] {
+    fn rows_of_each_class(&self, labels: &[bool]) -> [Vec<u32>; 2] {
         let rows = |wanted: bool| {
             let of_class = labels.iter().zip(0u32..).filter(|(label, _)| **label == wanted);
             of_class.map(|(_, row)| row).collect()
@@ -213,8 +215,8 @@ impl Bootstrap {
         if self.resampling == Resampling::Stratified { [rows(false), rows(true)] } else { Default::default() }
     }
 
-    fn draw(&self, replicate: usize, labels: &[bool], classes: &[Vec<u32>; 2], copies: &mut [u32]) {
-        let mut random = self.random(replicate);
+    fn draw_copies(&self, replicate: usize, labels: &[bool], classes: &[Vec<u32>; 2], copies: &mut [u32]) {
+        let mut random = self.generator_of_replicate(replicate);
         match self.resampling {
             Resampling::Poisson => fill_poisson_mean_1(&mut random, copies),
             Resampling::Stratified => {

@@ -12,7 +12,7 @@ use crate::real::Real;
 use crate::rows::{Probabilities, Rows};
 
 /// The index of the cell of the confusion matrix that a row belongs to, in the order tn, fp, fn, tp.
-pub(super) fn cell<R: Real>(label: bool, probability: R, threshold: f64) -> u8 {
+pub(super) fn cell_index<R: Real>(label: bool, probability: R, threshold: f64) -> u8 {
     2 * u8::from(label) + u8::from(is_positive(probability.to_f64(), threshold))
 }
 
@@ -29,7 +29,7 @@ pub fn confusion<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, threshold: f64)
     rows.check()?;
     let mut sums = [0.0; 4];
     for (row, value) in rows.predictions.0.iter().enumerate() {
-        sums[usize::from(cell(rows.labels[row], *value, threshold)) & 3] += rows.weight(row);
+        sums[usize::from(cell_index(rows.labels[row], *value, threshold)) & 3] += rows.weight(row);
     }
     Ok(Confusion::new(sums[0], sums[1], sums[2], sums[3]))
 }
@@ -56,7 +56,7 @@ impl WeightGroups {
                 cells.iter().for_each(|cell| counts[*cell as usize & 7] += 1);
                 (0..8).map(|cell| WeightGroup { cell, weight: 1.0, rows: counts[usize::from(cell)] as f64 }).collect()
             }
-            Some(weights) => by_weight(weights, cells)?,
+            Some(weights) => groups_by_weight(weights, cells)?,
         };
         // The groups come from a hash map in random order. They are sorted because the order of the draws affects the result.
         groups.sort_by(|a, b| a.cell.cmp(&b.cell).then(a.weight.total_cmp(&b.weight)));
@@ -73,7 +73,7 @@ impl WeightGroups {
     }
 }
 
-fn by_weight<R: Real>(weights: &[R], cells: &[u8]) -> Option<Vec<WeightGroup>> {
+fn groups_by_weight<R: Real>(weights: &[R], cells: &[u8]) -> Option<Vec<WeightGroup>> {
     let mut counts: HashMap<(u8, u64), u64> = HashMap::new();
     for (cell, weight) in cells.iter().zip(weights) {
         *counts.entry((*cell, weight.to_f64().to_bits())).or_insert(0) += 1;

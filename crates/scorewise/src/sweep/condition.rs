@@ -1,7 +1,7 @@
 //! Conditions on a threshold: `precision >= 0.3`, `recall >= 0.8 and far <= 0.5`.
 
 use crate::error::Result;
-use crate::formula::{Checked, ClassCounts, Comparator, Formula, Interval, conditions};
+use crate::formula::{Checked, ClassCounts, Comparator, Formula, Interval, parse_conditions};
 use crate::score::Score;
 
 /// A condition that a threshold must satisfy.
@@ -27,7 +27,7 @@ pub struct Condition {
 impl Condition {
     /// Parses one condition, or several joined by `and` or a comma.
     pub fn parse(text: &str) -> Result<Vec<Condition>> {
-        let parsed = conditions(text)?;
+        let parsed = parse_conditions(text)?;
         Ok(parsed
             .into_iter()
             .map(|condition| Condition {
@@ -49,7 +49,7 @@ impl Condition {
     #[must_use]
     pub fn holds(&self, confusion: &crate::Confusion) -> bool {
         match (self.left.checked(confusion), self.right.checked(confusion)) {
-            (Some(left), Some(right)) => self.compares(left, right),
+            (Some(left), Some(right)) => self.comparison_holds(left, right),
             _ => false,
         }
     }
@@ -73,7 +73,7 @@ impl Condition {
         Score::parse(&text).ok()
     }
 
-    fn compares(&self, left: f64, right: f64) -> bool {
+    fn comparison_holds(&self, left: f64, right: f64) -> bool {
         match self.comparison {
             Comparator::AtLeast => left >= right,
             Comparator::Above => left > right,
@@ -88,10 +88,10 @@ impl Condition {
         let left = self.left.checked_at(tp, fp, counts, scratch);
         let right = self.right.checked_at(tp, fp, counts, scratch);
         let is_valid = |side: Checked| side.defined && side.value.is_finite();
-        is_valid(left) && is_valid(right) && self.compares(left.value, right.value)
+        is_valid(left) && is_valid(right) && self.comparison_holds(left.value, right.value)
     }
 
-    /// Whether some matrix in the box of hits and false alarms may satisfy the condition.
+    /// Whether some matrix with tp and fp in these intervals may satisfy the condition.
     pub(crate) fn may_hold(
         &self,
         tp: Interval,
@@ -111,7 +111,7 @@ impl Condition {
         }
     }
 
-    /// Whether every matrix in the box of hits and false alarms certainly satisfies the condition.
+    /// Whether every matrix with tp and fp in these intervals certainly satisfies the condition.
     pub(crate) fn must_hold(
         &self,
         tp: Interval,

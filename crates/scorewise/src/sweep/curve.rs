@@ -1,6 +1,6 @@
 //! The confusion matrix as a function of the threshold, reduced to few points for a plot but always including the best thresholds.
 
-use super::best::{best, middle, rank_above};
+use super::best::{best, count_above, middle};
 use super::ranked::{Ranked, RankedTable};
 use crate::confusion::Confusion;
 use crate::score::Score;
@@ -40,24 +40,24 @@ pub(crate) fn curve<T: Ranked>(table: &RankedTable<T>, scores: &[Score], points:
     // More points than rows would only repeat points.
     let half = (points / 2).clamp(1, length.max(1));
     let by_rank = (0..=half).map(|k| (length as u128 * k as u128 / half as u128) as usize);
-    let by_threshold = (0..=half).map(|k| rank_above(&table.rows, k as f64 / half as f64));
+    let by_threshold = (0..=half).map(|k| count_above(&table.rows, k as f64 / half as f64));
     let optima =
-        scores.iter().filter_map(|score| best(table, score, &[])).map(|best| rank_above(&table.rows, best.threshold));
+        scores.iter().filter_map(|score| best(table, score, &[])).map(|best| count_above(&table.rows, best.threshold));
     let mut ranks: Vec<usize> =
         by_rank.chain(by_threshold).chain(optima).map(|rank| at_group_boundary(table, rank)).collect();
     ranks.sort_unstable_by(|a, b| b.cmp(a));
     ranks.dedup();
-    ranks.into_iter().filter_map(|above| point(table, above)).collect()
+    ranks.into_iter().filter_map(|above| curve_point(table, above)).collect()
 }
 
 /// The step of the curve that contains a threshold.
 pub(crate) fn step<T: Ranked>(table: &RankedTable<T>, threshold: f64) -> CurvePoint {
-    let above = rank_above(&table.rows, threshold.clamp(0.0, 1.0));
-    point(table, above).expect("a step exists for every threshold")
+    let above = count_above(&table.rows, threshold.clamp(0.0, 1.0));
+    curve_point(table, above).expect("a step exists for every threshold")
 }
 
-fn point<T: Ranked>(table: &RankedTable<T>, above: usize) -> Option<CurvePoint> {
-    let (tp, fp) = table.above(above);
+fn curve_point<T: Ranked>(table: &RankedTable<T>, above: usize) -> Option<CurvePoint> {
+    let (tp, fp) = table.hits_and_alarms(above);
     let thresholds = table.thresholds(above)?;
     Some(CurvePoint { thresholds, confusion: Confusion::at(tp, fp, &table.counts) })
 }
@@ -69,5 +69,5 @@ fn at_group_boundary<T: Ranked>(table: &RankedTable<T>, above: usize) -> usize {
         return above;
     }
     // `above` lies inside a group of equal predictions, so the result is the number of rows above that group.
-    rank_above(&table.rows, table.rows.value(above - 1))
+    count_above(&table.rows, table.rows.value(above - 1))
 }

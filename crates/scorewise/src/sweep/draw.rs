@@ -9,7 +9,7 @@
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A uniformly distributed random integer below `limit`, up to a relative error of 2⁻⁶⁴.
+/// A uniformly distributed random integer below `limit`. The error of the probability of each integer is below 2⁻⁶⁴.
 pub(super) fn random_below(random: &mut Xoshiro256PlusPlus, limit: usize) -> usize {
     ((u128::from(random.next_u64()) * limit as u128) >> 64) as usize
 }
@@ -23,7 +23,7 @@ pub(super) fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
 const REJECTION_MIN_MEAN: f64 = 10.0;
 
 /// A uniform number in [0, 1) with 53 random bits.
-fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
+fn uniform_below_1(random: &mut Xoshiro256PlusPlus) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
@@ -32,7 +32,7 @@ fn poisson_by_inversion(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     if mean <= 0.0 {
         return 0.0;
     }
-    let mut remainder = unit(random);
+    let mut remainder = uniform_below_1(random);
     let (mut count, mut mass) = (0.0, libm::exp(-mean));
     // The loop must also end where `mass` underflows to 0: what remains in that far tail is only a rounding error.
     while remainder >= mass && mass > 0.0 {
@@ -50,7 +50,7 @@ fn poisson_by_rejection(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     let a = -0.059 + 0.024_83 * b;
     let squeeze = 0.9277 - 3.6224 / (b - 2.0);
     loop {
-        let (u, v) = (unit(random) - 0.5, unit(random));
+        let (u, v) = (uniform_below_1(random) - 0.5, uniform_below_1(random));
         let inside = 0.5 - u.abs();
         // If `inside` is 0, the quotient is infinite or NaN, and so is `count`.
         let count = ((2.0 * a / inside + b) * u + mean + 0.43).floor();
@@ -99,7 +99,7 @@ pub(super) fn fill_poisson_mean_1(random: &mut Xoshiro256PlusPlus, copies: &mut 
     }
 }
 
-/// 2³² · P(X ≤ k) for k = 0 … 12; for higher k the values differ from 2³² by less than 32 bits can resolve.
+/// 2³² · P(X ≤ k) for k = 0 … 12, where X is Poisson-distributed with mean 1. For higher k the difference from 2³² is below 1.
 const fn poisson_steps() -> [u32; 13] {
     let mut steps = [0; 13];
     let mut mass = 4_294_967_296.0 / std::f64::consts::E;
@@ -146,7 +146,7 @@ mod tests {
                 continue;
             }
             assert!(draws.iter().all(|draw| *draw >= 0.0 && draw.fract() == 0.0));
-            // The Kolmogorov distance of n numbers drawn from a discrete distribution exceeds 1.95/√n at most once in a thousand times.
+            // The Kolmogorov distance of n numbers drawn from a discrete distribution exceeds 1.95/√n with a probability of at most 0.001.
             let distribution = Poisson::new(mean).unwrap();
             let mut distance = 0.0f64;
             for share in 1..40 {

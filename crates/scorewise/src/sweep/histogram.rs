@@ -1,7 +1,7 @@
 //! A sweep in a fixed amount of memory: the weights of the rows in probability bins. Histograms of several machines can be added.
 //!
 //! A bin contains the probabilities that agree in their leading bits (as f32, rounded down), so bins are narrow for small
-//! probabilities: with 16 bits a bin spans at most 1/512 of its value. At a threshold between two
+//! probabilities: with 16 bits the width of a bin is at most 1/512 of its lower edge. At a threshold between two
 //! bins, matrix and score are exactly those of the rows. Thresholds inside a bin are not evaluated; instead, the best score is returned
 //! together with a bound that no threshold can exceed.
 
@@ -77,7 +77,7 @@ impl Histogram {
     /// Adds another histogram with the same number of bits.
     pub fn merge(&mut self, other: &Histogram) -> Result<()> {
         if self.bits != other.bits {
-            let reason = format!("must be equal to be merged, not {} and {}", self.bits, other.bits);
+            let reason = format!("must be equal in both histograms to be merged, not {} and {}", self.bits, other.bits);
             return Err(Error::Setting { what: "histogram bits", reason });
         }
         for (bin, added) in self.bins.iter_mut().zip(&other.bins) {
@@ -96,7 +96,7 @@ impl Histogram {
         let mut best_bound = score.oriented_value(best.value);
         let mut before = (0.0, 0.0);
         for rank in 0..table.rows.len() {
-            let after = table.above(rank + 1);
+            let after = table.hits_and_alarms(rank + 1);
             let (tp, fp) = (Interval::new(before.0, after.0), Interval::new(before.1, after.1));
             let value = score.formula().bound(tp, fp, &table.counts, &mut scratch);
             best_bound = best_bound.max(score.oriented_bound(value));
@@ -115,7 +115,11 @@ impl Histogram {
         let filled = self.bins.iter().enumerate().rev().filter(|(_, bin)| bin.0 + bin.1 > 0.0);
         FilledBins(
             filled
-                .map(|(index, bin)| FilledBin { floor: edge(index, shift), next: edge(index + 1, shift), mass: *bin })
+                .map(|(index, bin)| FilledBin {
+                    floor: bin_edge(index, shift),
+                    next: bin_edge(index + 1, shift),
+                    mass: *bin,
+                })
                 .collect(),
         )
     }
@@ -127,7 +131,7 @@ fn round_down(probability: f64) -> f32 {
     if f64::from(nearest) > probability { nearest.next_down() } else { nearest }
 }
 
-fn edge(index: usize, shift: u32) -> f64 {
+fn bin_edge(index: usize, shift: u32) -> f64 {
     f64::from(f32::from_bits((index as u32) << shift))
 }
 

@@ -45,7 +45,7 @@ pub use runs::Runs;
 pub(crate) use sort::order_descending;
 
 use areas::areas;
-use best::{best, rank_above};
+use best::{best, count_above};
 use bins::bins;
 use curve::{curve, step};
 use ranked::Ranked;
@@ -113,7 +113,7 @@ impl Sweep {
     #[must_use]
     pub fn at(&self, threshold: f64) -> Confusion {
         for_sorted!(&self.sorted, table => {
-            let (tp, fp) = table.above(rank_above(&table.rows, threshold));
+            let (tp, fp) = table.hits_and_alarms(count_above(&table.rows, threshold));
             Confusion::at(tp, fp, &table.counts)
         })
     }

@@ -1,16 +1,16 @@
 //! Compares two forecasts of the same events, with the same bootstrap replicates for both.
 //!
-//! What affects both forecasts alike (difficult years, easy rows) cancels in the difference of their scores. Two separate intervals would
-//! not show this.
+//! What affects both forecasts alike (difficult years, easy rows) cancels in the difference of their scores. So the interval of the difference
+//! is usually narrower than two separate intervals of the scores suggest.
 
 use super::bootstrap::Bootstrap;
-use super::cells::cell;
+use super::cells::cell_index;
 use super::distribution::BootstrapDistribution;
 use super::{Condition, sweep};
 use crate::confusion::Confusion;
 use crate::error::Result;
 use crate::real::Real;
-use crate::rows::{Predictions, Probabilities, Rows, same_length};
+use crate::rows::{Predictions, Probabilities, Rows, check_same_length};
 use crate::score::Score;
 
 /// The distributions of one score of two forecasts over the same bootstrap replicates.
@@ -52,12 +52,12 @@ impl Bootstrap {
     ) -> Result<Vec<PairedScores>> {
         self.check_pair(first, second)?;
         let pairs = first.predictions.0.iter().zip(second.0);
-        // Label, alarm of the first forecast and alarm of the second forecast: each combination is one of eight cells.
+        // The index of one of eight cells, one for each combination of label, alarm of the first forecast and alarm of the second forecast.
         let joint = |(label, (a, b)): (&bool, (&R, &R))| {
-            2 * cell(*label, *a, thresholds.0) + (cell(*label, *b, thresholds.1) & 1)
+            2 * cell_index(*label, *a, thresholds.0) + (cell_index(*label, *b, thresholds.1) & 1)
         };
         let cells: Vec<u8> = first.labels.iter().zip(pairs).map(joint).collect();
-        let replicate_values = self.over_cells(first, &cells, |sums| {
+        let replicate_values = self.map_cell_weights(first, &cells, |sums| {
             let one = Confusion::new(sums[0] + sums[1], sums[2] + sums[3], sums[4] + sums[5], sums[6] + sums[7]);
             let other = Confusion::new(sums[0] + sums[2], sums[1] + sums[3], sums[4] + sums[6], sums[5] + sums[7]);
             scores.iter().map(|score| [score.checked(&one), score.checked(&other)]).collect::<Vec<_>>()
@@ -91,7 +91,7 @@ impl Bootstrap {
 
     fn check_pair<R: Real>(&self, first: &Rows<'_, Probabilities<'_, R>>, second: Probabilities<'_, R>) -> Result<()> {
         self.check()?;
-        same_length("the second forecast", first.len(), second.values().len())?;
+        check_same_length("the second forecast", first.len(), second.values().len())?;
         first.check()?;
         Rows { predictions: second, ..*first }.check()
     }

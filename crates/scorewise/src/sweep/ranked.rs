@@ -6,7 +6,7 @@ use crate::formula::ClassCounts;
 use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows};
 
-/// Rows in descending order of their predictions; a rank is the position of a row in this order. Bins and runs of rows are ranked too.
+/// Rows in descending order of their predictions; a rank is the position of a row in this order. Bins and runs of rows implement this trait too.
 pub(crate) trait Ranked: Send + Sync {
     /// The number of ranks.
     fn len(&self) -> usize;
@@ -87,7 +87,7 @@ impl Weight for f64 {
     }
 }
 
-/// Number of rows that are converted to keys as one parallel task.
+/// Number of rows that one parallel task converts to keys.
 const ROWS_PER_TASK: usize = 1 << 16;
 
 impl<R: SortKey, W: Weight> SortedRows<R, W> {
@@ -133,7 +133,7 @@ impl<R: SortKey, W: Weight> Ranked for SortedRows<R, W> {
     }
     #[inline(always)]
     fn mass(&self, rank: usize) -> (f64, f64) {
-        by_label(R::unpack(self.keys[rank]).1, self.weights[rank].weight())
+        split_by_label(R::unpack(self.keys[rank]).1, self.weights[rank].weight())
     }
     #[inline(always)]
     fn ends_group(&self, rank: usize) -> bool {
@@ -143,7 +143,7 @@ impl<R: SortKey, W: Weight> Ranked for SortedRows<R, W> {
 
 /// The weight of a row as a pair: (weight, 0) for a positive row, (0, weight) for a negative row.
 #[inline(always)]
-pub(crate) fn by_label(label: bool, weight: f64) -> (f64, f64) {
+pub(crate) fn split_by_label(label: bool, weight: f64) -> (f64, f64) {
     if label { (weight, 0.0) } else { (0.0, weight) }
 }
 
@@ -206,7 +206,7 @@ impl<T: Ranked> RankedTable<T> {
     }
 
     /// Hits and false alarms at a threshold with exactly the first `above` ranks above it.
-    pub fn above(&self, above: usize) -> (f64, f64) {
+    pub fn hits_and_alarms(&self, above: usize) -> (f64, f64) {
         let block = above / BLOCK;
         let (hits, alarms) = sum(&self.rows, block * BLOCK..above);
         let start = self.starts[block];

@@ -37,7 +37,7 @@ pub(super) struct RowRun {
 
 impl Runs {
     pub(super) fn new<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Self {
-        Runs { runs: divide(table, at_most.max(1)), rows: table.rows.len() }
+        Runs { runs: divide_into_runs(table, at_most.max(1)), rows: table.rows.len() }
     }
 
     /// The number of runs.
@@ -64,7 +64,7 @@ impl Runs {
 }
 
 /// Divides the sorted rows into at most `at_most` runs of consecutive rows; see [`Sweep::runs`](super::Sweep::runs).
-fn divide<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Vec<RowRun> {
+fn divide_into_runs<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Vec<RowRun> {
     let (rows, counts) = (&table.rows, &table.counts);
     let each_group = at_most >= rows.len();
     let fraction = |weight: f64, total: f64| if total > 0.0 { weight / total } else { 0.0 };

@@ -1,14 +1,15 @@
 //! Radix sort of predictions by the bits of their keys.
 //!
 //! A large set of keys is first partitioned into buckets by the eleven highest bits in which the keys differ, and large buckets are
-//! partitioned again by the next bits. Buckets that fit into the L2 cache are sorted by least significant byte first. All steps are stable.
+//! partitioned again by the next bits. Buckets that fit into the L2 cache are sorted byte by byte, starting with the least significant. All steps
+//! are stable.
 //!
 //! With the `rayon` feature, the keys are divided into chunks that are partitioned in parallel: each chunk counts its digits, the output
 //! positions of each digit are assigned to the chunks in order, and each chunk writes to its own positions. The buckets are then sorted in
 //! parallel. A stable sort has only one possible result, so the result is the same for any number of threads.
 //!
-//! The sort is implemented here because a probability and its label fit into a key of 31 bits and nothing else needs to be moved, which takes
-//! a third of the time of sorting pairs by comparison.
+//! The sort is implemented here because a probability and its label fit into a key of 31 bits. Sorting such keys takes a third of the time of
+//! sorting pairs by comparison.
 
 use crate::real::Real;
 
@@ -124,7 +125,7 @@ fn sort_into<K: RadixKey, V: Copy + Send + Sync>(
     map_parallel(buckets, |(bucket, spare)| sort_into(bucket, spare, !in_spare));
 }
 
-/// Radix sort by least significant byte first, skipping bytes in which the keys do not differ.
+/// Radix sort, starting with the least significant byte and skipping bytes in which the keys do not differ.
 fn sort_bytes<K: RadixKey, V: Copy>(
     data: KeyedValues<'_, K, V>,
     spare: KeyedValues<'_, K, V>,
@@ -184,7 +185,7 @@ fn partition<K: RadixKey, V: Copy + Send + Sync>(
     shift: u32,
 ) -> Vec<usize> {
     const MASK: usize = (1 << PARTITION_BITS) - 1;
-    let length = keys.len().div_ceil(threads()).max(1);
+    let length = keys.len().div_ceil(thread_count()).max(1);
     let count = |chunk: &[K]| {
         let mut counts = vec![0usize; MASK + 1];
         for key in chunk {
@@ -242,12 +243,12 @@ impl<K, V> SharedOutput<K, V> {
 }
 
 #[cfg(feature = "rayon")]
-fn threads() -> usize {
+fn thread_count() -> usize {
     rayon::current_num_threads()
 }
 
 #[cfg(not(feature = "rayon"))]
-fn threads() -> usize {
+fn thread_count() -> usize {
     1
 }
 
@@ -274,8 +275,8 @@ pub(crate) fn order_descending<R: Real>(values: &[R]) -> crate::Result<Vec<u32>>
 
 pub(crate) fn row_indices(length: usize) -> crate::Result<Vec<u32>> {
     let length = u32::try_from(length).map_err(|_| crate::Error::Setting {
-        what: "rows",
-        reason: format!("must be at most {} here, not {length}", u32::MAX),
+        what: "number of rows",
+        reason: format!("must be at most {}, not {length}", u32::MAX),
     })?;
     Ok((0..length).collect())
 }

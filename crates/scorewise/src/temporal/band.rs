@@ -37,7 +37,7 @@ pub(super) struct Band {
 ///
 /// `predictions` define the order of the rows. If two predictions are equal, the later row counts as the higher one: the band between the two
 /// has width 0, and the gradient is that of predictions that differ slightly in this order.
-pub(super) fn each_band<P: Predictions, T: PartialOrd>(
+pub(super) fn for_each_band<P: Predictions, T: PartialOrd>(
     weighting: &Weighting,
     series: &Series<'_, P>,
     predictions: &[T],
@@ -53,14 +53,15 @@ pub(super) fn each_band<P: Predictions, T: PartialOrd>(
                 visit(row, Band { cell: TP, size: 1.0, upper: row, lower: never });
                 visit(row, Band { cell: FN, size: 1.0, upper: always, lower: row });
                 if weighting.isolation_penalty() > 0.0 {
-                    let highest = highest(predictions, past.start..future.end);
+                    let highest = row_with_highest_prediction(predictions, past.start..future.end);
                     visit(row, Band { cell: FN, size: weighting.isolation_penalty(), upper: always, lower: highest });
                 }
                 let mut lower = row;
                 for (alarm, weight) in past.rev().zip(weighting.weights()) {
                     if predictions[alarm] > predictions[lower] {
                         visit(row, Band { cell: FN, size: -weight, upper: alarm, lower });
-                        // With `Maximum` only the nearest alarm counts, and a row is the nearest alarm only while it is above all nearer rows.
+                        // With `Maximum` only the nearest alarm counts. A row can be the nearest alarm only if its
+                        // prediction exceeds those of all nearer rows.
                         if weighting.credit() == Credit::Maximum {
                             lower = alarm;
                         }
@@ -84,12 +85,12 @@ fn false_alarm_size(weighting: &Weighting, labels: &[bool], past: Range<usize>, 
         Credit::Sum => credits.sum(),
         Credit::Maximum => credits.next().unwrap_or(0.0),
     };
-    // Because of rounding, weights that should sum to 1 may exceed 1 slightly.
+    // Because of rounding, the credit may slightly exceed 1, so the difference is clamped at 0.
     (1.0 - credit).max(0.0) + if is_isolated { weighting.isolation_penalty() } else { 0.0 }
 }
 
 /// The row with the highest prediction; if several rows have it, the last of them.
-fn highest<T: PartialOrd>(predictions: &[T], rows: Range<usize>) -> usize {
+fn row_with_highest_prediction<T: PartialOrd>(predictions: &[T], rows: Range<usize>) -> usize {
     rows.reduce(|best, row| if predictions[row] >= predictions[best] { row } else { best })
-        .expect("a window contains its own row")
+        .expect("a window contains at least its own row")
 }

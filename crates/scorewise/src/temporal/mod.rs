@@ -16,7 +16,7 @@
 //! ```
 //!
 //! where rₖ = max(pₜ, pₜ₋₁, …, pₜ₋ₖ). Since the weights do not increase with distance, the nearest alarm gives the maximum, and
-//! the nearest alarm is at distance k while rₖ₋₁ ≤ τ < rₖ. These expectations are exact. The row sums of the matrix are *not*
+//! the nearest alarm is at distance k while rₖ₋₁ ≤ τ < rₖ. All these expectations are exact. The row sums of the matrix are *not*
 //! preserved, so the gradient needs the derivatives of the score with respect to all four cells. There are three
 //! [`Weighting`]s:
 //!
@@ -32,7 +32,7 @@
 //! use scorewise::temporal::{Series, TemporalLoss, Weighting};
 //! use scorewise::{Confusion, Logits, Prior, Rows, Score};
 //!
-//! // Two sequences of four hours: one with an alarm one hour early, one with an event without any alarm.
+//! // Two sequences of four hourly rows: one with an alarm one hour before the event, one with an event without any alarm.
 //! let logits = [-2.0, 1.5, -1.0, -3.0, -2.0, -2.5, -1.0, -3.0];
 //! let labels = [false, false, true, false, false, false, true, false];
 //! let sequences = [1, 1, 1, 1, 2, 2, 2, 2];
@@ -45,7 +45,8 @@
 //! let mut gradient = [0.0; 8];
 //! let value = loss.value_and_gradient(&series, &mut gradient)?;
 //! assert!(value > 0.0 && value < 1.0);
-//! assert!(gradient[6] < gradient[2] && gradient[2] < 0.0); // descent raises both events, the one without an alarm more
+//! // Gradient descent raises the logits of both events, and more for the event without an alarm.
+//! assert!(gradient[6] < gradient[2] && gradient[2] < 0.0);
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 //!

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::rows::{Predictions, Rows, same_length};
+use crate::rows::{Predictions, Rows, check_same_length};
 
 /// Rows in time order: a single sequence, or several sequences one after another.
 ///
@@ -37,7 +37,7 @@ impl<'a, P: Predictions> Series<'a, P> {
 
     /// The same rows, divided into sequences by one sequence identifier per row. The rows of a sequence must be contiguous.
     pub fn with_sequences(self, sequences: &'a [u32]) -> Result<Self> {
-        same_length("sequences", self.len(), sequences.len())?;
+        check_same_length("sequences", self.len(), sequences.len())?;
         let mut seen = HashSet::new();
         let mut row = 0;
         for run in sequences.chunk_by(PartialEq::eq) {

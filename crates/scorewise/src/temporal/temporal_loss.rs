@@ -1,7 +1,7 @@
 //! The loss of a score on a time-weighted matrix: 1 − s(TN, wFP, wFN, TP) under one random threshold.
 //!
 //! ```text
-//! ∂ℓ/∂zⱼ = f(pⱼ) pⱼ (1 − pⱼ) Σ wₜ ∂ℓ/∂cell · (± size)        over the bands of all rows t that end at row j
+//! ∂ℓ/∂zⱼ = f(pⱼ) pⱼ (1 − pⱼ) Σ wₜ ∂ℓ/∂cell · (± size)        over all bands, of any row t, that end at row j
 //! ```
 //!
 //! Here zⱼ is the logit of row j, pⱼ its probability, f the density of the prior, and wₜ the weight of row t; `band.rs` explains bands and `size`.
@@ -13,7 +13,7 @@
 //! Where predictions within a window are equal, the loss has a kink. The later row then counts as if its prediction were slightly higher, so
 //! the gradient is the limit for predictions that differ slightly, which is a Clarke subgradient.
 
-use super::band::{FN, each_band};
+use super::band::{FN, for_each_band};
 use super::series::Series;
 use super::weighting::Weighting;
 use crate::confusion::{Confusion, is_positive};
@@ -22,7 +22,7 @@ use crate::formula::CellDerivatives;
 use crate::loss::finite_derivative;
 use crate::prior::{Prior, RowDistribution, RowTask, with_row_distribution};
 use crate::real::Real;
-use crate::rows::{Logits, Predictions, same_length};
+use crate::rows::{Logits, Predictions, check_same_length};
 use crate::score::Score;
 
 /// A score-oriented loss for time series: a score, the prior of the threshold, and the weighting of errors by their timing.
@@ -64,7 +64,7 @@ impl TemporalLoss {
         let alarm = |value: &P::Number| f64::from(u8::from(is_positive(P::probability(*value).p, threshold)));
         let alarms = series.rows().predictions.values().iter().map(alarm).collect();
         let levels = with_virtual_rows(alarms);
-        self.matrix(series, &levels, &levels)
+        self.matrix_from_levels(series, &levels, &levels)
     }
 
     /// The exact expectation of the time-weighted confusion matrix over the random threshold. The matrices of separate sequences add up to the
@@ -72,20 +72,20 @@ impl TemporalLoss {
     #[must_use]
     pub fn expect<P: Predictions>(&self, series: &Series<'_, P>) -> Confusion {
         let levels = with_virtual_rows(with_row_distribution(&self.prior, LevelsTask(series.rows().predictions)));
-        self.matrix(series, &levels, series.rows().predictions.values())
+        self.matrix_from_levels(series, &levels, series.rows().predictions.values())
     }
 
-    fn matrix<P: Predictions, T: PartialOrd>(
+    fn matrix_from_levels<P: Predictions, T: PartialOrd>(
         &self,
         series: &Series<'_, P>,
         levels: &[f64],
         predictions: &[T],
     ) -> Confusion {
         let mut cells = [0.0; 4];
-        each_band(&self.weighting, series, predictions, |row, band| {
+        for_each_band(&self.weighting, series, predictions, |row, band| {
             cells[band.cell] += series.rows().weight(row) * band.size * (levels[band.upper] - levels[band.lower]);
         });
-        // Credits are subtracted from wFN, so rounding may make it slightly negative.
+        // Credits are subtracted from wFN, so rounding may make wFN slightly negative.
         cells[FN] = cells[FN].max(0.0);
         let [tn, fp, fn_, tp] = cells;
         Confusion::new(tn, fp, fn_, tp)
@@ -113,21 +113,21 @@ impl TemporalLoss {
         Ok((self.score.loss(value), CellDerivatives { tn, fp, fn_, tp }))
     }
 
-    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` must come from the sum of the
-    /// matrices of all
-    /// batches that are combined.
+    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` is the result of
+    /// [`derivatives`](TemporalLoss::derivatives) for the time-weighted matrix of these rows or, if the rows are one of several batches, for
+    /// the sum of the matrices of all batches.
     pub fn gradient_with<R: Real>(
         &self,
         derivatives: CellDerivatives,
         series: &Series<'_, Logits<'_, R>>,
         gradient: &mut [R],
     ) -> Result<()> {
-        same_length("gradient", series.len(), gradient.len())?;
+        check_same_length("gradient", series.len(), gradient.len())?;
         let logits = series.rows().predictions.0;
         let by_cell = [derivatives.tn, derivatives.fp, derivatives.fn_, derivatives.tp];
-        // The derivatives ∂ℓ/∂L of every row, followed by those of the two virtual rows, which have no logit.
+        // ∂ℓ/∂L for every row, followed by ∂ℓ/∂L for the two virtual rows, which have no logit.
         let mut by_level = with_virtual_rows(vec![0.0; logits.len()]);
-        each_band(&self.weighting, series, logits, |row, band| {
+        for_each_band(&self.weighting, series, logits, |row, band| {
             let derivative = series.rows().weight(row) * by_cell[band.cell] * band.size;
             by_level[band.upper] += derivative;
             by_level[band.lower] -= derivative;
@@ -149,13 +149,13 @@ impl TemporalLoss {
     }
 }
 
-/// Appends the values L of the two virtual rows, always and never above the threshold, to the values L of the rows.
+/// Appends to the values L of the rows those of the two virtual rows: 1 for the row always above the threshold, 0 for the row never above it.
 fn with_virtual_rows(mut levels: Vec<f64>) -> Vec<f64> {
     levels.extend([1.0, 0.0]);
     levels
 }
 
-/// Computes F at the prediction of every row, in the floating-point type of the row.
+/// Computes the distribution function of the prior at the prediction of every row, in the floating-point type of the row.
 struct LevelsTask<P>(P);
 
 impl<P: Predictions> RowTask<P::Number> for LevelsTask<P> {

@@ -37,7 +37,7 @@ impl Weighting {
     ///
     /// Masks must lie in [0, 1] and must not increase.
     pub fn value_weighted(masks: &[f64]) -> Result<Self> {
-        check("masks", masks)?;
+        check_weights_by_distance("masks", masks)?;
         Ok(Weighting { weights: masks.to_vec(), credit: Credit::Maximum, isolation_penalty: 1.0 })
     }
 
@@ -45,7 +45,7 @@ impl Weighting {
     ///
     /// Weights must lie in [0, 1], must not increase, and must sum to at most 1, so that no error counts less than 0.
     pub fn sum(weights: &[f64]) -> Result<Self> {
-        check("weights", weights)?;
+        check_weights_by_distance("weights", weights)?;
         let sum: f64 = weights.iter().sum();
         // The tolerance allows for the rounding of decimal fractions that sum to 1.
         if sum > 1.0 + 1e-12 {
@@ -60,7 +60,7 @@ impl Weighting {
     ///
     /// Weights must lie in [0, 1] and must not increase.
     pub fn maximum(weights: &[f64]) -> Result<Self> {
-        check("weights", weights)?;
+        check_weights_by_distance("weights", weights)?;
         Ok(Weighting { weights: weights.to_vec(), credit: Credit::Maximum, isolation_penalty: 0.0 })
     }
 
@@ -92,7 +92,7 @@ impl Default for Weighting {
     }
 }
 
-fn check(what: &'static str, weights: &[f64]) -> Result<()> {
+fn check_weights_by_distance(what: &'static str, weights: &[f64]) -> Result<()> {
     let refuse = |reason: String| Err(Error::Setting { what, reason });
     if weights.is_empty() {
         return refuse("are missing; give at least one, for the nearest row".into());

@@ -40,26 +40,31 @@ pub struct Bound {
 /// Proposition 1 for the negatives: the deviation of TN, and so of FP, from its expectation. ε must be above 0.
 #[must_use]
 pub fn negatives(matrices: &Matrices, epsilon: f64) -> Bound {
-    tail("TN", &matrices.distribution_of(|confusion| confusion.tn), epsilon, matrices.counts().negatives)
+    tail_bound("TN", &matrices.distribution_of(|confusion| confusion.tn), epsilon, matrices.counts().negatives)
 }
 
 /// Proposition 1 for the positives: the deviation of TP, and so of FN, from its expectation.
 #[must_use]
 pub fn positives(matrices: &Matrices, epsilon: f64) -> Bound {
-    tail("TP", &matrices.distribution_of(|confusion| confusion.tp), epsilon, matrices.counts().positives)
+    tail_bound("TP", &matrices.distribution_of(|confusion| confusion.tp), epsilon, matrices.counts().positives)
 }
 
 /// Proposition 1 for the trace TN + TP, corrected: the range of the trace is at most max(P, N).
 #[must_use]
 pub fn trace(matrices: &Matrices, epsilon: f64) -> Bound {
     let ClassCounts { positives, negatives } = matrices.counts();
-    tail("tr", &matrices.distribution_of(|confusion| confusion.tn + confusion.tp), epsilon, positives.max(negatives))
+    tail_bound(
+        "tr",
+        &matrices.distribution_of(|confusion| confusion.tn + confusion.tp),
+        epsilon,
+        positives.max(negatives),
+    )
 }
 
 /// The bound for the trace as printed in Marchetti et al. (2022), 2 exp(−2ε²/(P² + N²)), which is never below the corrected bound.
 #[must_use]
 pub fn trace_as_printed(counts: &ClassCounts, epsilon: f64) -> f64 {
-    hoeffding(epsilon, counts.positives.hypot(counts.negatives))
+    hoeffding_bound(epsilon, counts.positives.hypot(counts.negatives))
 }
 
 /// Theorem 1: the probability that a score deviates from its mean by ε or more. Marchetti et al. (2022) state it for linear scores, whose mean
@@ -67,23 +72,28 @@ pub fn trace_as_printed(counts: &ClassCounts, epsilon: f64) -> f64 {
 #[must_use]
 pub fn score(distribution: &ScoreDistribution, epsilon: f64) -> Bound {
     let (low, high) = distribution.range();
-    tail("s", distribution, epsilon, high - low)
+    tail_bound("s", distribution, epsilon, high - low)
 }
 
 /// Theorem 2, corrected: the mean absolute deviation of a score from the score of the expected matrix. `None` if the score
 /// is not Lipschitz.
 pub fn mean_absolute_deviation(score: &Score, matrices: &Matrices) -> Result<Option<Bound>> {
-    deviation(score, matrices, &matrices.score_distribution(score)?, lipschitz(score, &matrices.counts()))
+    deviation_bound(score, matrices, &matrices.score_distribution(score)?, lipschitz(score, &matrices.counts()))
 }
 
 /// Theorem 2 as printed in Marchetti et al. (2022), with sup ‖∇s‖_∞ over the four cells. The printed theorem is false, as tests show with
 /// this function.
 pub fn mean_absolute_deviation_as_printed(score: &Score, matrices: &Matrices) -> Result<Option<Bound>> {
-    deviation(score, matrices, &matrices.score_distribution(score)?, lipschitz_as_printed(score, &matrices.counts()))
+    deviation_bound(
+        score,
+        matrices,
+        &matrices.score_distribution(score)?,
+        lipschitz_as_printed(score, &matrices.counts()),
+    )
 }
 
 /// All bounds that hold, with tail probabilities at deviations given as fractions of the range; `k` is the result of [`lipschitz`].
-pub(super) fn all(
+pub(super) fn all_bounds(
     score: &Score,
     matrices: &Matrices,
     distribution: &ScoreDistribution,
@@ -100,28 +110,28 @@ pub(super) fn all(
     {
         // If the range is 0, the quantity is constant and has no tail to bound.
         if range > 0.0 {
-            bounds.extend(fractions.iter().map(|fraction| tail(name, distribution, fraction * range, range)));
+            bounds.extend(fractions.iter().map(|fraction| tail_bound(name, distribution, fraction * range, range)));
         }
     }
-    bounds.extend(deviation(score, matrices, distribution, k)?);
+    bounds.extend(deviation_bound(score, matrices, distribution, k)?);
     Ok(bounds)
 }
 
 /// Hoeffding's bound 2 exp(−2ε²/range²) for a quantity with this range; 0 if the range is 0.
-fn hoeffding(epsilon: f64, range: f64) -> f64 {
+fn hoeffding_bound(epsilon: f64, range: f64) -> f64 {
     2.0 * (-2.0 * (epsilon / range).powi(2)).exp()
 }
 
-fn tail(name: &str, distribution: &ScoreDistribution, epsilon: f64, range: f64) -> Bound {
+fn tail_bound(name: &str, distribution: &ScoreDistribution, epsilon: f64, range: f64) -> Bound {
     let exact = distribution.tail(distribution.mean(), epsilon);
     Bound {
         name: format!("P(|{name} − E[{name}]| ≥ {})", four_digits(epsilon)),
-        bound: hoeffding(epsilon, range),
+        bound: hoeffding_bound(epsilon, range),
         exact,
     }
 }
 
-fn deviation(
+fn deviation_bound(
     score: &Score,
     matrices: &Matrices,
     distribution: &ScoreDistribution,
@@ -161,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_has_no_tail() {
+    fn a_constant_quantity_has_tail_probability_and_bound_0() {
         let rows = Rows::new(Probabilities(&[0.75, 0.25]), &[true, true]).unwrap();
         let matrices = Matrices::new(&Prior::uniform(), &rows).unwrap();
         let bound = negatives(&matrices, 0.5);

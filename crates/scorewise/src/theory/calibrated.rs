@@ -5,9 +5,9 @@
 //! predict positive if  P(y = 1 | x) ≥ (s* b₂ − a₂) / [(a₁ − s* b₁) − (a₂ − s* b₂)]        s* is the best value
 //! ```
 //!
-//! At the optimum no row can be improved by changing its prediction. With A = a₁ − s* b₁ and B = a₂ − s* b₂, a positive
-//! prediction for a row with probability p adds p A + (1 − p) B to (numerator − s* denominator), and is right as long as this term is
-//! positive. The threshold is ½ for accuracy, the base rate for TSS, F1*/2 for F1, CSI*/(1 + CSI*) for CSI, and
+//! At the optimum the score cannot be improved by changing the prediction of a row. With A = a₁ − s* b₁ and B = a₂ − s* b₂, a positive
+//! prediction for a row with probability p adds p A + (1 − p) B to (numerator − s* denominator), and improves the score as long as this
+//! term is positive. The threshold is ½ for accuracy, the base rate for TSS, F1*/2 for F1, CSI*/(1 + CSI*) for CSI, and
 //! c_FP/(c_FP + c_FN) for costs. If the threshold found on the data is far from this value, the model is not calibrated.
 //!
 //! Koyejo, O., Natarajan, N., Ravikumar, P. & Dhillon, I. S. (2014). Consistent binary classification with generalized
@@ -82,7 +82,7 @@ mod tests {
             ("cost(fp=3, fn=1)", 0.2, 3.0 / 4.0),
             ("net_benefit(threshold=0.2)", 0.1, 0.2),
             ("-tp/(0 - tp - fp - fn)", 0.5, 0.5 / 1.5),
-            ("fp/n - tp/p", -0.5, 0.15), // a cost, so it is minimised: the threshold of tss
+            ("fp/n - tp/p", -0.5, 0.15), // the negative of tss, so the threshold is that of tss
             ("recall", 1.0, 0.0),
             ("specificity", 1.0, 1.0),
         ] {

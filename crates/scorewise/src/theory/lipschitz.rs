@@ -104,7 +104,7 @@ fn supremum<const N: usize>(
             break;
         }
         for (tp, fp) in region.halves(counts) {
-            let norm_at_middle = attained(middle(tp), middle(fp));
+            let norm_at_middle = attained(midpoint(tp), midpoint(fp));
             if norm_at_middle.is_finite() {
                 largest_attained = largest_attained.max(norm_at_middle);
             }
@@ -129,7 +129,7 @@ impl Region {
     /// The two halves of the region, split across its longer side, measured relative to the set of all matrices.
     fn halves(&self, counts: &ClassCounts) -> [(Interval, Interval); 2] {
         let halve = |side: Interval| {
-            let middle = middle(side);
+            let middle = midpoint(side);
             [Interval::new(side.low, middle), Interval::new(middle, side.high)]
         };
         let width = |side: Interval| side.high - side.low;
@@ -142,7 +142,7 @@ impl Region {
     }
 }
 
-fn middle(side: Interval) -> f64 {
+fn midpoint(side: Interval) -> f64 {
     0.5 * (side.low + side.high)
 }
 
@@ -175,7 +175,7 @@ mod tests {
 
     const COUNTS: ClassCounts = ClassCounts { positives: 30.0, negatives: 170.0 };
 
-    fn constant(score: &str, counts: &ClassCounts) -> Option<f64> {
+    fn lipschitz_constant(score: &str, counts: &ClassCounts) -> Option<f64> {
         lipschitz(&Score::parse(score).unwrap(), counts)
     }
 
@@ -197,7 +197,7 @@ mod tests {
             ("abs(tp - fp)", 2.0),
             ("tp^2", 2.0 * p),
         ] {
-            let Some(found) = constant(score, &COUNTS) else { panic!("{score}: no constant") };
+            let Some(found) = lipschitz_constant(score, &COUNTS) else { panic!("{score}: no constant") };
             assert!(found >= expected && found <= 1.001_001 * expected, "{score}: {found}, expected {expected}");
         }
     }
@@ -205,33 +205,33 @@ mod tests {
     #[test]
     fn heidke_and_peirce_have_the_same_lipschitz_constant_for_classes_of_equal_size() {
         let counts = ClassCounts { positives: 50.0, negatives: 50.0 };
-        let (hss, tss) = (constant("hss", &counts).unwrap(), constant("tss", &counts).unwrap());
+        let (hss, tss) = (lipschitz_constant("hss", &counts).unwrap(), lipschitz_constant("tss", &counts).unwrap());
         assert!((hss - tss).abs() <= 1e-3 * tss, "{hss}, expected {tss}");
     }
 
     #[test]
     fn a_score_that_jumps_at_a_division_by_zero_is_not_lipschitz() {
-        // This equals tp/(1 + tp), except at tp = 0, where 1/tp := 0 makes it 1 instead of 0.
-        assert_eq!(constant("1/(1 + 1/tp)", &COUNTS), None);
+        // The formula equals tp/(1 + tp), except at tp = 0, where 1/tp := 0 makes its value 1 instead of 0.
+        assert_eq!(lipschitz_constant("1/(1 + 1/tp)", &COUNTS), None);
     }
 
     #[test]
     fn scores_with_unbounded_derivatives_have_no_lipschitz_constant() {
         for score in ["precision", "far", "npv", "mcc", "markedness", "g_mean", "fowlkes_mallows", "odds_ratio", "edi"]
         {
-            assert_eq!(constant(score, &COUNTS), None, "{score}");
+            assert_eq!(lipschitz_constant(score, &COUNTS), None, "{score}");
         }
     }
 
     #[test]
-    fn a_class_without_rows_does_not_contribute() {
-        assert_eq!(constant("recall", &ClassCounts { positives: 0.0, negatives: 5.0 }), Some(0.0));
-        assert!(constant("accuracy", &ClassCounts { positives: 0.0, negatives: 5.0 }).unwrap() < 0.2001);
-        assert_eq!(constant("accuracy", &ClassCounts { positives: 0.0, negatives: 0.0 }), Some(0.0));
+    fn a_class_without_rows_does_not_contribute_to_the_lipschitz_constant() {
+        assert_eq!(lipschitz_constant("recall", &ClassCounts { positives: 0.0, negatives: 5.0 }), Some(0.0));
+        assert!(lipschitz_constant("accuracy", &ClassCounts { positives: 0.0, negatives: 5.0 }).unwrap() < 0.2001);
+        assert_eq!(lipschitz_constant("accuracy", &ClassCounts { positives: 0.0, negatives: 0.0 }), Some(0.0));
     }
 
     #[test]
-    fn constant_of_accuracy_as_printed_matches_marchetti_et_al() {
+    fn printed_lipschitz_constant_of_accuracy_matches_marchetti_et_al() {
         let found = lipschitz_as_printed(&Score::parse("accuracy").unwrap(), &COUNTS).unwrap();
         assert!((1.0..=1.001_001).contains(&(200.0 * found)), "{found}");
     }

@@ -17,7 +17,7 @@
 //! let rows = Rows::new(Probabilities(&probabilities), &labels)?;
 //! let (f1, prior) = (Score::parse("f1")?, Prior::uniform());
 //!
-//! // Thresholds above 0.9, in 0.6–0.9, 0.4–0.6, 0.1–0.4 and below 0.1.
+//! // Probability times F1 for thresholds above 0.9, in 0.6–0.9, 0.4–0.6, 0.1–0.4 and below 0.1.
 //! let expected = 0.1 * 0.0 + 0.3 * 2.0 / 3.0 + 0.2 * 1.0 + 0.3 * 4.0 / 5.0 + 0.1 * 2.0 / 3.0;
 //! let distribution = ScoreDistribution::new(&f1, &prior, &rows)?;
 //! assert!((distribution.mean() - expected).abs() < 1e-15);
@@ -81,7 +81,8 @@ pub struct Theory {
 }
 
 /// All exact values and bounds for one score on these rows. Tail probabilities are computed at the given fractions of the range (see
-/// [`DEFAULT_FRACTIONS`]). The calibrated threshold belongs to `optimum`, or to the best value of the score on these rows if it is `None`.
+/// [`DEFAULT_FRACTIONS`]). The calibrated threshold is the one for `optimum`, or for the best value of the score on these rows if
+/// `optimum` is `None`.
 pub fn report<P: Predictions>(
     score: &Score,
     prior: &Prior,
@@ -106,7 +107,7 @@ pub fn report<P: Predictions>(
         deviation: distribution.standard_deviation(),
         taylor: taylor(score, &matrices),
         lipschitz,
-        bounds: bounds::all(score, &matrices, &distribution, lipschitz, fractions)?,
+        bounds: bounds::all_bounds(score, &matrices, &distribution, lipschitz, fractions)?,
         calibrated_threshold: optimum.and_then(|best| calibrated_threshold(score, &matrices.counts(), best)),
     })
 }

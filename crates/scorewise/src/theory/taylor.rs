@@ -27,7 +27,7 @@ mod tests {
     use crate::{Prior, Probabilities, Rows};
 
     #[test]
-    fn quadratic_scores_are_exact_to_second_order() {
+    fn second_order_approximation_is_exact_for_quadratic_scores() {
         // E[TP²] = E[TP]² + Var TP for any rows, so the approximation of the score TP² is exact.
         let rows = Rows::new(Probabilities(&[0.75, 0.5, 0.25]), &[true, false, true]).unwrap();
         let matrices = Matrices::new(&Prior::uniform(), &rows).unwrap();

@@ -9,18 +9,18 @@ use scorewise::{ClassCounts, Confusion, Prior, Probabilities, Rows, Score, is_po
 pub struct Random(pub u64);
 
 impl Random {
-    pub fn bits(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
     /// A uniform random number in (0, 1).
-    pub fn unit(&mut self) -> f64 {
-        ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    pub fn uniform(&mut self) -> f64 {
+        ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
-    pub fn below(&mut self, end: usize) -> usize {
-        (self.bits() % end as u64) as usize
+    pub fn integer_below(&mut self, end: usize) -> usize {
+        (self.next_u64() % end as u64) as usize
     }
 }
 
@@ -32,21 +32,22 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A batch of 1 to 60 rows with a random share of positives. The predictions may or may not have skill, ties and the values 0 or 1; the rows
-    /// may or may not have weights.
+    /// A random batch of 1 to 60 rows. The share of positives, the skill of the predictions, whether predictions are tied, and whether rows have
+    /// weights are random too.
     pub fn random(random: &mut Random) -> Self {
-        let size = 1 + random.below(60);
-        let rate = [0.0, 0.02, 0.1, 0.3, 0.5, 0.8, 0.95, 1.0][random.below(8)];
-        let skill = [0.0, 0.3, 0.7][random.below(3)];
-        let steps = [0.0, 0.0, 4.0, 20.0][random.below(4)];
-        let labels: Vec<bool> = (0..size).map(|_| random.unit() < rate).collect();
+        let size = 1 + random.integer_below(60);
+        let rate = [0.0, 0.02, 0.1, 0.3, 0.5, 0.8, 0.95, 1.0][random.integer_below(8)];
+        let skill = [0.0, 0.3, 0.7][random.integer_below(3)];
+        let steps = [0.0, 0.0, 4.0, 20.0][random.integer_below(4)];
+        let labels: Vec<bool> = (0..size).map(|_| random.uniform() < rate).collect();
         let predict = |label: &bool| {
-            let p = (1.0 - skill) * random.unit()
-                + skill * if *label { random.unit().sqrt() } else { random.unit().powi(2) };
+            let p = (1.0 - skill) * random.uniform()
+                + skill * if *label { random.uniform().sqrt() } else { random.uniform().powi(2) };
             if steps > 0.0 { (p * steps).round() / steps } else { p }
         };
         let probabilities = labels.iter().map(predict).collect();
-        let weights = (random.below(3) == 0).then(|| (0..size).map(|_| random.below(25) as f64 / 8.0).collect());
+        let weights =
+            (random.integer_below(3) == 0).then(|| (0..size).map(|_| random.integer_below(25) as f64 / 8.0).collect());
         Batch { probabilities, labels, weights }
     }
 
@@ -63,7 +64,7 @@ impl Batch {
     }
 
     /// The confusion matrix at a threshold, counted row by row.
-    pub fn at(&self, threshold: f64) -> Confusion {
+    pub fn confusion_at(&self, threshold: f64) -> Confusion {
         let mut confusion = Confusion::default();
         for (row, (p, label)) in self.probabilities.iter().zip(&self.labels).enumerate() {
             *match (label, is_positive(*p, threshold)) {
@@ -77,24 +78,25 @@ impl Batch {
     }
 
     pub fn counts(&self) -> ClassCounts {
-        self.at(0.5).counts()
+        self.confusion_at(0.5).counts()
     }
 
-    /// The expectation of a function of the matrix over the threshold, summed over the intervals between consecutive sorted predictions.
-    pub fn brute_force(&self, prior: &Prior, number: impl Fn(&Confusion) -> f64) -> f64 {
+    /// The expectation of a function of the confusion matrix under a random threshold, summed over the intervals between consecutive sorted
+    /// predictions.
+    pub fn brute_force_expectation(&self, prior: &Prior, number: impl Fn(&Confusion) -> f64) -> f64 {
         let mut edges = self.probabilities.clone();
         edges.extend([0.0, 1.0]);
         edges.sort_by(f64::total_cmp);
         edges.dedup();
         let interval = |ends: &[f64]| {
             let mass = prior.cdf(ends[1]) - prior.cdf(ends[0]);
-            mass * number(&self.at(0.5 * (ends[0] + ends[1])))
+            mass * number(&self.confusion_at(0.5 * (ends[0] + ends[1])))
         };
         edges.windows(2).map(interval).sum()
     }
 }
 
-/// The priors that [`each_batch`] uses in turn.
+/// The priors that [`check_random_batches`] uses in turn.
 pub fn priors() -> Vec<Prior> {
     let texts = [
         "uniform",
@@ -110,7 +112,7 @@ pub fn priors() -> Vec<Prior> {
 }
 
 /// Calls `check` with `count` random batches, each with the next prior of [`priors`] in turn.
-pub fn each_batch(seed: u64, count: usize, mut check: impl FnMut(&mut Random, &Batch, &Prior)) {
+pub fn check_random_batches(seed: u64, count: usize, mut check: impl FnMut(&mut Random, &Batch, &Prior)) {
     let (mut random, priors) = (Random(seed), priors());
     for k in 0..count {
         let batch = Batch::random(&mut random);
@@ -165,7 +167,7 @@ pub fn all_priors() -> Vec<Prior> {
 
 /// Random logits, and labels that are correlated with the logits.
 pub fn logits_and_labels(random: &mut Random, rows: usize, rate: f64, scale: f64) -> (Vec<f64>, Vec<bool>) {
-    let labels: Vec<bool> = (0..rows).map(|row| row == 0 || (row > 1 && random.unit() < rate)).collect();
-    let logit = |label: &bool| scale * (2.0 * random.unit() - 1.0) + if *label { 0.5 } else { -0.5 };
+    let labels: Vec<bool> = (0..rows).map(|row| row == 0 || (row > 1 && random.uniform() < rate)).collect();
+    let logit = |label: &bool| scale * (2.0 * random.uniform() - 1.0) + if *label { 0.5 } else { -0.5 };
     (labels.iter().map(logit).collect(), labels)
 }

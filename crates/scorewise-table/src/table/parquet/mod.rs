@@ -90,7 +90,7 @@ fn metadata(source: &ByteSource) -> std::result::Result<ArrowReaderMetadata, Par
     let metadata = Arc::new(ParquetMetaDataReader::new().parse_and_finish(source)?);
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let plain = ArrowReaderMetadata::try_new(metadata.clone(), options)?;
-    // With the dictionary of the file, a string that occurs a million times is processed only once.
+    // Strings are read as dictionary arrays, so that a string that occurs a million times is processed only once.
     let fields: Fields = plain
         .schema()
         .fields()

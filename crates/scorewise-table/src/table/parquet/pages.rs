@@ -15,13 +15,13 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use super::thrift::{ThriftError, ThriftReader};
 use crate::table::byte_source::ByteSource;
 
-/// A page may decompress to this many bytes, or to [`MAX_RATIO`] times its compressed size if that is more. Programs that write Parquet aim at
-/// pages of 1 MiB.
+/// A page may decompress to this many bytes, or to [`MAX_RATIO`] times its compressed size if that is more. The limit is generous, because
+/// programs that write Parquet aim at pages of 1 MiB.
 const MAX_DECOMPRESSED: u64 = 8 << 20;
 /// A page may decompress to this many times its compressed size, or to [`MAX_DECOMPRESSED`] bytes if that is more.
 const MAX_RATIO: u64 = 1024;
 
-/// Checks that the schema of a file is not nested too deeply. The decoder reads the schema by recursion and would overflow the stack.
+/// Checks that the schema of a file is not nested too deeply. The decoder reads the schema by recursion, so deep nesting would overflow the stack.
 pub(super) fn check_file_metadata(source: &ByteSource) -> Result<()> {
     const MAX_DEPTH: usize = 64;
     let truncated = || parquet_error("it is truncated");
@@ -95,7 +95,7 @@ struct PageHeader {
     length: u64,
     decompressed: i64,
     compressed: i64,
-    /// The number of the encoding, for a data page of version 1 or 2.
+    /// The Parquet code of the encoding, for a data page of version 1 or 2.
     encoding: i64,
     /// The number of values, for a dictionary page.
     dictionary_values: i64,
@@ -153,7 +153,7 @@ fn check_length_lists(page: &Page, is_optional: bool) -> std::result::Result<(),
 /// The length in bytes of a list of delta-encoded integers (DELTA_BINARY_PACKED); an error if the list has more than `max_count` entries.
 fn list_end(bytes: &[u8], max_count: u64) -> std::result::Result<usize, ThriftError> {
     let mut reader = ThriftReader::new(bytes);
-    let (block, miniblocks, count) = (reader.unsigned()?, reader.unsigned()?, reader.unsigned()?);
+    let (block, miniblocks, count) = (reader.unsigned_number()?, reader.unsigned_number()?, reader.unsigned_number()?);
     reader.number()?;
     if count > max_count || miniblocks == 0 || miniblocks > block || block > 1 << 20 {
         return Err(ThriftError::Invalid);

@@ -37,10 +37,10 @@ impl<'a> ThriftReader<'a> {
     /// Reads a struct and calls `visit(id, 0, number)` for each integer in it, where `id` is the id of the field, and `visit(outer, inner, number)`
     /// for each integer in a directly nested struct, where `outer` is the id of the nested struct and `inner` that of its field.
     pub(super) fn numbers(&mut self, mut visit: impl FnMut(i16, i16, i64)) -> ThriftResult<()> {
-        self.structure(0, 0, &mut visit)
+        self.read_struct(0, 0, &mut visit)
     }
 
-    fn structure(&mut self, depth: usize, outer: i16, visit: &mut dyn FnMut(i16, i16, i64)) -> ThriftResult<()> {
+    fn read_struct(&mut self, depth: usize, outer: i16, visit: &mut dyn FnMut(i16, i16, i64)) -> ThriftResult<()> {
         let mut id = 0i16;
         loop {
             let type_code = self.field_header(&mut id)?;
@@ -54,7 +54,7 @@ impl<'a> ThriftReader<'a> {
                         _ => {}
                     }
                 }
-                12 if depth < MAX_DEPTH => self.structure(depth + 1, id, visit)?,
+                12 if depth < MAX_DEPTH => self.read_struct(depth + 1, id, visit)?,
                 1 | 2 => {}
                 type_code => self.skip(type_code, depth)?,
             }
@@ -87,7 +87,7 @@ impl<'a> ThriftReader<'a> {
             }
         }
         let head = self.byte()?;
-        let length = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
+        let length = if head >> 4 == 15 { self.unsigned_number()? } else { u64::from(head >> 4) };
         let (mut deepest, mut open) = (0, Vec::new());
         for _ in 0..length {
             let mut children = 0;
@@ -117,19 +117,19 @@ impl<'a> ThriftReader<'a> {
             4..=6 => self.number().map(|_| ()),
             7 => self.skip_bytes(8),
             8 => {
-                let length = self.unsigned()?;
+                let length = self.unsigned_number()?;
                 self.skip_bytes(length)
             }
             9 | 10 if depth < MAX_DEPTH => {
                 let head = self.byte()?;
-                let length = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
+                let length = if head >> 4 == 15 { self.unsigned_number()? } else { u64::from(head >> 4) };
                 // Every element takes at least one byte, so the list cannot have more elements than there are bytes left.
                 if length > (self.bytes.len() - self.position) as u64 {
                     return Err(ThriftError::Truncated);
                 }
                 (0..length).try_for_each(|_| self.skip(head & 15, depth + 1))
             }
-            12 if depth < MAX_DEPTH => self.structure(depth + 1, 0, &mut |_, _, _| {}),
+            12 if depth < MAX_DEPTH => self.read_struct(depth + 1, 0, &mut |_, _, _| {}),
             // Page headers do not contain maps.
             _ => Err(ThriftError::Invalid),
         }
@@ -150,7 +150,7 @@ impl<'a> ThriftReader<'a> {
     }
 
     /// Reads a variable-length unsigned integer.
-    pub(super) fn unsigned(&mut self) -> ThriftResult<u64> {
+    pub(super) fn unsigned_number(&mut self) -> ThriftResult<u64> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -164,7 +164,7 @@ impl<'a> ThriftReader<'a> {
 
     /// Reads a variable-length signed integer in zigzag encoding.
     pub(super) fn number(&mut self) -> ThriftResult<i64> {
-        self.unsigned().map(|value| (value >> 1) as i64 ^ -((value & 1) as i64))
+        self.unsigned_number().map(|value| (value >> 1) as i64 ^ -((value & 1) as i64))
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_longer_than_the_bytes_and_deep_nesting_are_refused() {
+    fn lists_longer_than_the_input_and_deep_nesting_are_refused() {
         let bytes = [0x19, 0xf5, 0xff, 0xff, 0xff, 0xff, 0x0f];
         assert_eq!(ThriftReader::new(&bytes).numbers(|_, _, _| {}), Err(ThriftError::Truncated));
         let nested = [0x1c; 100];

@@ -1,7 +1,7 @@
 //! Splits text into blocks of whole records, which can be parsed in parallel.
 //!
 //! A line end within quotes does not end a record. As in csv-core, a quote only opens a quoted cell at the start of the cell.
-//! No block ends with empty lines. Empty lines after a block are counted and passed to the next block, because empty lines are rows only if
+//! No block ends with empty lines. The number of empty lines after a block is passed to the next block, because empty lines are rows only if
 //! more records follow, which a block alone does not show.
 
 use std::io::Read;
@@ -90,10 +90,10 @@ impl Blocks {
             let (end, open_quote) = last_record_end(&self.pending, self.delimiter, self.line_end);
             let end = match (end, open_quote) {
                 (_, None) if self.source.is_none() => self.pending.len(),
-                (None, Some(quote)) if self.source.is_none() => return Err(self.unclosed_quote(quote)),
+                (None, Some(quote)) if self.source.is_none() => return Err(self.unclosed_quote_error(quote)),
                 (Some(end), _) => end,
                 (None, quote) if self.pending.len() >= MAX_RECORD => {
-                    return Err(quote.map_or_else(|| self.too_long(), |quote| self.unclosed_quote(quote)));
+                    return Err(quote.map_or_else(|| self.too_long_error(), |quote| self.unclosed_quote_error(quote)));
                 }
                 (None, _) => {
                     size *= 2;
@@ -131,7 +131,7 @@ impl Blocks {
         Ok(())
     }
 
-    fn unclosed_quote(&self, quote: usize) -> Error {
+    fn unclosed_quote_error(&self, quote: usize) -> Error {
         let lines = memchr::memchr_iter(self.line_end, &self.pending[..quote]).count() as u64;
         let line = self.line + self.empty + lines;
         Error::data(
@@ -141,7 +141,7 @@ impl Blocks {
         )
     }
 
-    fn too_long(&self) -> Error {
+    fn too_long_error(&self) -> Error {
         Error::data(
             Location { line: Some(self.line + self.empty), ..Location::file(&self.file) },
             format!("the line is longer than {} MiB", MAX_RECORD >> 20),

@@ -4,12 +4,12 @@ use crate::setting::Setting;
 use crate::table::number::{FormattedNumber, SIGNS};
 use crate::table::reading::MissingMarkers;
 use crate::table::time::{self, DateOrder};
-use crate::table::{ColumnKind, boolean, cell_excerpt, number};
+use crate::table::{ColumnKind, cell_excerpt, number, parse_boolean};
 
 /// A cell of eight digits such as `20200131` could be a date or a number. A column is read as dates if all its cells are such dates and at
 /// least this many are different: the probability that ten random numbers between 19000101 and 20991231 are all dates is 10⁻¹⁴.
 const MIN_COMPACT_DATES: usize = 10;
-/// The index of the count of numbers without a per cent or currency sign; it follows the indices of the signs in [`SIGNS`].
+/// In a list of counts by sign, the index of the numbers without a per cent or currency sign; the counts of the [`SIGNS`] come before it.
 const NO_SIGN: usize = SIGNS.len();
 
 /// Counts how many cells of a column look like numbers, dates, booleans and so on, in the sample of the first rows.
@@ -78,9 +78,9 @@ struct RareCounts {
     ambiguous: u64,
     /// The first date whose meaning depends on the order of day and month.
     ambiguous_date: String,
-    /// Number of cells that are numbers with thousands separators or a sign, by decimal mark (point, comma) and by sign.
+    /// Number of cells that are numbers with thousands separators or a sign, by decimal mark (point, comma) and by index of the sign in [`SIGNS`].
     numbers: [[u64; NO_SIGN + 1]; 2],
-    /// The first number with each sign.
+    /// The first cell with each sign of [`SIGNS`].
     signed: [String; NO_SIGN],
     /// Number of cells that are numbers with thousands separators, by decimal mark (point, comma).
     grouped: [u64; 2],
@@ -102,9 +102,9 @@ impl Tally {
         if markers.contains(cell, b'.') || markers.contains(cell, b',') {
             return;
         }
-        if MissingMarkers::is_word(cell) {
+        if MissingMarkers::is_missing_word(cell) {
             self.words += 1;
-            keep_first(&mut self.rare().word, cell);
+            keep_first(&mut self.rare_counts().word, cell);
             return;
         }
         self.present += 1;
@@ -141,11 +141,11 @@ impl Tally {
         self.longest = self.longest.max(cell.len());
         self.digits += 1;
         if cell.len() > 1 && cell[0] == b'0' {
-            let rare = self.rare();
+            let rare = self.rare_counts();
             rare.leading_zeros += 1;
             keep_first(&mut rare.leading_zero, cell);
         } else if time::is_compact_date(cell) {
-            let rare = self.rare();
+            let rare = self.rare_counts();
             rare.compact += 1;
             keep_first(&mut rare.compact_date, cell);
             if rare.dates.len() < MIN_COMPACT_DATES
@@ -161,7 +161,7 @@ impl Tally {
     /// comma. Returns whether `number` is `Some`.
     fn add_formatted_number(&mut self, number: Option<FormattedNumber>, mark: usize, cell: &[u8]) -> bool {
         let Some(FormattedNumber { is_grouped, sign, .. }) = number else { return false };
-        let rare = self.rare();
+        let rare = self.rare_counts();
         let sign_index = sign.and_then(|sign| SIGNS.iter().position(|other| *other == sign));
         rare.numbers[mark][sign_index.unwrap_or(NO_SIGN)] += 1;
         if let Some(index) = sign_index {
@@ -176,7 +176,7 @@ impl Tally {
 
     /// Counts a cell that is not a number.
     fn add_other(&mut self, cell: &[u8]) {
-        if boolean(cell, false).is_some() {
+        if parse_boolean(cell, false).is_some() {
             self.booleans += 1;
         } else if time::is_date(cell) {
             self.times += 1;
@@ -184,18 +184,18 @@ impl Tally {
                 Some(DateOrder::DayFirst) => self.day_first += 1,
                 Some(DateOrder::MonthFirst) => self.month_first += 1,
                 None if time::is_ambiguous(cell) => {
-                    let rare = self.rare();
+                    let rare = self.rare_counts();
                     rare.ambiguous += 1;
                     keep_first(&mut rare.ambiguous_date, cell);
                 }
                 None => {}
             }
         } else if time::time_of_day(cell).is_some() {
-            self.rare().times_of_day += 1;
+            self.rare_counts().times_of_day += 1;
         }
     }
 
-    fn rare(&mut self) -> &mut RareCounts {
+    fn rare_counts(&mut self) -> &mut RareCounts {
         self.rare.get_or_insert_default()
     }
 
@@ -224,7 +224,7 @@ impl Tally {
             ColumnKind::Boolean
         } else if self.are_most(self.times) || self.are_most(self.times_of_day()) {
             ColumnKind::Time
-        } else if self.are_most(self.unsigned(comma) + self.signed(comma).0) {
+        } else if self.are_most(self.count_without_sign(comma) + self.most_frequent_sign(comma).0) {
             ColumnKind::Number
         } else {
             ColumnKind::Category
@@ -246,24 +246,24 @@ impl Tally {
     }
 
     /// How many cells are numbers without a per cent or currency sign.
-    fn unsigned(&self, comma: bool) -> u64 {
+    fn count_without_sign(&self, comma: bool) -> u64 {
         let grouped = self.rare.as_ref().map_or(0, |rare| rare.numbers[usize::from(comma)][NO_SIGN]);
         grouped + if comma { self.comma_numbers } else { self.point_numbers }
     }
 
     /// The most frequent per cent or currency sign: how many numbers have it, and its index in [`SIGNS`]; `None` if no number has a sign.
-    fn signed(&self, comma: bool) -> (u64, Option<usize>) {
+    fn most_frequent_sign(&self, comma: bool) -> (u64, Option<usize>) {
         let Some(rare) = &self.rare else { return (0, None) };
         let counts = rare.numbers[usize::from(comma)];
-        // `max_by_key` returns the last of equal elements, which is the first one of the list because the order is reversed.
+        // Of equally frequent signs, the first in `SIGNS` is chosen: `max_by_key` returns the last maximum, and the order is reversed.
         let most_frequent = (0..NO_SIGN).rev().max_by_key(|sign| counts[*sign]).filter(|sign| counts[*sign] > 0);
         (most_frequent.map_or(0, |sign| counts[sign]), most_frequent)
     }
 
     /// The per cent or currency sign that numbers of the column may have; `None` if most numbers have no sign.
     pub(super) fn sign(&self, comma: bool) -> Option<char> {
-        let (_, most_frequent) = self.signed(comma);
-        most_frequent.filter(|_| !self.are_most(self.unsigned(comma))).map(|sign| SIGNS[sign])
+        let (_, most_frequent) = self.most_frequent_sign(comma);
+        most_frequent.filter(|_| !self.are_most(self.count_without_sign(comma))).map(|sign| SIGNS[sign])
     }
 
     /// Whether any cell is a date or a time of day.
@@ -301,7 +301,7 @@ impl Tally {
     }
 
     /// The order of day and month that most dates show; `None` if no date shows the order, as in `01/02/2020`.
-    pub(super) fn order(&self) -> Option<DateOrder> {
+    pub(super) fn date_order(&self) -> Option<DateOrder> {
         match self.month_first.cmp(&self.day_first) {
             std::cmp::Ordering::Greater => Some(DateOrder::MonthFirst),
             _ if self.day_first > 0 => Some(DateOrder::DayFirst),
@@ -309,9 +309,9 @@ impl Tally {
         }
     }
 
-    /// Whether the column has dates with the year last, in which day and month are different.
-    pub(super) fn has_order(&self) -> bool {
-        self.order().is_some() || self.rare.as_ref().is_some_and(|rare| rare.ambiguous > 0)
+    /// Whether the order of day and month makes a difference for any date of the column.
+    pub(super) fn depends_on_date_order(&self) -> bool {
+        self.date_order().is_some() || self.rare.as_ref().is_some_and(|rare| rare.ambiguous > 0)
     }
 
     /// A note for the user on how the column is read, if that may be surprising, and the subject of the note. Notes of all columns are grouped
@@ -354,10 +354,10 @@ impl Tally {
             ColumnKind::Time if self.holds_times_of_day() => {
                 Some((Subject::TimesOfDay, format!("column `{name}` holds times of day without a date")))
             }
-            ColumnKind::Time if !is_order_given && self.order().is_none() && rare.ambiguous > 0 => {
+            ColumnKind::Time if !is_order_given && self.date_order().is_none() && rare.ambiguous > 0 => {
                 let text = format!(
                     "column `{name}`: no date shows whether the day or the month comes first (`{}`); the day is assumed to come \
-                     first, `{}` reads it the other way",
+                     first; `{}` reads the month first",
                     rare.ambiguous_date,
                     Setting("month-first")
                 );
@@ -371,7 +371,7 @@ impl Tally {
     fn number_note(&self, rare: &RareCounts, name: &str, comma: bool) -> Option<(Subject, String)> {
         let mark = if comma { b',' } else { b'.' };
         let value = |text: &str| number::parse_formatted(text.as_bytes(), mark).map_or(f64::NAN, |number| number.value);
-        if let (Some(sign), (_, Some(index))) = (self.sign(comma), self.signed(comma)) {
+        if let (Some(sign), (_, Some(index))) = (self.sign(comma), self.most_frequent_sign(comma)) {
             let example = &rare.signed[index];
             let sign_name = if sign == '%' { "per cent sign".into() } else { format!("sign `{sign}`") };
             let text = format!(
@@ -439,7 +439,7 @@ impl DecimalMarks {
     }
 
     /// Whether any number has a decimal mark or a separator.
-    pub(super) fn any(&self) -> bool {
+    pub(super) fn has_decimal_marks(&self) -> bool {
         self.point + self.comma + self.either_point + self.either_comma > 0
     }
 
@@ -466,7 +466,7 @@ pub(super) enum Subject {
     Thousands,
 }
 
-/// The first three notes on each subject. If there are more notes on a subject, the third one says how many further columns there are.
+/// Keeps only the first three notes on each subject. If there were more, the number of columns whose notes are left out is added to the third.
 pub(super) fn limited_notes(notes: Vec<(Subject, String)>) -> Vec<String> {
     const MAX_NOTES: usize = 3;
     let mut by_subject: std::collections::BTreeMap<Subject, Vec<String>> = std::collections::BTreeMap::new();
@@ -478,7 +478,8 @@ pub(super) fn limited_notes(notes: Vec<(Subject, String)>) -> Vec<String> {
         if further > 0
             && let Some(last) = texts.last_mut()
         {
-            *last += &format!(" (and {further} more columns)");
+            let columns = if further == 1 { "column" } else { "columns" };
+            *last += &format!(" (and {further} more {columns})");
         }
         limited.append(&mut texts);
     }

@@ -125,13 +125,14 @@ impl TextReader {
         check_names(file, reading, &all)?;
         let mut columns = Vec::new();
         let only: Option<HashSet<&String>> = reading.only.as_ref().map(|only| only.iter().collect());
-        let mut writing = TextConventions { decimal_comma: marks.any().then_some(comma), ..TextConventions::default() };
+        let mut writing =
+            TextConventions { decimal_comma: marks.has_decimal_marks().then_some(comma), ..TextConventions::default() };
         let mut column_notes = Vec::new();
         for (at, name) in names.iter().enumerate() {
             if only.as_ref().is_none_or(|only| only.contains(name)) {
                 let tally = tallies.get(at).cloned().unwrap_or_default();
                 let column = TextColumn::new(at, name, &tally, comma, reading);
-                let style = column.style(&tally);
+                let style = column.conventions(&tally);
                 if style != ColumnConventions::default() {
                     writing.columns.insert(name.clone(), style);
                 }
@@ -239,7 +240,8 @@ impl TextColumn {
         let earlier_table = reading.writing.as_ref();
         let style = earlier_table.and_then(|conventions| conventions.columns.get(name));
         let order = |month_first: bool| if month_first { DateOrder::MonthFirst } else { DateOrder::DayFirst };
-        let order = reading.month_first.map(order).or_else(|| tally.order()).or_else(|| style?.month_first.map(order));
+        let order =
+            reading.month_first.map(order).or_else(|| tally.date_order()).or_else(|| style?.month_first.map(order));
         let sign = match earlier_table {
             // Only the sign of the earlier table is accepted. If that table had no sign, numbers with a sign may mean something else: 3.1%
             // in this table may be the same as 0.031 in the earlier one.
@@ -253,8 +255,8 @@ impl TextColumn {
     }
 
     /// The conventions of the column that a single cell does not show, such as the order of day and month.
-    fn style(&self, tally: &Tally) -> ColumnConventions {
-        let month_first = tally.has_order().then_some(self.order == DateOrder::MonthFirst);
+    fn conventions(&self, tally: &Tally) -> ColumnConventions {
+        let month_first = tally.depends_on_date_order().then_some(self.order == DateOrder::MonthFirst);
         match self.kind {
             ColumnKind::Time => ColumnConventions { month_first, is_clock: self.is_clock, sign: None },
             ColumnKind::Number => ColumnConventions { sign: self.sign, ..ColumnConventions::default() },
@@ -308,7 +310,11 @@ fn column_names(
     let used = |at: &usize| !header[*at].is_empty() || tallies[*at].nonempty > 0;
     let count = (0..header.len()).rev().find(used).map_or(1, |last| last + 1);
     if count < header.len() {
-        notes.push(format!("{} empty columns at the right are left out", header.len() - count));
+        let empty = match header.len() - count {
+            1 => "1 empty column at the right is".into(),
+            empty => format!("{empty} empty columns at the right are"),
+        };
+        notes.push(format!("{empty} left out"));
     }
     let mut names = Vec::with_capacity(count);
     for (at, cell) in header[..count].iter().enumerate() {

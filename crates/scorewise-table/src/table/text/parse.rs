@@ -8,7 +8,7 @@ use crate::table::dictionary::Dictionary;
 use crate::table::reader::EmptyLines;
 use crate::table::reading::MissingMarkers;
 use crate::table::time::{self, DateOrder};
-use crate::table::{Category, Column, ColumnKind, Lines, Table, Values, boolean, cell_excerpt, number};
+use crate::table::{Category, Column, ColumnKind, Lines, Table, Values, cell_excerpt, number, parse_boolean};
 
 /// Everything about a text table that is known before its rows are parsed.
 pub(super) struct TextLayout {
@@ -156,7 +156,7 @@ pub(in crate::table) fn number_or_missing(
     sign: Option<char>,
     markers: &MissingMarkers,
 ) -> Option<f64> {
-    if markers.contains_string(cell) || MissingMarkers::is_word(cell) {
+    if markers.contains_string(cell) || MissingMarkers::is_missing_word(cell) {
         return Some(f64::NAN);
     }
     let number = number::parse_formatted(cell, mark).filter(|number| number.sign.is_none() || number.sign == sign)?;
@@ -239,7 +239,7 @@ impl ColumnBuilder {
     #[inline]
     fn push(&mut self, cell: &[u8], column: &TextColumn, layout: &TextLayout) -> bool {
         let markers = &layout.markers;
-        let is_missing = || markers.contains(cell, layout.mark) || MissingMarkers::is_word(cell);
+        let is_missing = || markers.contains(cell, layout.mark) || MissingMarkers::is_missing_word(cell);
         match self {
             ColumnBuilder::Number(values) if cell.is_empty() => values.push(f64::NAN),
             ColumnBuilder::Number(values) => match number::parse(cell, layout.mark) {
@@ -259,7 +259,7 @@ impl ColumnBuilder {
                     Err(_) => return false,
                 },
             },
-            ColumnBuilder::Boolean(values) => match boolean(cell, column.is_forced) {
+            ColumnBuilder::Boolean(values) => match parse_boolean(cell, column.is_forced) {
                 Some(value) if !markers.contains_string(cell) => values.push(Some(value)),
                 _ if is_missing() => values.push(None),
                 _ => return false,

@@ -2,7 +2,7 @@
 
 use csv_core::{ReadRecordResult, ReaderBuilder};
 
-/// Iterates over the records of a text. Unlike in csv-core, which skips empty lines, an empty line is a record of one empty cell.
+/// Iterates over the records of a text. An empty line is a record of one empty cell, although csv-core skips empty lines.
 pub(super) struct Records<'a> {
     core: csv_core::Reader,
     rest: &'a [u8],
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_longer_than_the_buffers_are_complete() {
+    fn cells_longer_than_the_buffers_are_read_completely() {
         let long = "x".repeat(5000);
         let text = format!("{}\n", vec![long.as_str(); 100].join(","));
         let all = records(&text);

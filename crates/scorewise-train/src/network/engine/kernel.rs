@@ -11,10 +11,10 @@ use super::prefetch::Prefetch;
 use super::simd_vector::SimdVector;
 use crate::network::LayerLayout;
 
-/// Number of rows in a panel.
+/// Number of rows in a panel, which is a transposed block of rows, stored as `[feature][PANEL]`.
 pub(crate) const PANEL: usize = 32;
 
-/// Calls a kernel whose block size is a const generic parameter with a block size from 1 to 12 that is known only at run time.
+/// Calls a kernel with a block size from 1 to 12 that is known only at run time, although the block size of a kernel is a const generic parameter.
 macro_rules! with_block {
     ($block:expr, $call:ident :: <$v:ident, $n:tt> ( $($argument:expr),* )) => {
         match $block {
@@ -34,8 +34,8 @@ macro_rules! with_block {
     };
 }
 
-/// Divides a width into blocks of nearly equal size, none larger than `max_size`. Blocks of size `max_size` and a small remainder would be
-/// slower, because a small block does not fill the pipeline.
+/// Divides the `width` inputs or outputs of a layer into blocks of nearly equal size, none larger than `max_size`. Blocks of size `max_size` and
+/// a small remainder would be slower, because a small block does not fill the pipeline of the processor.
 ///
 /// This is an iterator and not a function with a closure, because a closure is compiled without the target features of the function around it.
 struct RegisterBlocks {
@@ -67,8 +67,8 @@ impl RegisterBlocks {
     }
 }
 
-/// The forward product of a layer: out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], followed by ReLU if `relu` is set. Data for the next panel is
-/// prefetched between the blocks of the product.
+/// The forward product of a layer: out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], followed by ReLU if `relu` is set. Data for the next
+/// panel (block of 32 rows) is prefetched while the product is computed.
 ///
 /// # Safety
 /// The conditions of [`SimdVector`] must hold, `parameters` must contain the layer, and `input` and `output` must have [`PANEL`] numbers for
@@ -232,14 +232,14 @@ unsafe fn backward_block<V: SimdVector, const N: usize, const B: usize>(
     }
 }
 
-/// Adds up the gradient of the weights and biases of a layer over one or more panels:
+/// Adds up the gradient of the weights and biases of a layer over one or more panels (blocks of 32 rows):
 ///
 /// ```text
 /// gradient of W[o][·] += Σ_rows output_gradient[o][row] · row[·]        gradient of b[o] += Σ_rows output_gradient[o][row]
 /// ```
 ///
 /// If `overwrite` is set, the sums replace the old values, so that these need not be set to 0 first. The rows may lie anywhere in memory,
-/// because the inputs of the first layer are rows of the matrix. Data for the next panels is prefetched between the blocks of the product.
+/// because the inputs of the first layer are rows of the matrix. Data for the next panels is prefetched while the sums are computed.
 ///
 /// # Safety
 /// The conditions of [`forward`] must hold, `output_gradient` must have one panel for each entry of `rows`, and each row must have as many
@@ -345,7 +345,7 @@ unsafe fn outer_product_block<V: SimdVector, const C: usize, const B: usize>(
 }
 
 /// Computes the same sums as [`add_outer_products`] for a layer with few inputs: the gradient of each weight is a dot product over the rows.
-/// The inputs of successive panels are `panel_stride` numbers apart.
+/// The inputs of successive panels (blocks of 32 rows) are `panel_stride` numbers apart.
 ///
 /// # Safety
 /// The conditions of [`add_outer_products`] must hold, and the layer must have fewer than eight inputs.
@@ -384,7 +384,7 @@ pub(crate) unsafe fn add_dot_products<V: SimdVector>(
     }
 }
 
-/// Transposes rows into a panel: panel[column][row] = row[column]. The number of columns is rounded up to a multiple of 4.
+/// Transposes 32 rows into a panel: panel[column][row] = rows[row][column]. The number of columns is rounded up to a multiple of 4.
 ///
 /// # Safety
 /// The conditions of [`SimdVector`] must hold, and the rows and the panel must have room for the rounded number of columns.
@@ -400,7 +400,7 @@ pub(crate) unsafe fn transpose_to_panel<V: SimdVector>(rows: &[*const f32; PANEL
     }
 }
 
-/// Transposes a panel into rows: rows[row][column] = panel[column][row]. Each row is filled up with zeros to a multiple of 16 columns.
+/// Transposes a panel into 32 rows: rows[row][column] = panel[column][row]. Each row is filled up with zeros to a multiple of 16 columns.
 ///
 /// # Safety
 /// The conditions of [`SimdVector`] must hold, the panel must have `columns` columns, and each row must have room for the number of columns

@@ -13,7 +13,7 @@ pub(crate) trait SimdTask {
     /// Runs the computation with vector registers of type `V`.
     ///
     /// # Safety
-    /// It may be called only from a function that is compiled with the instructions of `V`. Use [`run`] instead of calling it directly.
+    /// `run_with` may be called only from a function that is compiled with the instructions of `V`. Call [`run`] instead, which ensures this.
     unsafe fn run_with<V: SimdVector>(self);
 }
 
@@ -21,10 +21,10 @@ pub(crate) trait SimdTask {
 pub(crate) fn run<T: SimdTask>(instructions: InstructionSet, task: T) {
     match instructions {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the processor supports the instructions.
+        // SAFETY: the guard `is_supported` ensures that the processor supports AVX-512.
         InstructionSet::Avx512 if instructions.is_supported() => unsafe { avx512(task) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the processor supports the instructions.
+        // SAFETY: the guard `is_supported` ensures that the processor supports AVX2 and FMA.
         InstructionSet::Avx2 if instructions.is_supported() => unsafe { avx2(task) },
         // SAFETY: `Portable` consists of plain arrays, which need no special instructions.
         _ => unsafe { task.run_with::<Portable>() },
@@ -34,13 +34,13 @@ pub(crate) fn run<T: SimdTask>(instructions: InstructionSet, task: T) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2<T: SimdTask>(task: T) {
-    // SAFETY: this function is compiled with the instructions that the register type needs.
+    // SAFETY: this function is compiled with AVX2 and FMA, which the register type `__m256` needs.
     unsafe { task.run_with::<__m256>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512<T: SimdTask>(task: T) {
-    // SAFETY: this function is compiled with the instructions that the register type needs.
+    // SAFETY: this function is compiled with AVX-512, which the register type `__m512` needs.
     unsafe { task.run_with::<__m512>() }
 }

@@ -58,12 +58,12 @@ impl SimdVector for Portable {
     }
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller guarantees that the pointer leads to eight numbers.
+        // SAFETY: the caller guarantees that the pointer is valid for eight numbers.
         Portable(unsafe { from.cast::<[f32; 8]>().read_unaligned() })
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller guarantees that the pointer leads to eight numbers.
+        // SAFETY: the caller guarantees that the pointer is valid for eight numbers.
         unsafe { to.cast::<[f32; 8]>().write_unaligned(self.0) }
     }
     #[inline(always)]
@@ -117,7 +117,7 @@ pub(crate) mod x86 {
         }
         #[inline(always)]
         unsafe fn load(from: *const f32) -> Self {
-            // SAFETY: the caller guarantees that the processor supports AVX2 and that the pointer leads to eight numbers.
+            // SAFETY: the caller guarantees that the processor supports AVX2 and that `from` points to eight numbers.
             unsafe { _mm256_loadu_ps(from) }
         }
         #[inline(always)]
@@ -142,7 +142,7 @@ pub(crate) mod x86 {
         }
         #[inline(always)]
         unsafe fn positive_part(self) -> Self {
-            // SAFETY: the caller guarantees that the processor supports AVX2. If `self` is NaN, the instruction returns its second operand, 0.
+            // SAFETY: the caller guarantees that the processor supports AVX2. If `self` is NaN, the instruction returns 0.
             unsafe { _mm256_max_ps(self, _mm256_setzero_ps()) }
         }
         #[inline(always)]
@@ -157,7 +157,7 @@ pub(crate) mod x86 {
         }
         #[inline(always)]
         unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
-            // SAFETY: the caller guarantees that the processor supports AVX2, that the inputs have 16 × 4 numbers, and that the output has room.
+            // SAFETY: the caller guarantees that the processor supports AVX2, that each of the 16 rows has 4 numbers, and that there is room.
             unsafe {
                 for half in [0, 8] {
                     let four = |at: usize| {
@@ -177,7 +177,7 @@ pub(crate) mod x86 {
         }
         #[inline(always)]
         unsafe fn at_least(self, minimum: Self) -> Self {
-            // SAFETY: the caller guarantees that the processor supports AVX2. If `self` is NaN, the instruction returns its second operand.
+            // SAFETY: the caller guarantees that the processor supports AVX2. If `self` is NaN, the instruction returns `minimum`.
             unsafe { _mm256_max_ps(self, minimum) }
         }
         #[inline(always)]
@@ -206,7 +206,7 @@ pub(crate) mod x86 {
         }
         #[inline(always)]
         unsafe fn load(from: *const f32) -> Self {
-            // SAFETY: the caller guarantees that the processor supports AVX-512 and that the pointer leads to sixteen numbers.
+            // SAFETY: the caller guarantees that the processor supports AVX-512 and that `from` points to sixteen numbers.
             unsafe { _mm512_loadu_ps(from) }
         }
         #[inline(always)]
@@ -251,7 +251,7 @@ pub(crate) mod x86 {
         /// bottleneck: only one of the processor's two execution ports for vector arithmetic can shuffle.
         #[inline(always)]
         unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
-            // SAFETY: the caller guarantees that the processor supports AVX-512, that the inputs have 16 × 4 numbers, and that the output has room.
+            // SAFETY: the caller guarantees that the processor supports AVX-512, that each of the 16 rows has 4 numbers, and that there is room.
             unsafe {
                 let mut fours = [_mm512_setzero_ps(); 4];
                 for (at, four) in fours.iter_mut().enumerate() {

@@ -605,6 +605,10 @@ struct ResultKeys {
     #[serde(deserialize_with = "deserialize_presence")]
     bootstrap: bool,
     #[serde(deserialize_with = "deserialize_presence")]
+    classes: bool,
+    #[serde(deserialize_with = "deserialize_presence")]
+    subject_to: bool,
+    #[serde(deserialize_with = "deserialize_presence")]
     scores: bool,
     #[serde(deserialize_with = "deserialize_presence")]
     confusion: bool,
@@ -620,7 +624,7 @@ impl ResultKeys {
             Some(ResultKind::Compare)
         } else if self.expected_confusion && self.bounds {
             Some(ResultKind::Theory)
-        } else if self.score && self.threshold && self.bootstrap {
+        } else if self.score && (self.threshold && self.bootstrap || self.classes && self.subject_to) {
             Some(ResultKind::Tune)
         } else if self.scores && self.confusion {
             Some(ResultKind::Score)

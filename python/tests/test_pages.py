@@ -42,7 +42,7 @@ CELLS = ["tn", "fp", "fn", "tp"]
 # Pages that together contain every section that a report can have.
 ALL_PARTS = ["train", "tune", "theory", "compare", "reproduce", "classes", "plain"]
 
-# JavaScript that reads everything on the page that depends on the threshold.
+# JavaScript that returns the texts, numbers and marks of the page that change with the threshold.
 READ_STATE = """() => {
   const text = (selector) => document.querySelector(selector)?.textContent ?? null;
   return {

@@ -67,7 +67,7 @@ const COLUMNS: usize = COEFFICIENTS + 2;
 
 /// A table on the device with the polynomial coefficients and the centre of every panel (interval of z) of a segment.
 struct PanelTable {
-    /// The table as a tensor `[COLUMNS, panels]`: one row of the tensor for each column of the table.
+    /// The transposed table, as a tensor `[COLUMNS, panels]`. A panel is an interval on which the distribution is a polynomial.
     columns: Tensor<2>,
     panels: usize,
 }

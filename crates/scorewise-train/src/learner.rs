@@ -264,5 +264,5 @@ fn shape(widths: &[usize]) -> std::result::Result<NetworkShape, String> {
         [inputs, hidden @ .., outputs] => NetworkShape::new(*inputs, hidden, *outputs),
         _ => None,
     };
-    shape.ok_or_else(|| "a network has at least two widths, none of them 0".into())
+    shape.ok_or_else(|| "a network needs at least two widths, and none may be 0".into())
 }

@@ -65,7 +65,7 @@ fn any_number_of_threads_gives_the_same_bits() {
         for (index, member) in one.members().iter().enumerate() {
             assert!(one.members()[..index].iter().all(|other| other != member));
         }
-        // 4500 rows are more than four of the blocks that are predicted in parallel.
+        // 4500 rows fill more than four of the blocks that are predicted in parallel.
         let repeated_rows: Vec<u32> = (0..4500).map(|row| row % 500).collect();
         let expected = on_threads(1, || one.probabilities(&data.matrix, &repeated_rows));
         assert_eq!(on_threads(3, || one.probabilities(&data.matrix, &repeated_rows)), expected);

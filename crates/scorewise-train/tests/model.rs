@@ -293,9 +293,9 @@ fn an_inconsistent_description_is_refused() {
             json!([u64::MAX, u64::MAX, 1]),
             "the tensor `member.0.layer.0.weight` has shape [4, 12] in 192 bytes",
         ),
-        ("/members/0/widths", json!([12, 0, 1]), "a network has at least two widths, none of them 0"),
+        ("/members/0/widths", json!([12, 0, 1]), "a network needs at least two widths, and none may be 0"),
         ("/members", json!([]), "it has 8 tensors, but its 0 members need 0"),
-        ("/target/lead", json!(9_000_000), "a lead of 9000000 rows is more than 1048576"),
+        ("/target/lead", json!(9_000_000), "a lead of 9000000 rows is too long; at most 1048576 are allowed"),
     ];
     for (pointer, value, expected) in edits {
         let refused = error_after_editing(|text| *text.pointer_mut(pointer).unwrap() = value.clone());

@@ -94,7 +94,8 @@ impl AxisReader {
         AxisReader { x: line(numbers("middle", "x")), y: line(numbers("end", "y")) }
     }
 
-    /// Creates the reader of the panel with this frame; `transform` maps values of the y axis to a linear scale.
+    /// Reads the axes of the plot inside `frame` from their labels, so that positions in the picture can be converted to values. `transform` maps
+    /// values of the y axis to a linear scale.
     pub fn for_frame(tags: &[Tag], frame: &Frame, transform: fn(f64) -> f64) -> Self {
         let labels_in = |anchor: &str, (left, top): PlotPoint, (right, bottom): PlotPoint| -> Vec<(f64, PlotPoint)> {
             tags.iter()

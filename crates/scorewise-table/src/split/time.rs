@@ -75,7 +75,7 @@ impl<'a> TimeOrder<'a> {
         self.first_of_same_time(self.begin_of_last(end, labels, rows_of(share, labelled)), end)
     }
 
-    /// The position in `rows` of the first of the last `count` labelled rows before `end`.
+    /// Where in `rows` the last `count` labelled rows before `end` begin.
     pub fn begin_of_last(&self, end: usize, labels: &Labels, count: usize) -> usize {
         let (mut begin, mut remaining) = (end, count);
         while remaining > 0 && begin > 0 {

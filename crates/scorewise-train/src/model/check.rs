@@ -16,7 +16,7 @@ impl Model {
         self.check_members()?;
         self.check_classes()?;
         if self.target.lead > MAX_LEAD {
-            return Err(format!("a lead of {} rows is more than {MAX_LEAD}", self.target.lead));
+            return Err(format!("a lead of {} rows is too long; at most {MAX_LEAD} are allowed", self.target.lead));
         }
         self.check_decision()
     }

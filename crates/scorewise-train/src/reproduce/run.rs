@@ -118,7 +118,7 @@ impl Workload {
         let (first, experiment) = (self.jobs.len(), data.experiment());
         if let Some((learner, objective)) = task.training(experiment)? {
             let members = task.contender.members();
-            let seed = task.seed(seed);
+            let seed = task.derived_seed(seed);
             let first_split = self.datasets[rows].splits.len();
             if members > 1 {
                 self.datasets[rows].splits.extend(self.rows[rows].member_splits(members, seed));

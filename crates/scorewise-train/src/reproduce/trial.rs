@@ -92,7 +92,7 @@ impl Task {
     }
 
     /// Seed of the training runs of the task. It depends on the name of the contender, but not on which other contenders are compared.
-    pub(super) fn seed(&self, seed: u64) -> u64 {
+    pub(super) fn derived_seed(&self, seed: u64) -> u64 {
         let contender = stream(seed, Purpose::Contender, name_hash(&self.contender.to_string()));
         stream(contender, Purpose::Repeat, self.repeat as u64)
     }

@@ -20,7 +20,7 @@ pub trait Kernel: Copy + Send + Sync {
     /// The variance of the prior for half-width δ = 1.
     const VARIANCE: f64;
     /// T(v): the probability of all points within distance v of one end of [−1, 1].
-    fn tail(v: f64) -> f64;
+    fn tail_probability(v: f64) -> f64;
     /// k(v): the density at distance v from the nearer end.
     fn density(v: f64) -> f64;
     /// The tail probability T(v) in f32, with a small relative error even for v near 0.
@@ -118,7 +118,7 @@ impl<K: Kernel> Centred<K> {
 impl<K: Kernel> ThresholdDistribution for Centred<K> {
     fn cdf(&self, x: Probability) -> f64 {
         let (low, high) = self.distances_from_ends(x);
-        let tail = K::tail(self.scaled_distance(low.min(high)));
+        let tail = K::tail_probability(self.scaled_distance(low.min(high)));
         if low < high { tail } else { 1.0 - tail }
     }
     fn pdf(&self, x: Probability) -> f64 {
@@ -127,7 +127,9 @@ impl<K: Kernel> ThresholdDistribution for Centred<K> {
         if nearer >= 0.0 { K::density(self.scaled_distance(nearer)) / self.delta } else { 0.0 }
     }
     fn quantile(&self, level: f64) -> f64 {
-        let v = |tail: f64| 2.0 * invert_cdf(tail, (0.0, 0.5), |x| (K::tail(2.0 * x.p), 2.0 * K::density(2.0 * x.p)));
+        let v = |tail: f64| {
+            2.0 * invert_cdf(tail, (0.0, 0.5), |x| (K::tail_probability(2.0 * x.p), 2.0 * K::density(2.0 * x.p)))
+        };
         let (low, high) = self.support();
         if level >= 1.0 {
             high

@@ -29,7 +29,7 @@ impl Epanechnikov {
 impl Kernel for Parabola {
     const NAME: &'static str = "epanechnikov";
     const VARIANCE: f64 = 0.2;
-    fn tail(v: f64) -> f64 {
+    fn tail_probability(v: f64) -> f64 {
         0.25 * v * v * (3.0 - v)
     }
     fn density(v: f64) -> f64 {

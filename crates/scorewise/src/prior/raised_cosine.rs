@@ -31,7 +31,7 @@ impl RaisedCosine {
 impl Kernel for Cosine {
     const NAME: &'static str = "cosine";
     const VARIANCE: f64 = (PI * PI - 6.0) / (3.0 * PI * PI);
-    fn tail(v: f64) -> f64 {
+    fn tail_probability(v: f64) -> f64 {
         // u = v − 1, so T(v) = ½ (v − sin(πv)/π). For v near 0 the two terms cancel, so a series is used there.
         let x = PI * v;
         if v < 0.1 {

@@ -26,7 +26,7 @@ impl Triangular {
 impl Kernel for Triangle {
     const NAME: &'static str = "triangular";
     const VARIANCE: f64 = 1.0 / 6.0;
-    fn tail(v: f64) -> f64 {
+    fn tail_probability(v: f64) -> f64 {
         0.5 * v * v
     }
     fn density(v: f64) -> f64 {

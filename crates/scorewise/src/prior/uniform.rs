@@ -38,7 +38,7 @@ impl Uniform {
 impl Kernel for Flat {
     const NAME: &'static str = "uniform";
     const VARIANCE: f64 = 1.0 / 3.0;
-    fn tail(v: f64) -> f64 {
+    fn tail_probability(v: f64) -> f64 {
         0.5 * v
     }
     fn density(_: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! Predictions in bins of equal width: the weight of the positives and of the negatives in each bin, and their mean prediction.
+//! Predictions in bins of equal width: for each bin the weight of its positives, the weight of its negatives, and its mean prediction.
 
 use super::best::count_above;
 use super::ranked::{Ranked, RankedTable};

@@ -68,8 +68,8 @@ impl Bootstrap {
     }
 
     /// Compares a score of two forecasts, each at its best threshold. The best thresholds are determined anew in each replicate, so that the
-    /// difference includes their uncertainty. If there are more than `at_most` distinct predictions, only thresholds between two runs of
-    /// consecutive sorted rows are considered ([`Sweep::runs`](super::Sweep::runs)).
+    /// difference includes their uncertainty. If there are more than `at_most` distinct predictions, the sorted rows
+    /// are divided into runs, and only thresholds at the ends of runs are considered ([`Sweep::runs`](super::Sweep::runs)).
     pub fn paired_best<R: Real>(
         &self,
         first: &Rows<'_, Probabilities<'_, R>>,

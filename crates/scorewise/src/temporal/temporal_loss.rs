@@ -71,7 +71,7 @@ impl TemporalLoss {
     /// matrix of all rows.
     #[must_use]
     pub fn expect<P: Predictions>(&self, series: &Series<'_, P>) -> Confusion {
-        let levels = with_virtual_rows(with_row_distribution(&self.prior, LevelsTask(series.rows().predictions)));
+        let levels = with_virtual_rows(with_row_distribution(&self.prior, PriorCdfTask(series.rows().predictions)));
         self.matrix_from_levels(series, &levels, series.rows().predictions.values())
     }
 
@@ -156,9 +156,9 @@ fn with_virtual_rows(mut levels: Vec<f64>) -> Vec<f64> {
 }
 
 /// Computes the distribution function of the prior at the prediction of every row, in the floating-point type of the row.
-struct LevelsTask<P>(P);
+struct PriorCdfTask<P>(P);
 
-impl<P: Predictions> RowTask<P::Number> for LevelsTask<P> {
+impl<P: Predictions> RowTask<P::Number> for PriorCdfTask<P> {
     type Output = Vec<f64>;
     fn run<D: RowDistribution<P::Number>>(self, distribution: D) -> Vec<f64> {
         self.0.values().iter().map(|value| P::cdf(&distribution, *value).to_f64()).collect()

@@ -38,7 +38,7 @@ pub fn lipschitz(score: &Score, counts: &ClassCounts) -> Option<f64> {
         let [tn, fn_, positives, negatives] = other_cells(tp, fp, counts);
         let reduced = score.formula().reduced_with(tn, fp, fn_, tp, positives, negatives);
         let mut derivatives = [reduced.positive, reduced.negative];
-        // The closed form ignores guards, so it is used only where no guard is involved.
+        // The closed form does not know the value that replaces a division by zero, so it is used only where every division is defined.
         if let Some(fraction) = fraction.filter(|_| reduced.value.defined) {
             let smaller = |a: Interval, b: Interval| if b.magnitude() < a.magnitude() { b } else { a };
             let closed = fraction_derivatives(&fraction, tp, fp);

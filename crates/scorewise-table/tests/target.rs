@@ -105,8 +105,8 @@ fn invalid_targets_are_refused_with_a_hint() {
         ("incom > 5", "target: `test.csv` has no column `incom`\nhint: did you mean `income`?"),
         ("zebra", "target: `test.csv` has no column `zebra`\nhint: the columns are `income`, `when`, `one`, `none`"),
         ("", "target: `test.csv` has no column ``\nhint: the columns are `income`, `when`, `one`, `none`"),
-        ("income > ten", "target: `income` holds numbers, and `ten` is not a number\nhint: compare it with a number"),
-        ("income > inf", "target: `income` holds numbers, and `inf` is not a number\nhint: compare it with a number"),
+        ("income > ten", "target: `income` holds numbers, and `ten` is not a number\nhint: compare the column with a number"),
+        ("income > inf", "target: `income` holds numbers, and `inf` is not a number\nhint: compare the column with a number"),
         ("income >", "target: the condition on `income` has nothing to compare with\nhint: write it as `COLUMN > 400`"),
         ("when > 5", "target: `when` holds times, which cannot be a target\nhint: name a column of classes or numbers"),
         (
@@ -228,7 +228,7 @@ fn targets_are_unchanged_after_a_json_round_trip_and_invalid_ones_are_refused() 
     }
     let problem = |rule| Target { column: "x".into(), rule, lead: 0 }.check().unwrap_err();
     let condition = |comparison, operand| LabelRule::Condition { comparison, operand };
-    assert_eq!(problem(LabelRule::Classes(vec!["a".into()])), "the target has 1 classes; 2 to 100 are allowed");
+    assert_eq!(problem(LabelRule::Classes(vec!["a".into()])), "the number of classes is 1, but must be from 2 to 100");
     assert_eq!(problem(LabelRule::Classes(vec!["a".into(), "a".into()])), "the class `a` is listed twice");
     assert_eq!(
         problem(condition(ComparisonOperator::Above, ConditionValue::Number(MISSING))),

@@ -407,7 +407,7 @@ fn inconsistent_data_are_refused() {
     let refused = |sample: &Sample<'_>| refused_with(&settings, sample, &f1);
     assert!(refused(&Sample { training: &[], ..sample }).contains("no rows"));
     assert!(refused(&Sample { training: &[200], ..sample }).contains("must be below 200"));
-    assert!(refused(&Sample { labels: &data.labels[1..], ..sample }).contains("labels has 199 rows"));
+    assert!(refused(&Sample { labels: &data.labels[1..], ..sample }).contains("wrong number of rows in labels: 199"));
     assert!(refused(&Sample { labels: &[2; 200], ..sample }).contains("has class 2, but the classes are 0 to 1"));
     assert!(refused(&Sample { weights: Some(&[-1.0; 200]), ..sample }).contains("has weight -1"));
     let priors = vec![Prior::uniform(), Prior::uniform()];

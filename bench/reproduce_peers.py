@@ -29,7 +29,7 @@ SAMPLES = {"adult": (64, 3, 3), "pollution": (0, 20, 3)}
 TRAININGS = {"adult": 10 * 100, "pollution": 10 * 100}
 
 
-def serve(folder, core):
+def answer_timing_requests(folder, core):
     """Run in a Keras process that is bound to one core: answer each line of standard input with the seconds per epoch."""
     os.sched_setaffinity(0, {core})
     trainings = {}
@@ -88,7 +88,7 @@ def main():
     arguments.add_argument("--core", type=int)
     arguments = arguments.parse_args()
     if arguments.serve:
-        return serve(arguments.serve, arguments.core)
+        return answer_timing_requests(arguments.serve, arguments.core)
     if not all(importlib.util.find_spec(name) for name in ("keras", "tensorflow")):
         # This check comes before the training runs of scorewise, which take minutes.
         sys.exit("Keras and TensorFlow are needed: pip install -r bench/train-requirements.txt")
@@ -99,7 +99,7 @@ def main():
         total_ours = total_keras = 0.0
         for name in SAMPLES:
             with open(folder / name / "trainings.csv") as file:
-                # Keras is compared on the training runs of Marchetti et al. (2022) only; the reference forecasts count in the time of scorewise.
+                # Keras is compared on the training runs of Marchetti et al. (2022) only; the time of scorewise also includes its reference forecasts.
                 trials = [row for row in csv.DictReader(file) if row["cured"] == "false"]
             paper = [row for row in trials if not row["contender"].startswith(("logistic", "persistence", "tuned", "strong"))]
             assert len(paper) == TRAININGS[name], f"{name}: {len(paper)} training runs, not {TRAININGS[name]}"

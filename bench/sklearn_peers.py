@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 import scorewise as sw
 
 ROUNDS = 3
-# A short and a typical number of epochs: encoding and threshold are fixed costs, so the comparison depends on the number of epochs.
+# A small and a typical number of epochs: the time for encoding columns and finding the threshold is fixed, so the ratio depends on the epochs.
 EPOCHS = (10, 50)
 VALIDATION_FRACTION = 1 / 3
 HIDDEN = (50, 20, 5)

@@ -69,18 +69,18 @@ def pollution_data():
     return matrix[order].astype(numpy.float32), labels[order], 8736
 
 
-def write_data(folder, name, matrix, labels, steps, hidden, score):
+def write_data(folder, name, matrix, labels, n_training, hidden, score):
     matrix.astype(numpy.float32).tofile(folder / f"{name}.f32")
     labels.astype(numpy.uint8).tofile(folder / f"{name}.u8")
     widths = ",".join(map(str, hidden))
-    (folder / f"{name}.txt").write_text(f"{matrix.shape[1]} {steps} {widths} {score} {PRIOR}")
+    (folder / f"{name}.txt").write_text(f"{matrix.shape[1]} {n_training} {widths} {score} {PRIOR}")
 
 
 def read_data(folder, name):
-    columns, steps, hidden, score, _ = (pathlib.Path(folder) / f"{name}.txt").read_text().split()
+    columns, n_training, hidden, score, _ = (pathlib.Path(folder) / f"{name}.txt").read_text().split()
     matrix = numpy.fromfile(pathlib.Path(folder) / f"{name}.f32", numpy.float32).reshape(-1, int(columns))
     labels = numpy.fromfile(pathlib.Path(folder) / f"{name}.u8", numpy.uint8).astype(numpy.float32)
-    return matrix, labels, int(steps), [int(width) for width in hidden.split(",")], score
+    return matrix, labels, int(n_training), [int(width) for width in hidden.split(",")], score
 
 
 def score_loss(tp, fp, positives, negatives, score):
@@ -98,7 +98,7 @@ def torch_trainer(folder, name, batch):
 
     torch.set_num_threads(1)
     torch.manual_seed(1)
-    matrix, labels, steps, hidden, score = read_data(folder, name)
+    matrix, labels, n_training, hidden, score = read_data(folder, name)
     matrix, labels = torch.from_numpy(matrix), torch.from_numpy(labels)
     widths = [matrix.shape[1], *hidden, 1]
     layers = []
@@ -108,7 +108,7 @@ def torch_trainer(folder, name, batch):
         torch.nn.init.zeros_(layers[-2].bias)
     net = torch.nn.Sequential(*layers[:-1])
     adam = torch.optim.Adam(net.parameters(), lr=RATE, betas=(BETA1, BETA2), eps=EPSILON, fused=True)
-    batch = batch or steps
+    batch = batch or n_training
 
     def loss(x, y):
         u = ((torch.sigmoid(net(x).squeeze(1)) - MU) / DELTA).clamp(-1, 1)
@@ -116,30 +116,30 @@ def torch_trainer(folder, name, batch):
         positives = y.sum()
         return score_loss((y * cdf).sum(), ((1 - y) * cdf).sum(), positives, len(y) - positives, score)
 
-    def epoch():
-        order = torch.randperm(steps) if batch < steps else torch.arange(steps)
-        for start in range(0, steps, batch):
+    def train_one_epoch():
+        order = torch.randperm(n_training) if batch < n_training else torch.arange(n_training)
+        for start in range(0, n_training, batch):
             rows = order[start : start + batch]
             adam.zero_grad(set_to_none=True)
             loss(matrix[rows], labels[rows]).backward()
             adam.step()
         with torch.no_grad():
-            return loss(matrix[steps:], labels[steps:]).item()
+            return loss(matrix[n_training:], labels[n_training:]).item()
 
-    return epoch
+    return train_one_epoch
 
 
 def jax_trainer(folder, name, batch):
     import jax
     import jax.numpy as jnp
 
-    matrix, labels, steps, hidden, score = read_data(folder, name)
+    matrix, labels, n_training, hidden, score = read_data(folder, name)
     matrix, labels = jnp.asarray(matrix), jnp.asarray(labels)
     widths = [matrix.shape[1], *hidden, 1]
     keys = jax.random.split(jax.random.key(1), len(widths))
     glorot = jax.nn.initializers.glorot_uniform()
     net = [(glorot(key, shape), jnp.zeros(shape[1])) for key, shape in zip(keys, zip(widths, widths[1:]))]
-    batch = batch or steps
+    batch = batch or n_training
 
     def loss(net, x, y):
         for weights, biases in net[:-1]:
@@ -162,22 +162,22 @@ def jax_trainer(folder, name, batch):
 
     @jax.jit
     def run_epoch(state, key):
-        order = jax.random.permutation(key, steps) if batch < steps else jnp.arange(steps)
-        whole_batches = steps // batch
+        order = jax.random.permutation(key, n_training) if batch < n_training else jnp.arange(n_training)
+        whole_batches = n_training // batch
         state, _ = jax.lax.scan(step, state, order[: whole_batches * batch].reshape(whole_batches, batch))
-        if steps % batch:  # the last batch is smaller
+        if n_training % batch:  # the last batch is smaller
             state, _ = step(state, order[whole_batches * batch :])
-        return state, loss(state[0], matrix[steps:], labels[steps:])
+        return state, loss(state[0], matrix[n_training:], labels[n_training:])
 
     zeros = jax.tree.map(jnp.zeros_like, net)
     current = {"state": (net, zeros, zeros, jnp.float32(0)), "key": jax.random.key(2)}
 
-    def epoch():
+    def train_one_epoch():
         current["key"], key = jax.random.split(current["key"])
         current["state"], value = run_epoch(current["state"], key)
         return float(jax.block_until_ready(value))
 
-    return epoch
+    return train_one_epoch
 
 
 def keras_trainer(folder, name, batch, epochs=1):
@@ -190,8 +190,8 @@ def keras_trainer(folder, name, batch, epochs=1):
         tensorflow.config.threading.set_intra_op_parallelism_threads(1)
         tensorflow.config.threading.set_inter_op_parallelism_threads(1)
     keras.utils.set_random_seed(1)
-    matrix, labels, steps, hidden, score = read_data(folder, name)
-    batch = batch or steps
+    matrix, labels, n_training, hidden, score = read_data(folder, name)
+    batch = batch or n_training
 
     def loss(y, p):
         y, p = ops.reshape(y, (-1,)), ops.reshape(p, (-1,))
@@ -205,20 +205,20 @@ def keras_trainer(folder, name, batch, epochs=1):
     net.compile(optimizer=keras.optimizers.Adam(RATE, BETA1, BETA2, EPSILON), loss=loss)
     targets = labels.reshape(-1, 1)
 
-    def epoch():
+    def fit_epochs():
         history = net.fit(
-            matrix[:steps], targets[:steps], batch_size=batch, epochs=epochs, shuffle=batch < steps, verbose=0,
-            validation_data=(matrix[steps:], targets[steps:]), validation_batch_size=len(matrix) - steps,
+            matrix[:n_training], targets[:n_training], batch_size=batch, epochs=epochs, shuffle=batch < n_training, verbose=0,
+            validation_data=(matrix[n_training:], targets[n_training:]), validation_batch_size=len(matrix) - n_training,
         )
         return history.history["val_loss"][-1]
 
-    return epoch
+    return fit_epochs
 
 
 TRAINERS = {"torch": torch_trainer, "jax": jax_trainer, "keras": keras_trainer}
 
 
-def serve(side, folder):
+def answer_timing_requests(side, folder):
     """Run in the process of a framework, which is bound to one core: run one epoch for each line of standard input, and print its time and loss."""
     bind_to_last_core()
     trainings = {}
@@ -348,6 +348,6 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--serve"]:
-        serve(sys.argv[2], sys.argv[3])
+        answer_timing_requests(sys.argv[2], sys.argv[3])
     else:
         sys.exit(main())

@@ -54,7 +54,7 @@ def main() -> None:
         keras.layers.Dense(1, activation="sigmoid", bias_initializer=output_bias(PRIOR),
                            kernel_initializer=keras.initializers.RandomNormal(stddev=0.05)),
     ])  # fmt: skip
-    # The same loss in the reference implementation: SOL(score="f1_score", distribution="cosine", mu=.5, delta=.1)
+    # In the reference implementation of the authors, this loss is SOL(score="f1_score", distribution="cosine", mu=.5, delta=.1).
     model.compile(keras.optimizers.Adam(1e-3), ScoreLoss("f1", PRIOR))
     model.fit(x[train], y[train], batch_size=256, epochs=12, verbose=0)
     with tempfile.TemporaryDirectory() as folder:

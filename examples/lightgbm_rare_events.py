@@ -33,14 +33,14 @@ class LightGBM:
     def parameters(depth: int, loss: object) -> dict[str, object]:
         return {
             "objective": loss, "metric": "None", "max_depth": depth, "num_leaves": 2**depth, "learning_rate": 0.1, "verbose": -1,
-            # One thread and no sampling, for reproducible numbers.
+            # Training uses one thread and no sampling, so that its results are reproducible.
             "num_threads": 1, "deterministic": True, "force_row_wise": True, "seed": 0,
         }  # fmt: skip
 
     def train(self, depth: int, train: Split) -> Trees:
         return Trees(lgb.train(self.parameters(depth, "binary"), lgb.Dataset(*train), rare_events.ROUNDS), margins=False)
 
-    def train_and_stop(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
+    def train_with_early_stopping(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
         loss = objective(score, prior) if prior else "binary"
         data = lgb.Dataset(*train)
         booster = lgb.train(

@@ -22,7 +22,7 @@ class Split(NamedTuple):
     y: np.ndarray
 
 
-def read(scaled: bool = False) -> tuple[Split, Split, Split]:
+def read_splits(scaled: bool = False) -> tuple[Split, Split, Split]:
     """Return the training years 2010 to 2012, the validation year 2013 and the test year 2014.
 
     The features are PM2.5, dew point, temperature, pressure, wind speed, snow, rain and four wind directions; with ``scaled`` they are

@@ -25,14 +25,14 @@ def network(inputs: int) -> torch.nn.Sequential:
     )
 
 
-def tensors(split: pollution.Split) -> tuple[torch.Tensor, torch.Tensor]:
+def to_tensors(split: pollution.Split) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.from_numpy(split.x.astype(np.float32)), torch.from_numpy(split.y.astype(np.float32))
 
 
 def fit(loss: torch.nn.Module, model: torch.nn.Module, train: pollution.Split, tune: pollution.Split, epochs: int = 800) -> torch.nn.Module:
     """Train with full batches and keep the weights with the lowest validation loss."""
     optimizer = torch.optim.AdamW(model.parameters(), 3e-3, weight_decay=0.01)
-    (x, y), (validation_x, validation_y) = (tensors(split) for split in (train, tune))
+    (x, y), (validation_x, validation_y) = (to_tensors(split) for split in (train, tune))
     lowest, best = np.inf, model.state_dict()
     for _ in range(epochs):
         optimizer.zero_grad()
@@ -48,14 +48,14 @@ def fit(loss: torch.nn.Module, model: torch.nn.Module, train: pollution.Split, t
 
 def main() -> None:
     torch.set_num_threads(1)
-    train, tune, test = pollution.read(scaled=True)
+    train, tune, test = pollution.read_splits(scaled=True)
     inputs = train.x.shape[1]
     cross_entropy = fit(torch.nn.BCEWithLogitsLoss(), network(inputs), train, tune)
-    score_loss = fit(ScoreLoss("tss", PRIOR), init_output_layer(network(inputs), PRIOR, tensors(train)[0]), train, tune)
+    score_loss = fit(ScoreLoss("tss", PRIOR), init_output_layer(network(inputs), PRIOR, to_tensors(train)[0]), train, tune)
 
     def forecast(model: torch.nn.Module, split: pollution.Split) -> np.ndarray:
         with torch.no_grad():
-            return torch.sigmoid(model(tensors(split)[0])).numpy()
+            return torch.sigmoid(model(to_tensors(split)[0])).numpy()
 
     tuned = sw.sweep(tune.y, forecast(cross_entropy, tune)).best("tss").threshold
     print(f"{'TSS of the test year':<44} value     95 %")
@@ -68,7 +68,7 @@ def main() -> None:
         print(f"{name:<44} {result['value']:.3f}  {result['low']:.3f} to {result['high']:.3f}")
 
     # The batch is divided into eight micro-batches. The first pass over them computes the sums of the whole batch, the second pass the gradients.
-    loss, (x, y) = ScoreLoss("tss", PRIOR), tensors(train)
+    loss, (x, y) = ScoreLoss("tss", PRIOR), to_tensors(train)
     accumulation = loss.accumulate()
     batches = list(zip(x.tensor_split(8), y.tensor_split(8), strict=True))
     with torch.no_grad():

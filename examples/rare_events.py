@@ -14,7 +14,7 @@ import time
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from pollution import Split, read
+from pollution import Split, read_splits
 
 import scorewise as sw
 
@@ -40,7 +40,7 @@ class Library(Protocol):
     def train(self, depth: int, train: Split) -> Trees:
         """Train with log-loss for all rounds."""
 
-    def train_and_stop(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
+    def train_with_early_stopping(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
         """Train with log-loss, or with the score as the objective if a prior is given; stop at the best score on ``tune`` with threshold 0.5.
 
         Returns the trees, the number of rounds, and the best score on ``tune``.
@@ -65,7 +65,7 @@ class TestScore(NamedTuple):
 
 
 def choice_with_threshold_one_half(library: Library, score: str, train: Split, tune: Split, depth: int, prior: str | None) -> Choice:
-    trees, rounds, tuned = library.train_and_stop(depth, train, tune, score, prior)
+    trees, rounds, tuned = library.train_with_early_stopping(depth, train, tune, score, prior)
     return Choice(tuned, trees, rounds, 0.5, f"depth {depth}, rounds {rounds}" + (f", {prior}" if prior else ""))
 
 
@@ -82,7 +82,7 @@ def choice_with_best_threshold(score: str, tune: Split, depth: int, trees: Trees
 def test_score(score: str, test: Split, choice: Choice) -> TestScore:
     p = choice.trees.forecast(test.x, choice.rounds)
 
-    def value(weights: np.ndarray | None = None) -> float:
+    def score_with_weights(weights: np.ndarray | None = None) -> float:
         result = sw.score(test.y, p, choice.threshold, scores=score, weights=weights, replicates=1).scores[score]["value"]
         return 0.0 if result is None else result
 
@@ -91,7 +91,7 @@ def test_score(score: str, test: Split, choice: Choice) -> TestScore:
     # The weight of an hour in a replicate is the number of times that its week was drawn.
     samples = (random.integers(weeks[-1] + 1, size=weeks[-1] + 1) for _ in range(REPLICATES))
     weights = [np.bincount(sample, minlength=weeks[-1] + 1)[weeks] for sample in samples]
-    return TestScore(value(), np.array([value(each) for each in weights]))
+    return TestScore(score_with_weights(), np.array([score_with_weights(each) for each in weights]))
 
 
 def format_interval(values: np.ndarray, form: str) -> str:
@@ -102,7 +102,7 @@ def format_interval(values: np.ndarray, form: str) -> str:
 def compare(library: Library) -> None:
     """Print the scores of the three methods, and the gain from using the score as the objective."""
     start = time.perf_counter()
-    train, tune, test = read()
+    train, tune, test = read_splits()
     for name, split in (("2010-2012", train), ("2013", tune), ("2014", test)):
         print(f"{name:9}  {len(split.y):5} hours, {int(split.y.sum()):3} followed by smog")
     log_loss = {depth: library.train(depth, train) for depth in DEPTHS}

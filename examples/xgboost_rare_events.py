@@ -30,7 +30,8 @@ class XGBoost:
 
     @staticmethod
     def parameters(depth: int) -> dict[str, object]:
-        # One thread and no sampling, for reproducible numbers. With a custom objective, binary:logistic sets only the link function.
+        # Training uses one thread and no sampling, so that its results are reproducible.
+        # With a custom objective, binary:logistic sets only the link function.
         return {
             "objective": "binary:logistic", "disable_default_eval_metric": True, "max_depth": depth, "learning_rate": 0.1,
             "nthread": 1, "seed": 0,
@@ -39,7 +40,7 @@ class XGBoost:
     def train(self, depth: int, train: Split) -> Trees:
         return Trees(xgb.train(self.parameters(depth), xgb.DMatrix(*train), rare_events.ROUNDS))
 
-    def train_and_stop(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
+    def train_with_early_stopping(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
         score_metric = metric(score, margins=prior is not None)
         booster = xgb.train(
             self.parameters(depth), xgb.DMatrix(*train), rare_events.ROUNDS, obj=objective(score, prior) if prior else None,

@@ -87,7 +87,7 @@ def licence_faults(packages: dict[tuple[str, str], str], settings: dict[str, Any
 def source_faults(lock: dict[str, Any]) -> list[str]:
     faults = []
     for package in lock["package"]:
-        # Packages without a source are part of the repository.
+        # In Cargo.lock, packages of this repository have no source.
         if "source" in package and (package["source"] != CRATES_IO or "checksum" not in package):
             faults.append(f"{package['name']} {package['version']}: source `{package['source']}`, expected crates.io with a checksum")
     return faults
@@ -152,7 +152,7 @@ def main() -> None:
         if folder != ROOT:
             found += repetition_faults(folder)
         name = folder.relative_to(ROOT)
-        print(f"{name}: {len(packages)} packages built, {len(lock['package'])} locked: {f'{len(found)} faults' if found else 'no faults'}")
+        print(f"{name}: {len(packages)} packages built, {len(lock['package'])} locked, faults: {len(found)}")
         faults += found
     print("not checked here: security advisories and yanked versions (cargo deny check advisories)")
     if faults:

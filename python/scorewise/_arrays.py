@@ -22,7 +22,7 @@ _MISSING_CODE = 2**32 - 1
 _MISSING_TIME = np.iinfo(np.int64).min
 
 
-def array(values: Any, name: str) -> Array:
+def one_dimensional_array(values: Any, name: str) -> Array:
     """Convert a NumPy array, pandas, polars or pyarrow column, tensor or list to a one-dimensional array."""
     if hasattr(values, "detach"):  # a torch tensor, which may require gradients
         values = values.detach().cpu()
@@ -52,7 +52,7 @@ def canonical_booleans(values: Array) -> Array:
 
 
 def unmasked(table: Any) -> Any:
-    """Replace the masked values of a masked array by NaN, since ``numpy.asarray`` would ignore the mask; other tables are unchanged."""
+    """Replace the masked values of a masked array by NaN, since ``numpy.asarray`` would ignore the mask; return other tables unchanged."""
     if not np.ma.is_masked(table):
         return table
     if table.dtype.kind not in "biuf":
@@ -60,9 +60,9 @@ def unmasked(table: Any) -> Any:
     return np.ma.filled(table.astype(np.float64), np.nan)
 
 
-def numbers(values: Any, name: str) -> Array:
+def float_array(values: Any, name: str) -> Array:
     """Convert to a contiguous array of float32 or float64; values that are already in this form are not copied."""
-    result = array(values, name)
+    result = one_dimensional_array(values, name)
     if result.dtype not in (np.float32, np.float64):
         if result.dtype.kind not in "biuf":
             try:
@@ -75,12 +75,12 @@ def numbers(values: Any, name: str) -> Array:
     return np.ascontiguousarray(result)
 
 
-def weights(values: Any, like: Array) -> Array | None:
-    """Convert weights to the type of the predictions ``like``."""
-    return None if values is None else np.ascontiguousarray(numbers(values, "weights"), dtype=like.dtype)
+def weight_array(values: Any, predictions: Array) -> Array | None:
+    """Convert weights to the dtype of the predictions; None stays None."""
+    return None if values is None else np.ascontiguousarray(float_array(values, "weights"), dtype=predictions.dtype)
 
 
-def labels(values: Any, positive: Any = None) -> Array:
+def boolean_labels(values: Any, positive: Any = None) -> Array:
     """Convert labels to booleans.
 
     Parameters
@@ -90,7 +90,7 @@ def labels(values: Any, positive: Any = None) -> Array:
     positive : object, optional
         The label of the positive class.
     """
-    result = array(values, "labels")
+    result = one_dimensional_array(values, "labels")
     if positive is not None:
         flags = np.asarray(result == positive)
         if not flags.any():
@@ -100,7 +100,7 @@ def labels(values: Any, positive: Any = None) -> Array:
         return np.ascontiguousarray(result)
     if result.dtype.kind not in "iuf":
         examples = ", ".join(repr(str(label)) for label in np.unique(result.astype(str))[:3])
-        raise ValueError(f"labels are {examples} …: choose the positive label with `positive=`")
+        raise ValueError(f"labels are not 0 and 1, but {examples} …: choose the positive label with `positive=`")
     if result.dtype.kind in "iu" and result.size and 0 <= result.min() and result.max() <= 1:
         # Bytes 0 and 1 are valid booleans, so one-byte integers need no copy.
         return np.ascontiguousarray(result).view(np.bool_) if result.dtype.itemsize == 1 else result.astype(np.bool_)
@@ -112,14 +112,14 @@ def labels(values: Any, positive: Any = None) -> Array:
     return np.ascontiguousarray(flags)
 
 
-def rows(labels_: Any, predictions: Any, weights_: Any, positive: Any = None, *, name: str = "predictions") -> Rows:
+def row_arrays(labels: Any, predictions: Any, weights: Any, positive: Any = None, *, name: str = "predictions") -> Rows:
     """Convert labels, predictions and optional weights for the native functions; ``name`` is what error messages call the predictions."""
-    values = numbers(predictions, name)
-    return labels(labels_, positive), values, weights(weights_, values)
+    values = float_array(predictions, name)
+    return boolean_labels(labels, positive), values, weight_array(weights, values)
 
 
 def string_list(values: str | Sequence[str] | None) -> list[str]:
-    """Convert one string, a sequence of strings, or None to a list."""
+    """Convert one string, a sequence of strings, or None to a list of strings."""
     if values is None:
         return []
     return [values] if isinstance(values, str) else list(values)
@@ -128,11 +128,11 @@ def string_list(values: str | Sequence[str] | None) -> list[str]:
 def columns(table: Any) -> list[Column]:
     """Return the name and the values of each column of a table; values are numbers, times, booleans or categories."""
     if type(table).__module__.startswith("pyarrow"):
-        named = [(str(name), _arrow_column(table.column(at))) for at, name in enumerate(table.column_names)]
+        named = [(str(name), _convert_arrow_column(table.column(at))) for at, name in enumerate(table.column_names)]
     elif hasattr(table, "columns") and hasattr(table, "__getitem__") and not isinstance(table, np.ndarray):
         names = [str(name) for name in table.columns]
         by_position = table.iloc if hasattr(table, "iloc") else table
-        named = [(name, _column(by_position[:, at])) for at, name in enumerate(names)]
+        named = [(name, _convert_column(by_position[:, at])) for at, name in enumerate(names)]
     else:
         matrix = np.asarray(unmasked(table))
         if matrix.ndim != 2:
@@ -141,7 +141,7 @@ def columns(table: Any) -> list[Column]:
             # Transposing once is faster than reading each column of a row-major matrix on its own.
             transposed = np.ascontiguousarray(matrix.T, dtype=np.float64)
             return [(str(at), column) for at, column in enumerate(transposed)]
-        named = [(str(at), _column(matrix[:, at])) for at in range(matrix.shape[1])]
+        named = [(str(at), _convert_column(matrix[:, at])) for at in range(matrix.shape[1])]
     seen: set[str] = set()
     for name, _ in named:
         if name in seen:
@@ -150,18 +150,18 @@ def columns(table: Any) -> list[Column]:
     return named
 
 
-def _arrow_column(values: Any) -> Array | tuple[Array, list[str]]:
+def _convert_arrow_column(values: Any) -> Array | tuple[Array, list[str]]:
     """Convert a column of a pyarrow table to numbers, times, booleans or categories."""
     if str(values.type).startswith("dictionary"):
         plain = values.cast(values.type.value_type)  # the conversion of a dictionary array to NumPy loses missing values
-        return _category(*_factorize(_object_array(plain.to_pylist())))
-    return _column(values.to_numpy() if hasattr(values, "chunks") else values.to_numpy(zero_copy_only=False))
+        return _sorted_categories(*_factorize(_object_array(plain.to_pylist())))
+    return _convert_column(values.to_numpy() if hasattr(values, "chunks") else values.to_numpy(zero_copy_only=False))
 
 
-def _column(values: Any) -> Array | tuple[Array, list[str]]:
+def _convert_column(values: Any) -> Array | tuple[Array, list[str]]:
     """Convert a column of a table to numbers, times, booleans or categories."""
     if hasattr(values, "cat") and hasattr(values.cat, "codes"):  # a pandas categorical, whose categories may be numbers
-        return _category(np.asarray(values.cat.codes), list(values.cat.categories))
+        return _sorted_categories(np.asarray(values.cat.codes), list(values.cat.categories))
     array_ = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     if array_.dtype.kind == "b":
         return np.ascontiguousarray(canonical_booleans(array_), dtype=np.int8)
@@ -181,11 +181,11 @@ def _column(values: Any) -> Array | tuple[Array, list[str]]:
     if present and all(isinstance(level, (bool, np.bool_)) for level in present):
         return np.array([-1 if is_missing else int(level) for level, is_missing in zip(levels, missing, strict=True)], dtype=np.int8)[codes]
     if present and all(isinstance(level, (numbers_abc.Real, np.bool_, Decimal)) for level in present):
-        # A column of objects that are numbers or missing, such as integers with None, is numeric.
+        # A column of objects that are numbers or missing values, such as integers and None, is numeric.
         return np.array([np.nan if is_missing else _to_float(level) for level, is_missing in zip(levels, missing, strict=True)])[codes]
     if present and all(isinstance(level, date) for level in present):
         return np.array([_MISSING_TIME if is_missing else _unix_seconds(level) for level, is_missing in zip(levels, missing, strict=True)])[codes]
-    return _category(codes, levels)
+    return _sorted_categories(codes, levels)
 
 
 def _to_float(value: Any) -> float:
@@ -212,7 +212,7 @@ def _factorize(values: Array) -> tuple[Array, list[Any]]:
     return np.array(codes, dtype=np.int64), list(index_of)
 
 
-def _category(codes: Array, levels: list[Any]) -> tuple[Array, list[str]]:
+def _sorted_categories(codes: Array, levels: list[Any]) -> tuple[Array, list[str]]:
     """Convert the categories to strings and sort them; return the index of each row's category in the sorted list, and the list.
 
     ``codes`` holds the index of each row's category in ``levels``; −1 means missing.

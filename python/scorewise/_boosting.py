@@ -11,12 +11,12 @@ from . import _arrays, _scorewise
 from ._arrays import Array, Rows
 
 # The default prior of all losses in this package. If events are common, trees learn faster with this prior than with a wider one; if events are
-# very rare, trees with a wider prior start to overfit only after more boosting rounds.
+# very rare, trees overfit sooner with this prior than with a wider one.
 PRIOR = "cosine:0.5,0.1"
 
-# The curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean. With a smaller fraction, a leaf that
-# holds mostly rows outside the support is determined by its few rows inside, and the model overfits sooner; with a fraction of 1, training with a
-# wide prior needs several times as many rounds.
+# The curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean. With a smaller fraction, the
+# value of a leaf that holds mostly rows outside the support is determined by its few rows inside the support, and the model overfits sooner; with
+# a fraction of 1, training with a wide prior needs several times as many rounds.
 FLOOR = 0.1
 
 
@@ -54,8 +54,8 @@ class Objective:
     score : str
         The name of a registered score, or a formula.
     prior : str, default="cosine:0.5,0.1"
-        The distribution of the threshold. If events are very rare, trees with a wider prior, such as ``"cosine:0.5,0.5"``, start to overfit
-        only after more boosting rounds.
+        The distribution of the threshold. If events are very rare, trees overfit later with a wider prior, such as
+        ``"cosine:0.5,0.5"``.
     floor : float, default=0.1
         The curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean. A greater value makes
         training slower and steadier.
@@ -70,11 +70,11 @@ class Objective:
         if not 0 < floor <= 1:
             raise ValueError(f"floor must be above 0 and at most 1, not {floor}")
         self.floor = float(floor)
-        # XGBoost and LightGBM show this name in tables and logs.
+        # The name that XGBoost and LightGBM show for the objective in tables and logs.
         self.__name__ = f"scorewise {self.score}"
 
-    # XGBoost and LightGBM inspect this signature: LightGBM passes weights to functions with three parameters, XGBoost to functions with a parameter
-    # `sample_weight`.
+    # XGBoost and LightGBM inspect the signature of an objective: LightGBM passes weights to functions with three parameters, XGBoost to functions
+    # with a parameter `sample_weight`.
     def __call__(self, labels: Any, margins: Any, sample_weight: Any = None) -> tuple[Array, Array]:
         rows = _rows(labels, margins, sample_weight)
         self._check_start(rows[1])
@@ -85,7 +85,7 @@ class Objective:
         return f"{type(self).__module__}.objective({self.score!r}, {self.prior!r}, floor={self.floor:g})"
 
     def _check_start(self, margins: Array) -> None:
-        """Raise an error if all margins are equal and lie outside the support, which only happens before the first round."""
+        """Raise an error if all margins are equal, as before the first boosting round, and lie outside the support of the prior."""
         # NaN is not equal to itself, so NaN margins pass this check; the native module raises an error for them.
         if margins.size == 0 or margins.min() != margins.max():
             return
@@ -110,8 +110,8 @@ class Metric:
     threshold : float, default=0.5
         Rows with a probability above the threshold are predicted positive.
     margins : bool, default=True
-        Whether the library passes margins to the metric, as it does with an objective of this package. Use False with a built-in objective of
-        the library, for which it passes probabilities.
+        Whether XGBoost or LightGBM passes margins to the metric, as both do with an objective of this package. Use False with one of their
+        built-in objectives, for which they pass probabilities.
     undefined : float, default=0.0
         The value to return when the score is undefined: 0 by default, as in the losses. It should not be NaN, because no later round would
         compare as better than NaN.
@@ -132,7 +132,7 @@ class Metric:
         self.__name__ = "".join(name.split())
 
     def value(self, labels: Any, predictions: Any, sample_weight: Any = None) -> float:
-        """Return the score, or ``undefined`` when the score is undefined."""
+        """Return the score, or its distance from a finite ideal value; the parameter ``undefined`` if the score is undefined."""
         flags, p, weights = _rows(labels, predictions, sample_weight)
         if self.margins:
             p = probabilities(p)
@@ -156,7 +156,7 @@ def is_dataset(value: Any) -> bool:
 
 
 def _rows(labels: Any, predictions: Any, weights: Any) -> Rows:
-    """Return labels, predictions and weights. XGBoost and LightGBM pass (labels, predictions, weights) or (predictions, dataset)."""
+    """Return labels, predictions and weights from what XGBoost or LightGBM passes: (labels, predictions, weights) or (predictions, dataset)."""
     if is_dataset(predictions):
         dataset, predictions = predictions, labels
         labels, weights = _array_or_none(dataset.get_label()), _array_or_none(dataset.get_weight())
@@ -169,8 +169,8 @@ def _rows(labels: Any, predictions: Any, weights: Any) -> Rows:
         )
     if weights is not None and np.size(weights) == 0:
         weights = None
-    margins = np.ascontiguousarray(_arrays.array(z, "margins"), dtype=np.float64)
-    return _arrays.labels(y), margins, _arrays.weights(weights, margins)
+    margins = np.ascontiguousarray(_arrays.one_dimensional_array(z, "margins"), dtype=np.float64)
+    return _arrays.boolean_labels(y), margins, _arrays.weight_array(weights, margins)
 
 
 def _array_or_none(values: Any) -> Any:

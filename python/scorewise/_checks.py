@@ -20,7 +20,7 @@ def labels(y: Any, n_rows: int | None) -> Array:
     if y is None:
         raise ValueError("a classifier requires y to be passed, but the target y is None")
     if type(y).__module__.startswith(("pyarrow", "polars")):
-        y = _arrays.array(y, "y")
+        y = _arrays.one_dimensional_array(y, "y")
     if np.ma.is_masked(y):
         raise ValueError("y has masked values: remove the rows with masked values")
     checked: Array = _arrays.canonical_booleans(column_or_1d(y, warn=True))
@@ -48,7 +48,7 @@ def weights(sample_weight: Any, n_rows: int) -> Array | None:
     """Check sample weights and return them as float64; None stays None."""
     if sample_weight is None:
         return None
-    checked = np.array(_arrays.numbers(sample_weight, "sample_weight"), dtype=np.float64)
+    checked = np.array(_arrays.float_array(sample_weight, "sample_weight"), dtype=np.float64)
     if len(checked) != n_rows:
         raise ValueError(f"sample_weight has {len(checked)} rows, expected {n_rows}")
     if not np.isfinite(checked).all() or (checked < 0).any():
@@ -89,7 +89,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def seed(random_state: Any) -> int:
-    """Return an integer ``random_state`` unchanged; otherwise draw a seed from the ``RandomState``, or from NumPy's global one if it is None."""
+    """Return an integer ``random_state`` unchanged; otherwise draw a seed from it, or from NumPy's global RandomState if ``random_state`` is None."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         if not 0 <= int(random_state) < 2**64:
             raise ValueError(f"random_state: must be a number from 0 to 2**64 - 1, not {random_state}")

@@ -23,7 +23,7 @@ class _CallableName(str):
 
 
 def _evaluate(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-    """Return the chosen score of the predictions for X, as a number where greater is better; NaN when the score is undefined."""
+    """Return the chosen score of the predictions for X, transformed so that greater is better; NaN when the score is undefined."""
     predicted = self.predict(X)
     labels = _checks.labels(y, len(predicted))
     weights = _checks.weights(sample_weight, len(predicted))
@@ -61,7 +61,7 @@ class ScoreEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sc
     classes_: Array
 
     def _report(self, y: Any, probabilities: Array, sample_weight: Any, **facts: Any) -> Report:
-        """Return a report on probabilities of the positive class, for labels among ``classes_``."""
+        """Return a report on predicted probabilities of the positive class; every label must be one of ``classes_``."""
         labels = _checks.labels(y, len(probabilities))
         unknown = np.unique(labels[~np.isin(labels, self.classes_)])
         if unknown.size:

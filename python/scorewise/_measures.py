@@ -41,7 +41,7 @@ class Document(dict[str, Any]):
         return Document(value) if type(value) is dict else value
 
     def _repr_html_(self) -> str:
-        def row(name: str, value: Any) -> list[Any]:
+        def table_row(name: str, value: Any) -> list[Any]:
             if isinstance(value, dict) and "value" in value:
                 return [name, value["value"], value.get("low"), value.get("high")]
             return [name, value, None, None]
@@ -49,11 +49,11 @@ class Document(dict[str, Any]):
         rows: list[list[Any]] = []
         for name, value in self.items():
             if name == "scores" and isinstance(value, dict):
-                rows.extend(row(inner, item) for inner, item in value.items())
+                rows.extend(table_row(inner, item) for inner, item in value.items())
             elif isinstance(value, dict) and "value" not in value:
-                rows.extend(row(f"{name} {inner}", item) for inner, item in value.items())
+                rows.extend(table_row(f"{name} {inner}", item) for inner, item in value.items())
             else:
-                rows.append(row(name, value))
+                rows.append(table_row(name, value))
         return _html_table(["", "value", "low", "high"], rows)
 
 
@@ -136,7 +136,7 @@ class Sweep:
     """
 
     def __init__(self, labels: Any, probabilities: Any, weights: Any = None, *, positive: Any = None) -> None:
-        self._rows = _arrays.rows(labels, probabilities, weights, positive, name="probabilities")
+        self._rows = _arrays.row_arrays(labels, probabilities, weights, positive, name="probabilities")
         self._sweep = _scorewise.Sweep(self._rows)
 
     def __len__(self) -> int:
@@ -288,7 +288,7 @@ def score(
     replicates, seed, block
         The settings of the bootstrap, as in :meth:`Sweep.bootstrap`.
     """
-    rows = _arrays.rows(labels, probabilities, weights, positive, name="probabilities")
+    rows = _arrays.row_arrays(labels, probabilities, weights, positive, name="probabilities")
     names = None if scores is None else _arrays.string_list(scores)
     return Document(json.loads(_scorewise.score(rows, threshold, names, (replicates, seed, block))))
 
@@ -315,7 +315,7 @@ def expected_confusion(
     from_logits : bool, default=False
         Whether ``predictions`` are logits.
     """
-    rows = _arrays.rows(labels, predictions, weights, positive)
+    rows = _arrays.row_arrays(labels, predictions, weights, positive)
     return Confusion(*_scorewise.expected_confusion(rows, prior, from_logits))
 
 
@@ -334,7 +334,7 @@ def loss(
 
     The other parameters are those of :func:`expected_confusion`.
     """
-    rows = _arrays.rows(labels, predictions, weights, positive)
+    rows = _arrays.row_arrays(labels, predictions, weights, positive)
     return _scorewise.loss(rows, score, prior, exact, from_logits, False)[0]
 
 
@@ -349,7 +349,7 @@ def loss_and_gradient(
     exact: bool = False,
 ) -> tuple[float, Array]:
     """Compute the loss and its gradient with respect to the logits; the parameters are those of :func:`loss`."""
-    rows = _arrays.rows(labels, logits, weights, positive, name="logits")
+    rows = _arrays.row_arrays(labels, logits, weights, positive, name="logits")
     value, gradient = _scorewise.loss(rows, score, prior, exact, True, True)
     assert gradient is not None
     return value, gradient
@@ -369,12 +369,12 @@ def theory(
 
     The parameters are those of :func:`expected_confusion`.
     """
-    rows = _arrays.rows(labels, predictions, weights, positive)
+    rows = _arrays.row_arrays(labels, predictions, weights, positive)
     return Document(json.loads(_scorewise.theory(rows, score, prior, from_logits)))
 
 
 class Listing(list[dict[str, Any]]):
-    """A list of descriptions, which notebooks display as a table."""
+    """A list of dictionaries that describe scores or priors; notebooks display it as a table."""
 
     def _repr_html_(self) -> str:
         names = [name for name in ("name", "form", "formula", "cdf", "aliases", "note") if self and name in self[0]]
@@ -392,13 +392,13 @@ def priors() -> Listing:
 
 
 def _html_table(heading: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    def cell(value: Any) -> str:
+    def cell_text(value: Any) -> str:
         if value is None:
             return ""
         if isinstance(value, (list, tuple)):
-            return ", ".join(map(cell, value))
+            return ", ".join(map(cell_text, value))
         return html.escape(f"{value:.6g}" if isinstance(value, float) else str(value))
 
     head = "".join(f"<th>{html.escape(name)}</th>" for name in heading)
-    body = "".join("<tr>" + "".join(f"<td>{cell(value)}</td>" for value in row) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(f"<td>{cell_text(value)}</td>" for value in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -53,7 +53,7 @@ class Report:
         return _scorewise.page(self._document)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the report to a file: as JSON if the name ends in ``.json``, which ``scorewise report`` can render, otherwise as HTML."""
+        """Write the report to a file: as JSON for ``scorewise report`` if the file name ends in ``.json``, otherwise as HTML."""
         target = Path(path)
         if target.suffix.lower() == ".json":
             write_safely(target, self._document.encode(), "results")
@@ -164,11 +164,11 @@ def make_report(
     """Make a report on a model or on predictions; ``chosen`` says how the threshold was chosen, ``training`` how the model was trained."""
     if threshold is not None and not 0 <= threshold <= 1:
         raise ValueError(f"threshold must be between 0 and 1, not {threshold}")
-    rows = _arrays.rows(labels, probabilities, weights, positive, name="probabilities")
+    rows = _arrays.row_arrays(labels, probabilities, weights, positive, name="probabilities")
     names = [str(name) for name in classes]
     if len(names) != 2:
-        raise ValueError(f"classes must hold two names, of the negative and of the positive class, not {len(names)}")
-    # SOURCE_DATE_EPOCH replaces the current time: https://reproducible-builds.org/specs/source-date-epoch/
+        raise ValueError(f"classes must hold two names, first of the negative and then of the positive class, but its length is {len(names)}")
+    # The environment variable SOURCE_DATE_EPOCH, if it is set, replaces the current time: https://reproducible-builds.org/specs/source-date-epoch/
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     now = datetime.fromtimestamp(int(epoch), timezone.utc) if epoch else datetime.now(timezone.utc)
     provenance = {"command": "scorewise.report in Python", "time": f"{now:%Y-%m-%d %H:%M:%S} UTC", "seed": seed, "data": []}

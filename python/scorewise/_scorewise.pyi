@@ -90,8 +90,8 @@ class Sweep:
 
 def boosting(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, floor: SupportsFloat | SupportsIndex) -> tuple[Incomplete, Incomplete]:
     """
-    The gradient with respect to the margins and a positive curvature, both multiplied by the number of rows, for gradient-boosted trees.
-    `floor` is the curvature of rows outside the support of the prior, as a fraction of the curvature at the mean of the prior.
+    The gradient of the loss with respect to the margins, and a positive curvature for each row, both multiplied by the number of rows, for
+    gradient-boosted trees. `floor` is the curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean.
     """
 
 def check_output(path: str | PathLike[str], kind: str) -> None:
@@ -102,8 +102,8 @@ def check_output(path: str | PathLike[str], kind: str) -> None:
 
 def class_loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], classes: SupportsIndex, score: str, priors: SupportsGetItem[int, str], average: str, gradient: bool) -> tuple[float, Incomplete | None]:
     """
-    The one-versus-rest loss for more than two classes, or for several labels per row. `rows` is (labels, logits, weights): labels are
-    the number of the class for each row (uint32), or one boolean per row and class; logits are given row by row.
+    The one-versus-rest loss for more than two classes, or for several labels per row. `rows` is (labels, logits, weights): the labels are
+    the class number of each row (uint32), or one boolean per row and class; the logits are given row by row.
     """
 
 def class_score(classes: SupportsIndex, labels: Incomplete, predicted: Incomplete, weights: Incomplete | None, score: str) -> float | None:
@@ -115,7 +115,7 @@ def class_score(classes: SupportsIndex, labels: Incomplete, predicted: Incomplet
 def command(arguments: SupportsGetItem[int, str]) -> int:
     """
     Runs the command `scorewise` and returns its exit code; the first argument is the name of the program. Installs signal handlers, so it
-    must be called only from the script of the command.
+    must be called only by the script `scorewise` that the wheel installs.
     """
 
 def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex) -> list[float]:
@@ -131,7 +131,7 @@ def curves_svg(names: SupportsGetItem[int, str], thresholds: Incomplete, values:
 
 def expected_confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], prior: str, from_logits: bool) -> list[float]:
     """
-    The expected confusion matrix, as `[tn, fp, fn, tp]`.
+    The expected confusion matrix when the threshold has the distribution `prior`, as `[tn, fp, fn, tp]`.
     """
 
 def figure_png(document: str, name: str) -> bytes:
@@ -183,7 +183,7 @@ def score(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: Sup
 
 def score_facts(score: str) -> tuple[str, str, float, str]:
     """
-    Describes a score: its name, its formula as Python source (variables `tn fp fn tp p n total`, functions that handle division by zero),
+    Describes a score: its name, its formula as Python source (variables `tn fp fn tp p n total`, functions that return 0 where undefined),
     its ideal value (+∞ if higher is better, −∞ if lower is better), and a full description as JSON.
     """
 
@@ -194,9 +194,9 @@ def scores() -> str:
 
 def temporal_loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], sequences: Incomplete, score: str, prior: str, weighting: tuple[str, SupportsGetItem[int, SupportsFloat | SupportsIndex]], gradient: bool) -> tuple[float, Incomplete | None]:
     """
-    The loss over time series, in which a false alarm shortly before an event and a miss shortly after an alarm count less. `sequences` holds
-    the number of the series of each row. `weighting` is a pair: the name of the rule (`value`, `sum` or `maximum`, see `Weighting` of the
-    crate scorewise), and the weights for distances of 1, 2, … rows.
+    The loss over time series, in which a false alarm shortly before an event and a miss shortly after an alarm count less. `sequences` holds,
+    for each row, the number of its series. `weighting` is a pair: the name of the rule (`value`, `sum` or `maximum`, see `Weighting` of the crate
+    scorewise), and the numbers by which an event or alarm reduces the weight of an error at distances of 1, 2, … rows.
     """
 
 def theory(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, from_logits: bool) -> str:

@@ -30,11 +30,11 @@ from ._report import Report
 def _estimator_has(method: str) -> Callable[[Any], bool]:
     """Return a function for ``available_if`` that checks whether the wrapped estimator has a method."""
 
-    def check(self: Any) -> bool:
+    def estimator_has_method(self: Any) -> bool:
         getattr(getattr(self, "estimator_", self.estimator), method)
         return True
 
-    return check
+    return estimator_has_method
 
 
 class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] # scikit-learn has no types
@@ -142,7 +142,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         weights = _checks.weights(sample_weight, len(labels))
         classes = np.unique(labels if weights is None else labels[weights > 0])
         _checks.check_classes(classes, weights is not None)
-        for_fit, for_split = self._route(weights, fit_params)
+        for_fit, for_split = self._route_arguments(weights, fit_params)
 
         if isinstance(self.cv, str) and self.cv == "prefit":
             self._check_prefit()
@@ -164,11 +164,11 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
 
         positive = labels[rows] == classes[1]
         row_weights = None if weights is None else weights[rows]
-        to_original: Callable[[float], float] = float
+        to_original_scale: Callable[[float], float] = float
         if method == "decision_function":
-            values, to_original = _ranks(values)
+            values, to_original_scale = _ranks(values)
         best = _measures.sweep(positive, values, row_weights).best(score, self.subject_to)
-        self.interval_ = (to_original(best.interval[0]), to_original(best.interval[1]))
+        self.interval_ = (to_original_scale(best.interval[0]), to_original_scale(best.interval[1]))
         self.threshold_ = best.threshold if method == "predict_proba" else _midpoint(*self.interval_)
         self.best_score_ = best.value
         self.confusion_ = best.confusion
@@ -182,26 +182,26 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
 
     def predict(self, X: Any) -> Array:
         """Return the predicted class of each row: the positive class if the value of the estimator is above the threshold."""
-        is_positive = self._values(X) > self.threshold_
+        is_positive = self._values_to_compare(X) > self.threshold_
         predicted: Array = self.classes_[is_positive.astype(np.intp)]
         return predicted
 
     def decision_function(self, X: Any) -> Array:
         """Return the value of the estimator minus the threshold: above 0 if the positive class is predicted."""
-        return np.asarray(self._values(X) - self.threshold_)
+        return np.asarray(self._values_to_compare(X) - self.threshold_)
 
     def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
         """Return a report on the estimator at all thresholds; ``X`` and ``y`` should not be rows that it was trained on."""
         check_is_fitted(self, "threshold_")
         if self.method_ != "predict_proba":
-            raise ValueError("a report needs probabilities, and the estimator has none: its values come from decision_function")
+            raise ValueError("a report needs probabilities, but this threshold was chosen for the values of decision_function")
         if isinstance(self.cv, str):
             where = "on the rows passed to fit"
         else:
             where = "in cross-validation" if self.refit else "on held-out rows"
         return self._report(
             y,
-            self._values(X),
+            self._values_to_compare(X),
             sample_weight,
             threshold=self.threshold_,
             chosen=f"best {self._score()} {where}",
@@ -230,7 +230,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         return router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
 
-    def _values(self, X: Any) -> Array:
+    def _values_to_compare(self, X: Any) -> Array:
         check_is_fitted(self, "threshold_")
         return _predicted_values(self.estimator_, X, self.method_, self.classes_)[1]
 
@@ -244,9 +244,9 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         try:
             check_is_fitted(self.estimator)
         except NotFittedError as error:
-            raise NotFittedError("cv='prefit' uses the estimator as it is, but it is not fitted: fit it first") from error
+            raise NotFittedError("cv='prefit' uses a fitted estimator, but this estimator is not fitted: fit it first") from error
 
-    def _route(self, weights: Array | None, fit_params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _route_arguments(self, weights: Array | None, fit_params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the arguments for the ``fit`` of the estimator and for the splitter."""
         if get_config()["enable_metadata_routing"]:
             arguments = fit_params if weights is None else {"sample_weight": weights, **fit_params}
@@ -310,11 +310,11 @@ def _ranks(values: Array) -> tuple[Array, Callable[[float], float]]:
     levels, ranks = np.unique(values, return_inverse=True)
     steps = len(levels) + 1
 
-    def to_original(end: float) -> float:
-        at = round(end * steps) - 1
+    def to_original_scale(rank: float) -> float:
+        at = round(rank * steps) - 1
         return -math.inf if at < 0 else math.inf if at >= len(levels) else float(levels[at])
 
-    return (ranks + 1) / steps, to_original
+    return (ranks + 1) / steps, to_original_scale
 
 
 def _midpoint(low: float, high: float) -> float:

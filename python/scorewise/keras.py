@@ -116,10 +116,10 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
             z = ops.clip(z, least, 1.0 - least)
             return ops.log(z) - ops.log1p(-z)
         if self.task != "multiclass":
-            # Infinite logits would give ∞ − ∞ = NaN; clipping changes no result, because the cdf is constant beyond ±1e4.
+            # Infinite logits would give ∞ − ∞ = NaN; clipping changes no result, because the cdf of the prior is constant beyond ±1e4.
             return ops.clip(z, -1e4, 1e4)
         # The log-odds ln(p/(1 − p)) of a softmax, computed without cancellation. For the class with the largest logit, 1 − p is computed as the sum
-        # over the other classes. For every other class, ln(Σ e^z) − z ≥ ln 2, so the logarithm is taken of a number of at least 1, its expm1.
+        # over the other classes. For every other class, the log-odds are −ln(exp(g) − 1) with g = ln(Σ e^z) − z ≥ ln 2, so exp(g) − 1 is at least 1.
         top = ops.one_hot(ops.argmax(z, axis=1), z.shape[1], dtype=z.dtype) > 0
         rest = ops.logsumexp(ops.where(top, z - 1e30, z), axis=1, keepdims=True)
         gap = ops.where(top, ops.ones_like(z), ops.logsumexp(z, axis=1, keepdims=True) - z)

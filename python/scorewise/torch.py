@@ -98,7 +98,7 @@ class _Loss(nn.Module):  # type: ignore[misc]
         return self._with_gradient(total, sums)
 
     def _with_gradient(self, total: Any, part: Any) -> Any:
-        """Return the value of ``total`` with the gradient of ``part``."""
+        """Return the sums ``total`` with the gradient of ``part``, the sums over the rows of this process or of a micro-batch."""
         # The gradient of the whole batch is the sum over the ranks, but DistributedDataParallel divides the sum by the number of ranks; ``scale``
         # undoes this division.
         distributed = self.process_group is not None and self.averaged
@@ -110,7 +110,7 @@ class _Loss(nn.Module):  # type: ignore[misc]
 
 
 def _at_least_float32(tensor: Any) -> Any:
-    """Convert half precision to float32, since a half-precision sum of ten thousand rows has only three correct digits."""
+    """Convert half precision to float32, since a half-precision sum of ten thousand rows has at most three correct digits."""
     return tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.float()
 
 
@@ -164,7 +164,7 @@ class ScoreLoss(_Loss):
         return f"{self.formula.name!r}, {priors}, task={self.task!r}"
 
     def forward(self, logits: Any, targets: Any, weights: Any = None) -> Any:
-        return self._loss(self._sum_over_ranks(self.sums(logits, targets, weights)))
+        return self._loss_from_sums(self._sum_over_ranks(self.sums(logits, targets, weights)))
 
     def sums(self, logits: Any, targets: Any, weights: Any = None) -> Any:
         """Return the expected true positives, expected false positives, positives and negatives, with one column per class.
@@ -173,20 +173,20 @@ class ScoreLoss(_Loss):
         """
         # Autocast is disabled, because it would compute the products in half precision.
         with torch.autocast(device_type=logits.device.type, enabled=False):
-            z, y = self._rows(_at_least_float32(logits), targets)
+            z, y = self._log_odds_and_labels(_at_least_float32(logits), targets)
             cdf = self._cdf(z)
-            w = torch.ones_like(y) if weights is None else self._weights(weights, y, targets)
+            w = torch.ones_like(y) if weights is None else self._expand_weights(weights, y, targets)
             tp, p = (w * y * cdf).sum(0), (w * y).sum(0)
             return torch.stack([tp, (w * cdf).sum(0) - tp, p, w.sum(0) - p])
 
-    def _loss(self, sums: Any) -> Any:
+    def _loss_from_sums(self, sums: Any) -> Any:
         tp, fp, p, n = sums.unbind(0)
         fn, tn = (p - tp).clamp(min=0.0), (n - fp).clamp(min=0.0)
         if self.task == "binary":
             return self.formula.loss(self.formula.value(tn, fp, fn, tp, p, n))[0]
         return _tensors.average_loss(self.formula, self.average, tn, fp, fn, tp, p, n)
 
-    def _rows(self, z: Any, targets: Any) -> tuple[Any, Any]:
+    def _log_odds_and_labels(self, z: Any, targets: Any) -> tuple[Any, Any]:
         """Return log-odds and labels of shape (rows, classes)."""
         if self.task == "multiclass":
             if z.dim() < 2 or targets.shape != z.shape[:1] + z.shape[2:]:
@@ -208,7 +208,7 @@ class ScoreLoss(_Loss):
             raise ValueError(f"there are {len(self.priors)} priors for {z.shape[1]} classes: pass one for all classes, or one for each")
         return torch.stack([prior.cdf(z[:, at]) for at, prior in enumerate(self.priors)], 1)
 
-    def _weights(self, weights: Any, y: Any, targets: Any) -> Any:
+    def _expand_weights(self, weights: Any, y: Any, targets: Any) -> Any:
         weights = weights.to(y.dtype)
         if weights.shape == targets.shape and self.task != "multiclass":
             return weights.reshape(y.shape)
@@ -244,7 +244,7 @@ class Accumulation:
         self._total: Any = None
 
     def count(self, logits: Any, targets: Any, weights: Any = None) -> None:
-        """Add a micro-batch to the sums."""
+        """Add the sums of a micro-batch to those of the whole batch."""
         if self._total is not None:
             raise ValueError("the second pass has begun: call `loss.accumulate()` for another batch")
         sums = self.loss.sums(logits.detach(), targets, weights)
@@ -257,7 +257,7 @@ class Accumulation:
         if self._total is None:
             self._total = self.loss._sum_over_ranks(self._sums)
         part = self.loss.sums(logits, targets, weights)
-        return self.loss._loss(self.loss._with_gradient(self._total, part))
+        return self.loss._loss_from_sums(self.loss._with_gradient(self._total, part))
 
 
 class TemporalScoreLoss(_Loss):
@@ -371,8 +371,8 @@ def _logit(p: Any) -> Any:
 def _log_odds(z: Any) -> Any:
     """Return ln p/(1 − p) for every class of a softmax, without cancellation.
 
-    For the class with the largest logit, 1 − p is the sum over the other classes; for every other class, ln(Σ e^z) − z ≥ ln 2, so nothing
-    cancels there either.
+    For the class with the largest logit, 1 − p is the sum over the other classes. For every other class, the result is −ln(exp(g) − 1) with
+    g = ln(Σ e^z) − z ≥ ln 2, so exp(g) − 1 is at least 1.
     """
     top = torch.zeros_like(z, dtype=torch.bool).scatter(1, z.argmax(1, keepdim=True), True)
     rest = z.masked_fill(top, -torch.inf).logsumexp(1, keepdim=True)
@@ -409,7 +409,7 @@ def init_output_layer(model: Any, prior: str = "cosine:0.5,0.1", inputs: Any = N
     with torch.no_grad():
         last.bias.fill_(centre)
         if inputs is None:
-            # The scale of the inputs is unknown here; a factor of 0.01 is small enough unless the inputs are extreme.
+            # Without `inputs` their scale is unknown; a factor of 0.01 makes the weights small enough unless the inputs are very large.
             last.weight.mul_(0.01)
             return model
         with _evaluation_mode(model):

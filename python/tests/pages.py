@@ -21,7 +21,7 @@ import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(os.environ.get("SCOREWISE", ROOT / "target" / "debug" / "scorewise")).resolve()
-# With a fixed time, the same command writes the same bytes.
+# A report contains the current time; with a fixed time, the same command writes the same bytes.
 ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
 
 # Strings that would add elements, run scripts or break attributes if they were not escaped.
@@ -58,14 +58,14 @@ def format_number(value: float | None) -> str:
     if value != 0 and abs(value) < 0.00005:
         digits, power = f"{value:.3e}".split("e")
         return f"{digits}e{int(power)}"
-    return without_trailing_zeros(f"{value:.6f}")
+    return strip_trailing_zeros(f"{value:.6f}")
 
 
 def format_in_sentence(value: float | None) -> str:
     """Format a number with three decimals, as in the sentences of a page."""
     if value is None:
         return "undefined"
-    return format_number(value) if value != 0 and abs(value) < 0.005 else without_trailing_zeros(f"{value:.3f}")
+    return format_number(value) if value != 0 and abs(value) < 0.005 else strip_trailing_zeros(f"{value:.3f}")
 
 
 def format_count(value: float) -> str:
@@ -73,7 +73,7 @@ def format_count(value: float) -> str:
     return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else format_number(value)
 
 
-def without_trailing_zeros(text: str) -> str:
+def strip_trailing_zeros(text: str) -> str:
     whole, _, rest = text.partition(".")
     text = f"{whole}.{rest.rstrip('0')}".rstrip(".")
     return "0" if text == "-0" else text
@@ -95,7 +95,7 @@ class ReportPage:
         return self.path.parent
 
     @functools.cached_property
-    def text(self) -> str:
+    def html(self) -> str:
         return self.path.read_text(encoding="utf-8")
 
     def score(self, threshold: float | str, replicates: int = 1) -> Any:
@@ -105,7 +105,7 @@ class ReportPage:
     def format_threshold(self, threshold: float, least: int = 3) -> str:
         """Format a threshold with `least` decimals, or with more if the rounded threshold would give another confusion matrix."""
         exact = self.score(threshold)["confusion"]
-        texts = (without_trailing_zeros(f"{threshold:.{digits}f}") for digits in range(least, 18))
+        texts = (strip_trailing_zeros(f"{threshold:.{digits}f}") for digits in range(least, 18))
         return next(text for text in texts if self.score(text)["confusion"] == exact)
 
     def tune(self, score: str, *more: str) -> Any:
@@ -125,22 +125,22 @@ def write_tables(folder: pathlib.Path) -> None:
     weight = random.gamma(2.0, 0.7, n_rows).round(3)
     weight[::50] = 0
 
-    def write(name: str, columns: dict[str, Any]) -> None:
+    def write_csv(name: str, columns: dict[str, Any]) -> None:
         lines = [",".join(columns)] + [",".join(map(str, row)) for row in zip(*columns.values())]
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    write("p.csv", {"truth": truth, "probability": probability})
-    write("b.csv", {"truth": truth, "probability": other})
-    write("weighted.csv", {"truth": truth, "probability": probability, "w": weight})
-    write("quiet.csv", {"truth": numpy.zeros(200, int), "probability": probability[:200]})
-    write("tiny.csv", {"truth": [0, 1, 0], "probability": [0.2, 0.9, 0.3]})
-    write(HOSTILE_FILE, {"truth": truth[:400], "probability": probability[:400]})
+    write_csv("p.csv", {"truth": truth, "probability": probability})
+    write_csv("b.csv", {"truth": truth, "probability": other})
+    write_csv("weighted.csv", {"truth": truth, "probability": probability, "w": weight})
+    write_csv("quiet.csv", {"truth": numpy.zeros(200, int), "probability": probability[:200]})
+    write_csv("tiny.csv", {"truth": [0, 1, 0], "probability": [0.2, 0.9, 0.3]})
+    write_csv(HOSTILE_FILE, {"truth": truth[:400], "probability": probability[:400]})
     inputs = random.normal(size=(600, 2))
     kind = numpy.where(inputs[:, 0] > 0.8, "storm", numpy.where(inputs[:, 1] > 0, "rain", "dry"))
-    write("kinds.csv", {"pressure": inputs[:, 0], "wind": inputs[:, 1], "kind": kind})
+    write_csv("kinds.csv", {"pressure": inputs[:, 0], "wind": inputs[:, 1], "kind": kind})
     quoted = '"' + HOSTILE.replace('"', '""') + '"'
     named = numpy.where(inputs[:, 0] + 0.5 * random.normal(size=600) > 0.9, quoted, "no")
-    write("named.csv", {"pressure": inputs[:, 0], "wind": inputs[:, 1], "kind": named})
+    write_csv("named.csv", {"pressure": inputs[:, 0], "wind": inputs[:, 1], "kind": named})
 
 
 # For each page, the arguments of the command that writes it, and the arguments with which `score` and `tune` read its rows.
@@ -160,7 +160,7 @@ CASES: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "files": (["compare", HOSTILE_FILE, HOSTILE_FILE, "--replicates", "100"], ()),
     "quiet": (["score", "quiet.csv"], ("quiet.csv",)),
     "tiny": (["tune", "tiny.csv"], ("tiny.csv",)),
-    # `scorewise report` makes this page from the output of `score --json`.
+    # The page `plain` is made by `scorewise report` from the output of `score --json`.
     "plain": ([], ()),
 }
 # The pages with a slider for the threshold.
@@ -211,7 +211,7 @@ class PageFolder:
 
 
 @contextlib.contextmanager
-def serve(folder: pathlib.Path) -> Iterator[str]:
+def serve_folder(folder: pathlib.Path) -> Iterator[str]:
     """Serve a folder over HTTP on the local machine and yield its address."""
 
     class QuietHandler(http.server.SimpleHTTPRequestHandler):

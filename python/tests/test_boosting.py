@@ -105,14 +105,14 @@ def test_both_call_signatures_of_both_libraries_give_the_same_result() -> None:
 TrainingFunction = Callable[[Floats, Floats, "Floats | None", str, str], Floats]
 
 
-def train_xgboost(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
+def train_xgboost_booster(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
     data = xgb.DMatrix(x, y, weight=w)
     base = float(sw.xgboost.probabilities(sw.xgboost.start(prior)))
     booster = xgb.train({**XGBOOST, "base_score": base}, data, 30, obj=sw.xgboost.objective(score, prior))
     return np.asarray(booster.predict(data, output_margin=True), dtype=float)
 
 
-def fit_xgboost(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
+def fit_xgboost_classifier(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
     base = float(sw.xgboost.probabilities(sw.xgboost.start(prior)))
     model = xgb.XGBClassifier(
         objective=sw.xgboost.objective(score, prior), base_score=base, n_estimators=30, n_jobs=1, max_depth=3, learning_rate=0.2
@@ -121,21 +121,21 @@ def fit_xgboost(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) 
     return np.asarray(model.predict(x, output_margin=True), dtype=float)
 
 
-def train_lightgbm(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
+def train_lightgbm_booster(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
     start = sw.lightgbm.start(prior)
     data = lgb.Dataset(x, y, weight=w, init_score=np.full(len(y), start), params=LIGHTGBM)
     booster = lgb.train({**LIGHTGBM, "objective": sw.lightgbm.objective(score, prior)}, data, 30)
     return np.asarray(booster.predict(x)) + start
 
 
-def fit_lightgbm(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
+def fit_lightgbm_classifier(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
     start = sw.lightgbm.start(prior)
     model = lgb.LGBMClassifier(objective=sw.lightgbm.objective(score, prior), n_estimators=30, **LIGHTGBM)
     model.fit(x, y, sample_weight=w, init_score=np.full(len(y), start))
     return np.asarray(model.predict(x, raw_score=True)) + start
 
 
-TRAINING_FUNCTIONS = [train_xgboost, fit_xgboost, train_lightgbm, fit_lightgbm]
+TRAINING_FUNCTIONS = [train_xgboost_booster, fit_xgboost_classifier, train_lightgbm_booster, fit_lightgbm_classifier]
 
 
 @pytest.mark.parametrize("prior", ["cosine:0.5,0.1", "cosine:0.3,0.1", "uniform"])
@@ -211,7 +211,7 @@ def test_metric_of_a_score_with_a_finite_ideal_value_is_the_distance_from_that_v
     assert metric.__name__ == "|frequency_bias-1|"
 
 
-def test_undefined_score_is_zero_or_the_given_value(library: Any) -> None:
+def test_metric_of_an_undefined_score_is_zero_or_the_given_value(library: Any) -> None:
     labels, margins = [0, 1, 0], [-1.0, -1.0, -1.0]  # no row is predicted positive, so the precision is undefined
     assert library.metric("precision").value(labels, margins) == 0.0
     assert np.isnan(library.metric("precision", undefined=float("nan")).value(labels, margins))
@@ -319,7 +319,7 @@ def test_more_than_two_classes_are_refused() -> None:
         sw.xgboost.objective("csi")(classes, np.zeros(90))
 
 
-def test_unknown_names_and_numbers_out_of_range_are_refused_immediately(library: Any) -> None:
+def test_unknown_names_and_numbers_out_of_range_raise_an_error(library: Any) -> None:
     with pytest.raises(ValueError, match="nonsense"):
         library.objective("nonsense")
     with pytest.raises(ValueError, match="nonsense"):

@@ -187,7 +187,7 @@ def test_tables_of_every_type_and_layout_give_the_same_model() -> None:
         fit(np.array([[10**400, 1], [1, 2]] * (ROWS // 2), dtype=object))
 
 
-def test_messages_use_parameter_names_and_keep_column_names() -> None:
+def test_error_messages_use_python_parameter_names_and_keep_column_names() -> None:
     table = pd.DataFrame({"a--weight-decay": [np.inf, *Z[1:]], "b": Z})
     with pytest.raises(ValueError, match="column `a--weight-decay`"):
         sw.ScoreClassifier(epochs=2).fit(table, Y)

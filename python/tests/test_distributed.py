@@ -29,13 +29,13 @@ def network(outputs: int = 1) -> torch.nn.Module:
     return torch.nn.Sequential(torch.nn.Linear(6, 9), torch.nn.Tanh(), torch.nn.Linear(9, outputs)).double()
 
 
-def rows_of(rank: int, ranks: int) -> slice:
+def rows_of_rank(rank: int, ranks: int) -> slice:
     """Return the rows of a rank. Ranks have different numbers of rows; the first rank has 60 rows, all negative."""
     borders = [0, 60, *(60 + (ROWS - 60) * k * k // (ranks - 1) ** 2 for k in range(1, ranks))]
     return slice(borders[rank], borders[rank + 1])
 
 
-def losses(group: bool | None, averaged: bool = True) -> dict[str, torch.nn.Module]:
+def losses_by_task(group: bool | None, averaged: bool = True) -> dict[str, torch.nn.Module]:
     options = {"process_group": group, "averaged": averaged}
     return {
         "binary": ScoreLoss("f1", "cosine:0.5,0.4", **options),
@@ -56,8 +56,8 @@ def loss_of_rows(task: str, loss: torch.nn.Module, model: torch.nn.Module, rows:
 def worker(rank: int, ranks: int, port: int, folder: str) -> None:
     dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=ranks)
     results = {}
-    for task, loss in losses(True).items():
-        rows = rows_of(rank, ranks)
+    for task, loss in losses_by_task(True).items():
+        rows = rows_of_rank(rank, ranks)
         if task == "temporal":
             rows = slice(rows.start // 12 * 12, rows.stop // 12 * 12)
         model = DistributedDataParallel(network(3 if task == "multiclass" else 1))
@@ -66,15 +66,15 @@ def worker(rank: int, ranks: int, port: int, folder: str) -> None:
         results[task] = (loss_value.item(), [parameter.grad.clone() for parameter in model.parameters()])
     # Gradients are summed explicitly instead of averaged by DistributedDataParallel.
     model = network()
-    loss_of_rows("binary", losses(True, averaged=False)["binary"], model, rows_of(rank, ranks)).backward()
+    loss_of_rows("binary", losses_by_task(True, averaged=False)["binary"], model, rows_of_rank(rank, ranks)).backward()
     for parameter in model.parameters():
         dist.all_reduce(parameter.grad)
     results["summed"] = (results["binary"][0], [parameter.grad for parameter in model.parameters()])
     # Every rank accumulates its gradient over micro-batches.
     model = DistributedDataParallel(network())
-    x, y, w = (tensor[rows_of(rank, ranks)] for tensor in random_data())
+    x, y, w = (tensor[rows_of_rank(rank, ranks)] for tensor in random_data())
     pieces = list(zip(x.tensor_split(3), y.tensor_split(3), w.tensor_split(3), strict=True))
-    accumulation = losses(True)["binary"].accumulate()
+    accumulation = losses_by_task(True)["binary"].accumulate()
     with torch.no_grad():
         for piece in pieces:
             accumulation.count(model.module(piece[0])[:, 0], *piece[1:])
@@ -95,15 +95,15 @@ def test_several_processes_give_the_same_loss_and_gradients_as_one(ranks: int, t
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    assert not random_data()[1][rows_of(0, ranks)].any(), "the first rank has no positive"
-    sizes = {rows_of(rank, ranks).stop - rows_of(rank, ranks).start for rank in range(ranks)}
-    assert len(sizes) > 1 and rows_of(ranks - 1, ranks).stop == ROWS
+    assert not random_data()[1][rows_of_rank(0, ranks)].any(), "the first rank has no positive"
+    sizes = {rows_of_rank(rank, ranks).stop - rows_of_rank(rank, ranks).start for rank in range(ranks)}
+    assert len(sizes) > 1 and rows_of_rank(ranks - 1, ranks).stop == ROWS
     mp.spawn(worker, (ranks, port, str(tmp_path)), nprocs=ranks)
     results = torch.load(tmp_path / "results.pt")
     for task, (loss_value, gradients) in results.items():
-        name = task if task in losses(None) else "binary"
+        name = task if task in losses_by_task(None) else "binary"
         model = network(3 if name == "multiclass" else 1)
-        expected = loss_of_rows(name, losses(None)[name], model, slice(0, ROWS))
+        expected = loss_of_rows(name, losses_by_task(None)[name], model, slice(0, ROWS))
         expected.backward()
         assert abs(loss_value - expected.item()) <= 1e-12, task
         for gradient, parameter in zip(gradients, model.parameters(), strict=True):

@@ -65,7 +65,7 @@ def test_scikit_learn_checks_pass_except_the_expected_failures(estimator, expect
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert not failed
     assert sum(result["status"] == "passed" for result in results) > 50
-    # This assertion fails if an expected failure passes, so that the check is removed from the list of expected failures.
+    # If a check that is expected to fail passes, this assertion fails, as a reminder to remove the check from the expected failures.
     assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(expected_failures)
 
 
@@ -166,7 +166,7 @@ def test_object_array_and_list_of_rows_are_accepted_as_tables():
     assert kinds == ["number", "number", "category"]
 
 
-def test_columns_of_unusual_types_are_converted_by_meaning():
+def test_decimals_dates_durations_and_nullable_columns_are_converted():
     dates = [datetime.date(2024, 1, 1), None, datetime.date(2024, 1, 2)]
     table = pandas.DataFrame(
         {
@@ -422,7 +422,7 @@ def test_tuned_threshold_beats_one_half_on_rare_events():
     assert f1_score(y_test, model.predict(X_test)) > f1_score(y_test, plain.predict(X_test)) + 0.05
 
 
-def test_conditions_are_satisfied_or_raise_an_error():
+def test_threshold_satisfies_the_conditions_or_fit_raises_an_error():
     X, y = rare_events(1500)
     unconstrained = sw.ScoreThreshold(LogisticRegression(), "recall").fit(X, y)
     constrained = sw.ScoreThreshold(LogisticRegression(), "recall", subject_to=["precision >= 0.3", "recall >= 0.1"]).fit(X, y)
@@ -641,7 +641,7 @@ def test_examples_in_docstrings_run(module):
     assert results.attempted >= 2 and results.failed == 0
 
 
-def test_every_training_option_of_rust_is_a_parameter():
+def test_every_training_option_of_rust_is_a_parameter_of_the_classifier():
     names = {_classifier._PARAMETERS.get(name, name) for name in _scorewise.training_options()}
     parameters = set(sw.ScoreClassifier().get_params())
     assert names <= parameters

@@ -40,7 +40,7 @@ def assert_close(value: float, gradient: np.ndarray, expected: float, expected_g
 
 
 @pytest.mark.parametrize("score", every_score())
-def test_every_score_and_prior_equals_the_rust_crate(score: str) -> None:
+def test_loss_of_every_score_and_prior_equals_that_of_the_rust_crate(score: str) -> None:
     z, y, w = random_rows(1)
     for prior in every_prior():
         expected, expected_gradient = sw.loss_and_gradient(y, z.astype(np.float64), score, prior, weights=w)
@@ -49,7 +49,7 @@ def test_every_score_and_prior_equals_the_rust_crate(score: str) -> None:
 
 @pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
 @pytest.mark.parametrize("score", ["f1", "tss", "mcc"])
-def test_multiclass_and_multilabel_losses_equal_the_rust_crate(average: str, score: str) -> None:
+def test_multiclass_and_multilabel_losses_equal_those_of_the_rust_crate(average: str, score: str) -> None:
     classes, priors = 3, ["cosine:0.5,0.3", "uniform", "beta:2,5"]
     random = np.random.default_rng(2)
     z, w = (2.0 * random.normal(size=(ROWS, classes))).astype(np.float32), random.random(ROWS).astype(np.float32)
@@ -76,14 +76,14 @@ def prior_of(case: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("case", REFERENCE["binary"], ids=lambda case: f"{case['score']}-{prior_of(case)}")
-def test_binary_losses_equal_the_reference_implementation(case: dict[str, Any]) -> None:
+def test_binary_losses_equal_those_of_the_reference_implementation(case: dict[str, Any]) -> None:
     y, p = np.array(REFERENCE["labels"], bool), np.array(REFERENCE["probabilities"], np.float32)
     value, gradient = value_and_gradient(ScoreLoss(case["score"], prior_of(case)), p, y, None)
     assert_close(value, gradient, case["loss"], np.array(case["gradient"]))
 
 
 @pytest.mark.parametrize("case", REFERENCE["multiclass"], ids=lambda case: f"{case['score']}-{prior_of(case)}")
-def test_multiclass_losses_equal_the_reference_implementation_where_it_is_correct(case: dict[str, Any]) -> None:
+def test_multiclass_losses_equal_those_of_the_reference_implementation_where_it_is_correct(case: dict[str, Any]) -> None:
     """Covers the macro average with one prior for all classes; with a prior per class or the weighted average the reference is known to be wrong."""
     classes, p = np.array(REFERENCE["classes"]), np.array(REFERENCE["class_probabilities"], np.float32)
     loss = ScoreLoss(case["score"], prior_of(case), task="multiclass")
@@ -116,7 +116,7 @@ def test_model_can_be_trained_saved_and_loaded(tmp_path: Path) -> None:
     assert restored.loss.get_config() == model.loss.get_config()
 
 
-def test_sample_weights_multiply_the_rows_of_the_confusion_matrix() -> None:
+def test_confusion_matrix_of_the_loss_uses_the_sample_weights() -> None:
     z, y, w = random_rows(5)
     p = 1.0 / (1.0 + np.exp(-z))
     value = float(ScoreLoss("f1", "uniform")(y, p, w))

@@ -182,7 +182,7 @@ def test_invalid_arguments_raise_a_clear_error(forecast: tuple[np.ndarray, ...])
         (lambda: sw.sweep(y, np.where(np.arange(2000) == 7, np.nan, p)), "probabilities, row 7"),
         (lambda: sw.sweep(y, p * 2), "between 0 and 1"),
         (lambda: sw.sweep(y + 1, p), "labels must be 0 and 1"),
-        (lambda: sw.sweep(np.where(y, "a", "b"), p), "labels are 'a', 'b' …: choose the positive label with `positive=`"),
+        (lambda: sw.sweep(np.where(y, "a", "b"), p), "labels are not 0 and 1, but 'a', 'b' …: choose the positive label with `positive=`"),
         (lambda: sw.sweep(y, p, -np.ones(2000)), "weights, row 0"),
         (lambda: sw.sweep([], []), "no rows"),
         (lambda: sw.sweep(y, p).best("presicion"), "did you mean `precision`"),

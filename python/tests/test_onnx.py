@@ -93,7 +93,7 @@ def test_exported_file_is_valid_and_has_complete_metadata(case_folder, name):
 
 def test_exported_adult_model_gives_the_labels_of_predict(tmp_path):
     model, exported, predictions = tmp_path / "adult.scorewise", tmp_path / "adult.onnx", tmp_path / "predictions.csv"
-    # After a few epochs the model predicts both classes, which is enough here.
+    # After five epochs the model predicts both classes, which is enough for this test.
     train = ["train", "adult", "--epochs", "5", "--ensemble", "2", "--replicates", "10", "-o", model]
     for arguments in (train, ["predict", model, "adult-test", "-o", predictions], ["export", model, "--onnx", exported]):
         subprocess.run([COMMAND, *arguments], check=True, capture_output=True)
@@ -167,7 +167,7 @@ def encode(encoder, rows):
         series.setdefault(None if group is None else rows[row][group], []).append(row)
     positions = {row: (members, position) for members in series.values() for position, row in enumerate(members)}
 
-    def lagged(row, lag):
+    def earlier_row(row, lag):
         if lag == 0:
             return rows[row]
         members, position = positions.get(row, ([], 0))
@@ -176,16 +176,16 @@ def encode(encoder, rows):
         matches = [other for other in members if times[other] == times[row] - lag * step]
         return rows[matches[0]] if matches else None
 
-    def standardised(x, scale):
+    def standardise(x, scale):
         return min(max((x - scale["mean"]) / scale["deviation"], -1e6), 1e6)
 
-    def encoded_values(column, cell):
+    def encode_cell(column, cell):
         missing, indicator = cell == "", [1.0 if cell == "" else 0.0] if column["indicator"] else []
         if column["coding"] == "number":
             if missing:
                 return [0.0, *indicator]
             x = {"true": 1.0, "false": 0.0}[cell] if column["kind"] == "boolean" else float(cell)
-            return [standardised(x, column), *indicator]
+            return [standardise(x, column), *indicator]
         if column["coding"] == "time":
             values = []
             for cycle in column["cycles"]:
@@ -205,26 +205,26 @@ def encode(encoder, rows):
         if column["coding"] == "ordinal":
             if not any(known):
                 return [0.0, 1.0] if column["indicator"] else [0.0]
-            return [standardised(known.index(True), column), *indicator]
+            return [standardise(known.index(True), column), *indicator]
         assert column["coding"] == "onehot"
         values = [float(is_level) for is_level in known] or [0.0] * len(levels)
         if column["rest"]:
             values.append(1.0 if not missing and not any(known) else 0.0)
         values += indicator
         scales = column.get("scales") or []
-        return [standardised(x, scale) for x, scale in zip(values, scales, strict=True)] if scales else values
+        return [standardise(x, scale) for x, scale in zip(values, scales, strict=True)] if scales else values
 
     matrix = []
     for row in range(len(rows)):
         values = []
         for column in encoder["inputs"]:
-            source = lagged(row, column["lag"])
-            values += encoded_values(column, "" if source is None else source[column["column"]])
+            source = earlier_row(row, column["lag"])
+            values += encode_cell(column, "" if source is None else source[column["column"]])
         matrix.append(values)
     return numpy.array(matrix, dtype=numpy.float32)
 
 
-def test_example_in_the_documentation_equals_the_formulas_given_there():
+def test_encoding_example_in_the_documentation_follows_its_formulas():
     column = {"column": "t", "kind": "time", "lag": 0, "coding": "time", "cycles": ["day", "week", "year"], "indicator": False}
     encoded = encode({"inputs": [column], "group": None, "time": None, "step": None}, [{"t": "2010-01-31T18:00:00"}])
     document = (ROOT / "docs" / "model-file.md").read_text(encoding="utf-8")

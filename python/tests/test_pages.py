@@ -32,7 +32,7 @@ from pages import (
     format_in_sentence,
     format_number,
     run_command,
-    serve,
+    serve_folder,
 )
 from PIL import Image
 from playwright.sync_api import sync_playwright
@@ -40,7 +40,7 @@ from playwright.sync_api import sync_playwright
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 CELLS = ["tn", "fp", "fn", "tp"]
 # Pages that together contain every section that a report can have.
-ALL_PARTS = ["train", "tune", "theory", "compare", "reproduce", "classes", "plain"]
+PAGES_WITH_ALL_SECTIONS = ["train", "tune", "theory", "compare", "reproduce", "classes", "plain"]
 
 # JavaScript that returns the texts, numbers and marks of the page that change with the threshold.
 READ_STATE = """() => {
@@ -89,7 +89,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def address(pages_folder):
-    with serve(pages_folder.folder) as address:
+    with serve_folder(pages_folder.folder) as address:
         yield address
 
 
@@ -114,7 +114,7 @@ def open_page(browser, where, **options):
         context.close()
 
 
-def open_details(page):
+def open_all_details(page):
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
 
 
@@ -137,7 +137,7 @@ def test_page_is_one_small_file_without_requests(pages_folder, browser, name):
         # The page fits the width of a phone.
         page.set_viewport_size(PHONE)
         assert page.evaluate(OVERFLOW) == []
-        open_details(page)
+        open_all_details(page)
         assert page.evaluate(OVERFLOW) == []
         # Controls are not printed, except buttons in tables, because their labels are numbers.
         page.set_viewport_size(DESKTOP)
@@ -162,7 +162,8 @@ def test_page_works_from_a_web_server(pages_folder, browser, address, name):
             assert read_state(page)["threshold"] > before["threshold"]
 
 
-# JavaScript that runs axe without the content of the figures, which axe treats as images; CONTRAST checks the contrast of text in figures.
+# JavaScript that runs the accessibility checker axe on the page without the content of the figures, which axe treats as images. The script
+# CONTRAST checks the contrast of text in figures.
 AXE = """(rules) => {
   const pictures = Array.from(document.querySelectorAll("svg[role=img]"), (picture) => [picture, Array.from(picture.childNodes)]);
   pictures.forEach(([picture]) => picture.replaceChildren());
@@ -209,12 +210,12 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.parametrize("name", [*ALL_PARTS, "lead", "names", "files", "quiet", "tiny"])
+@pytest.mark.parametrize("name", [*PAGES_WITH_ALL_SECTIONS, "lead", "names", "files", "quiet", "tiny"])
 def test_page_is_accessible(pages_folder, browser, name):
     report = pages_folder[name]
     # The page is checked in light mode, in dark mode with all details open, and on a phone. The contrast check of axe is slow, and colours do
     # not depend on the width: on the phone, and for pages whose sections are also on other pages, the script CONTRAST is enough.
-    has_all = name in ALL_PARTS
+    has_all = name in PAGES_WITH_ALL_SECTIONS
     settings = [("light", DESKTOP, False, has_all), ("dark", DESKTOP, True, has_all), ("light", PHONE, True, False)]
     with open_page(browser, report) as page:
         page.evaluate(Axe().axe_script)
@@ -222,7 +223,7 @@ def test_page_is_accessible(pages_folder, browser, name):
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme)
             if is_open:
-                open_details(page)
+                open_all_details(page)
             contrast = page.evaluate(CONTRAST)
             assert contrast["low"] == [] and contrast["n_words"] > 30, (scheme, size)
             axe_result = page.evaluate(AXE, {"color-contrast": {"enabled": has_colours}})
@@ -237,7 +238,7 @@ def test_page_is_accessible(pages_folder, browser, name):
 def test_names_from_the_data_are_escaped(pages_folder, browser):
     for name in ("names", "file", "files"):
         with open_page(browser, pages_folder[name]) as page:
-            open_details(page)
+            open_all_details(page)
             assert page.evaluate("document.images.length") == 0
             # A page has three script elements: the result, the lookup table and the code. The page of a comparison has no lookup table.
             assert page.evaluate("document.scripts.length") == (2 if name == "files" else 3)
@@ -311,7 +312,7 @@ def enter_thresholds(page, thresholds):
     return page.evaluate(ENTER_THRESHOLDS, [str(threshold) for threshold in thresholds])
 
 
-def table_thresholds(page):
+def thresholds_of_lookup_table(page):
     return page.evaluate("JSON.parse(document.querySelector('#table').textContent).threshold")
 
 
@@ -378,7 +379,7 @@ def click_best_threshold(page, generator):
 
 
 @pytest.mark.parametrize(("name", "rounds"), [("tune", 6), ("score", 6), ("train", 6), ("weighted", 2), ("lead", 1), ("cost", 1), ("tiny", 1)])
-def test_numbers_equal_those_of_the_command_at_every_threshold(pages_folder, browser, name, rounds):
+def test_page_shows_the_numbers_of_the_command_at_every_selected_threshold(pages_folder, browser, name, rounds):
     report = pages_folder[name]
     generator = random.Random(7)
     states = []
@@ -395,12 +396,12 @@ def test_numbers_equal_those_of_the_command_at_every_threshold(pages_folder, bro
             ):
                 for _ in move(page, generator):
                     states.append(read_state(page))
-        exact = set(table_thresholds(page))
+        exact = set(thresholds_of_lookup_table(page))
     # There are seven ways to move the threshold; dragging and touching give two states each, so a round gives nine states.
     assert len(states) == 9 * rounds
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         expected = list(pool.map(report.score, [each["exact"] for each in states]))
-        # The displayed threshold, which is rounded, gives the same confusion matrix.
+        # The displayed threshold, which is rounded, gives the same confusion matrix as the exact threshold.
         rounded = list(pool.map(report.score, [each["now"] for each in states[::4]]))
         assert [each["confusion"] for each in rounded] == [each["confusion"] for each in expected[::4]]
     for shown, output in zip(states, expected):
@@ -420,7 +421,7 @@ def test_conditions_are_shown_as_met_at_the_thresholds_that_satisfy_them(pages_f
         precisions = dict(zip(words, pool.map(lambda exact: report.score(exact)["scores"]["precision"]["value"], words)))
     for exact, precision in precisions.items():
         is_met = precision is not None and precision >= 0.3
-        assert words[exact] == ("The conditions are met." if is_met else "A condition is not met here."), (exact, precision)
+        assert words[exact] == ("The conditions are met." if is_met else "A condition is not met at this threshold."), (exact, precision)
     assert len(set(words.values())) == 2
 
 
@@ -457,7 +458,7 @@ def test_confusion_matrix_is_constant_on_the_interval_of_each_point(pages_folder
         for point in forecast["points"]:
             assert point["low"] <= point["threshold"] and (point["threshold"] < point["high"] or point["high"] == 1)
             for end in ends:
-                # An interval does not include its upper end, except the last interval.
+                # An interval includes its upper end only if it is the last interval.
                 ends[end].append(numpy.nextafter(point[end], 0) if end == "high" and point[end] < 1 else point[end])
         for at in ends.values():
             is_positive = probability > numpy.array(at)[:, None]
@@ -474,13 +475,13 @@ def test_slider_works_with_the_keyboard_and_announces_its_value(pages_folder, br
                 """() => { const at = document.activeElement; const style = getComputedStyle(at);
                 return [at.id || at.textContent.slice(0, 20), style.outlineStyle, parseFloat(style.outlineWidth)]; }"""
             )
-            # The focus is always visible.
+            # Every focused element has a visible outline.
             assert focus[1] != "none" and focus[2] >= 2, focus
             stops.append(focus[0])
             if focus[0] == "threshold":
                 break
         assert stops[0] == "Skip to content" and stops[-1] == "threshold", stops
-        thresholds = table_thresholds(page)
+        thresholds = thresholds_of_lookup_table(page)
         last, page_step = len(thresholds) - 1, round(len(thresholds) / 20)
         at = thresholds.index(read_state(page)["threshold"])
         announced = [read_state(page)["valuetext"]]
@@ -533,7 +534,7 @@ def test_invalid_thresholds_are_ignored(pages_folder, browser):
 def test_jump_menu_selects_the_best_threshold_of_tune(pages_folder, browser):
     report = pages_folder["tune"]
     with open_page(browser, report) as page:
-        open_details(page)
+        open_all_details(page)
         for score in ("f1", "csi", "tss", "hss", "accuracy", "precision", "frequency_bias", "odds_ratio", "cost"):
             expected = report.tune(score, "--subject-to", "precision >= 0.3")
             page.locator("#jump").select_option(label=f"{score}: {format_in_sentence(expected['value'])} at {report.format_threshold(expected['threshold'])}")
@@ -541,7 +542,7 @@ def test_jump_menu_selects_the_best_threshold_of_tune(pages_folder, browser):
             assert state["threshold"] == expected["threshold"]
             assert dict(state["scores"])[score] == format_number(expected["value"])
             assert dict(state["cells"]) == {cell: format_number(expected["confusion"][cell]) for cell in CELLS}
-            # The table of scores shows the same value, and the button in it selects the same threshold.
+            # The table of scores shows the same value as the jump menu, and its button selects the same threshold.
             page.locator("#threshold").press("Home")
             row = page.locator("tr", has=page.locator(f"td[data-score='{score}']"))
             assert row.locator("td").nth(-2).inner_text() == format_number(expected["value"])
@@ -609,7 +610,7 @@ def test_reference_forecasts_have_the_expected_scores(pages_folder, browser, nam
     report = pages_folder[name]
     at_half = report.score(0.5)
     n_rows, positives = at_half["rows"], at_half["positives"]
-    # The confusion matrix (tn, fp, fn, tp) of "always yes" is (0, N, 0, P), the one of "always no" is (N, 0, P, 0).
+    # With P positives and N negatives, the confusion matrix (tn, fp, fn, tp) of "always yes" is (0, N, 0, P), that of "always no" is (N, 0, P, 0).
     always_yes = {
         "tune": positives / n_rows,
         "train": 2 * positives / (2 * positives + n_rows - positives),
@@ -628,8 +629,7 @@ def test_reference_forecasts_have_the_expected_scores(pages_folder, browser, nam
         "always no": "0",
     }
     if name == "lead":
-        # The forecast of this page already has the threshold 0.5, so there is no second bar for 0.5. Persistence
-        # forecasts that the next hour is like this one.
+        # The page `lead` already uses the threshold 0.5, so it has no second bar for 0.5. Persistence forecasts that the next hour is like this one.
         del expected["this forecast at 0.5"]
         persistence_result = json.loads(run_command(report.folder, "score", "lead.csv", "--probability", "persistence", "--replicates", 1, "--json"))
         expected["persistence"] = format_in_sentence(persistence_result["scores"][score]["value"])
@@ -668,8 +668,8 @@ def test_marks_are_aligned_with_the_axes_of_their_figures(pages_folder, browser,
                 assert y == pytest.approx(top + height * (y1 - value) / (y1 - y0), abs=0.6), (each["figure"], value)
 
 
-def test_additional_curve_goes_through_the_scores_of_the_table(pages_folder, browser):
-    def curves(page):
+def test_additional_curve_goes_through_the_scores_of_the_lookup_table(pages_folder, browser):
+    def marks_in_score_figure(page):
         return [mark for mark in read_state(page)["marks"] if mark["figure"] == "figure-scores"]
 
     with open_page(browser, pages_folder["score"]) as page:
@@ -679,7 +679,7 @@ def test_additional_curve_goes_through_the_scores_of_the_table(pages_folder, bro
             values = next(each["values"] for each in table["scores"] if each["name"] == score)
             steps = zip(table["from"], table["to"], values, strict=True)
             known = [(end, float(value)) for low, high, value in steps if value is not None for end in (low, high)]
-            for mark in curves(page):
+            for mark in marks_in_score_figure(page):
                 left, top, width, height, x0, x1, y0, y1 = mark["frame"]
                 drawn = [tuple(map(float, pair)) for pair in re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", mark["path"])]
                 # Values outside the range of the axis are not drawn, because at the edge they would look like other values.
@@ -690,14 +690,14 @@ def test_additional_curve_goes_through_the_scores_of_the_table(pages_folder, bro
                 ]
                 numpy.testing.assert_allclose(drawn, expected, rtol=0, atol=0.06)
         page.locator("#more").select_option("none")
-        assert {mark["path"] for mark in curves(page)} == {""}
+        assert {mark["path"] for mark in marks_in_score_figure(page)} == {""}
 
 
 # --- Downloads and reproducibility
 
 
 @pytest.mark.parametrize("name", ["tune", "weighted"])
-def test_download_has_the_numbers_of_the_page_and_of_the_command(pages_folder, browser, name):
+def test_downloaded_csv_has_the_numbers_of_the_page_and_of_the_command(pages_folder, browser, name):
     report = pages_folder[name]
     with open_page(browser, report) as page:
         with page.expect_download() as download:
@@ -705,7 +705,7 @@ def test_download_has_the_numbers_of_the_page_and_of_the_command(pages_folder, b
         assert download.value.suggested_filename == "scorewise-thresholds.csv"
         text = download.value.path().read_text(encoding="utf-8")
         rows = list(csv.DictReader(io.StringIO(text)))
-        thresholds = table_thresholds(page)
+        thresholds = thresholds_of_lookup_table(page)
         assert [float(row["threshold"]) for row in rows] == thresholds
         page.locator("#threshold").focus()
         at = random.Random(3).randrange(1, len(rows) - 1)
@@ -745,12 +745,12 @@ def test_report_command_renders_the_same_page_from_the_data(pages_folder, name):
     run_command(report.folder, "report", f"{name}.json", "-o", "rendered.html")
     rendered = (report.folder / "rendered.html").read_bytes()
 
-    def without_command_and_training_time(text):
+    def remove_command_and_training_time(text):
         # The command line and the training time differ between the two pages.
         text = text.replace(f" --report {name}.html --json", "").replace(f" --report {name}.json", "")
         return re.sub(r'("seconds": |<dt>seconds</dt><dd>)[\d.e-]+', r"\1", text)
 
-    assert without_command_and_training_time(rendered.decode()) == without_command_and_training_time(report.text)
+    assert remove_command_and_training_time(rendered.decode()) == remove_command_and_training_time(report.html)
     run_command(report.folder, "report", f"{name}.json", "-o", "rendered.html")
     assert (report.folder / "rendered.html").read_bytes() == rendered
 
@@ -770,7 +770,7 @@ def test_moving_the_threshold_changes_few_elements(pages_folder, browser):
     # Moving the threshold must take less than a frame of 16 ms; bench/report.py measures the time. This test counts the changed elements,
     # on which the time depends.
     with open_page(browser, pages_folder["train"]) as page:
-        open_details(page)
+        open_all_details(page)
         changes = page.evaluate(
             """() => {
               const slider = document.querySelector("#threshold");

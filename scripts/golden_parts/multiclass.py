@@ -5,7 +5,7 @@ from importlib.metadata import version
 from mpmath import mpf
 
 from golden_parts.scores import Cells, fbeta, recall
-from golden_parts.shared import agrees, provenance_record, ratio, root, write_json
+from golden_parts.shared import agrees, provenance_record, ratio, square_root, write_json
 
 # In each confusion matrix, rows are observed classes and columns forecast classes. The order of the classes matters for the Gerrity score only.
 CLASS_MATRICES = {
@@ -69,7 +69,7 @@ def r_k(m):
     observed_variance = m.total**2 - sum(t**2 for t in m.observed)
     forecast_variance = m.total**2 - sum(f**2 for f in m.forecasts)
     covariance = m.correct * m.total - sum(t * f for t, f in zip(m.observed, m.forecasts))
-    return ratio(covariance, root(observed_variance) * root(forecast_variance))
+    return ratio(covariance, square_root(observed_variance) * square_root(forecast_variance))
 
 
 def gerrity(m):

@@ -40,7 +40,7 @@ def parse_prior(text):
     return kind, [float(number) for number in rest.split(",") if number]
 
 
-def support(text):
+def prior_support(text):
     kind, parameters = parse_prior(text)
     if kind == "uniform" and parameters:
         return parameters
@@ -52,7 +52,7 @@ def support(text):
 
 
 def standardise(x, mu, delta):
-    """Return u = (x − mu)/delta, clamped to [−1, 1]. A u within 1e-15 of ±1 is set to ±1, because `support` rounds the ends of the support."""
+    """Return u = (x − mu)/delta, clamped to [−1, 1]. A u within 1e-15 of ±1 is set to ±1, because `prior_support` rounds the ends of the support."""
     u = (mpf(x) - mpf(mu)) / mpf(delta)
     if abs(abs(u) - 1) < mpf("1e-15"):
         u = mpmath.sign(u)
@@ -126,8 +126,8 @@ def prior_pdf(text, x):
 
 
 def prior_quantile(text, level):
-    """Return a quantile by bisection of the distribution function, because it is used to check closed forms of the quantile."""
-    low, high = (mpf(end) for end in support(text))
+    """Return a quantile, found by bisection of the distribution function because the result is used to check closed forms of the quantile."""
+    low, high = (mpf(end) for end in prior_support(text))
     if level in (0.0, 1.0):
         return low if level == 0.0 else high
     for _ in range(150):
@@ -141,12 +141,12 @@ def prior_quantile(text, level):
 
 def prior_mean_and_variance(text):
     """Return E[X] = ∫ (1 − F) and the variance from E[X²] = ∫ 2x (1 − F), which need only F and have bounded integrands."""
-    low, high = support(text)
+    low, high = prior_support(text)
     kind, parameters = parse_prior(text)
     # The intervals of the quadrature end at kinks, at the ends of the support and where F is steep.
     breaks = {0.0, low, high, 1.0}
     if kind == "mix":
-        breaks |= set(support(parameters[1]))
+        breaks |= set(prior_support(parameters[1]))
     if kind in ("triangular", "beta", "normal", "logistic"):
         middle = parameters[0] if kind != "beta" else parameters[0] / sum(parameters)
         spread = parameters[1] if kind != "beta" else 0.03
@@ -195,7 +195,7 @@ def scipy_prior(text):
         return {
             "cosine": lambda: stats.cosine(mu, delta / math.pi),  # scipy defines this distribution on [−π, π]
             "triangular": lambda: stats.triang(0.5, mu - delta, 2 * delta),
-            # rdist(c) has the density (1 − u²)^(c/2 − 1).
+            # The density of rdist(c) is proportional to (1 − u²)^(c/2 − 1).
             "epanechnikov": lambda: stats.rdist(4, mu, delta),
             "quartic": lambda: stats.rdist(6, mu, delta),
         }[kind]()
@@ -212,7 +212,7 @@ POINTS_IN_SUPPORT = [-1.0, -0.999, -0.9, -0.5, -0.1, 0.0, 0.3, 0.7, 0.95, 0.999,
 
 def evaluation_points(text):
     kind, parameters = parse_prior(text)
-    low, high = support(parameters[1] if kind == "mix" else text)
+    low, high = prior_support(parameters[1] if kind == "mix" else text)
     if (low, high) == (0.0, 1.0):
         return POINTS
     inside = [round((low + high) / 2 + u * (high - low) / 2, 12) for u in POINTS_IN_SUPPORT]
@@ -262,7 +262,7 @@ KNOWN_SCIPY_DIFFERENCES = {
 
 def check_density(text):
     """Check that the density f is the derivative of the distribution function F, which finds mistakes in either formula."""
-    low, high = support(text)
+    low, high = prior_support(text)
     for share in (0.13, 0.31, 0.58, 0.83):
         x = mpf(low) + mpf(share) * (mpf(high) - mpf(low))
         derivative = mpmath.diff(lambda point: prior_cdf(text, point), x)

@@ -32,7 +32,7 @@ def scikit_learn_scores(tn, fp, fn, tp):
 
 
 def repeated_rows(cells):
-    """Return labels and predictions with as many rows as the cells count, for tools without weights; None if a count is fractional or too large."""
+    """Return a label and a prediction for each row that the matrix counts, for tools without weights; None if a count is fractional or too large."""
     import numpy
 
     if not all(cell.isdigit() and int(cell) < 1_000_000 for cell in cells):

@@ -15,7 +15,7 @@ from golden_parts.shared import (
     provenance_record,
     ln,
     ratio,
-    root,
+    square_root,
     format_value,
     value_or_undefined,
     write_csv,
@@ -104,7 +104,7 @@ def ets(c):
 
 
 def mcc(c):
-    return ratio(determinant(c), root(c.positives * c.negatives * c.forecast_yes * c.forecast_no))
+    return ratio(determinant(c), square_root(c.positives * c.negatives * c.forecast_yes * c.forecast_no))
 
 
 def fbeta(beta):
@@ -159,7 +159,7 @@ def orss(c):
 
 
 def yules_y(c):
-    right, wrong = root(c.tp * c.tn), root(c.fp * c.fn)
+    right, wrong = square_root(c.tp * c.tn), square_root(c.fp * c.fn)
     return ratio(right - wrong, right + wrong)
 
 
@@ -189,7 +189,7 @@ def p4(c):
 
 
 def g_mean(c):
-    return root(recall(c) * specificity(c))
+    return square_root(recall(c) * specificity(c))
 
 
 def iba(alpha):
@@ -210,11 +210,11 @@ def agm(c):
 
 def agf(c):
     classes_swapped = Cells(tn=c.tp, fp=c.fn, fn=c.fp, tp=c.tn)
-    return root(fbeta("2")(c) * fbeta("0.5")(classes_swapped))
+    return square_root(fbeta("2")(c) * fbeta("0.5")(classes_swapped))
 
 
 def css(c):
-    return root(max(tss(c), 0) * max(hss(c), 0))
+    return square_root(max(tss(c), 0) * max(hss(c), 0))
 
 
 FORMULAS = {
@@ -252,7 +252,7 @@ FORMULAS = {
     "mcc": mcc,
     "markedness": lambda c: precision(c) + npv(c) - 1,
     "g_mean": g_mean,
-    "fowlkes_mallows": lambda c: ratio(c.tp, root(c.positives * c.forecast_yes)),
+    "fowlkes_mallows": lambda c: ratio(c.tp, square_root(c.positives * c.forecast_yes)),
     "p4": p4,
     "min_class_accuracy": lambda c: min(recall(c), specificity(c)),
     "odds_ratio": odds_ratio,

@@ -35,7 +35,7 @@ def ln(x):
     return mpmath.log(x)
 
 
-def root(x):
+def square_root(x):
     if x < 0:
         raise Undefined
     return mpmath.sqrt(x)

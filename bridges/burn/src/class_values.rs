@@ -73,7 +73,7 @@ impl ClassValues<'_> {
 }
 
 /// x / y, or 0 where y is 0. Zero denominators are replaced before the division, so the result does not depend on how a device computes 0/0.
-fn ratio(x: Tensor<1>, y: Tensor<1>) -> Tensor<1> {
+fn ratio_or_zero(x: Tensor<1>, y: Tensor<1>) -> Tensor<1> {
     let is_zero = y.clone().equal_scalar(0.0);
     (x / y.mask_fill(is_zero.clone(), 1.0)).mask_fill(is_zero, 0.0)
 }
@@ -112,7 +112,7 @@ impl Number for ClassValues<'_> {
         match (self, other) {
             (Constant(0.0), _) | (_, Constant(0.0)) => Constant(0.0),
             (Stored(..), Constant(c)) => self.map(|x| x / c, |x| x.div_scalar(c)),
-            _ => self.zip_map(other, scorewise::formula::ratio, ratio),
+            _ => self.zip_map(other, scorewise::formula::ratio, ratio_or_zero),
         }
     }
     fn power(self, other: Self) -> Self {

@@ -192,8 +192,7 @@ impl ScoreLoss {
         if sums.device().supports_dtype(DType::F64) { sums.cast(FloatDType::F64) } else { sums }
     }
 
-    /// Averages the losses of the classes. The weights of the classes are sums of row weights. These do not depend on the logits,
-    /// so they have no derivative.
+    /// Averages the losses of the classes. The weights of the classes do not depend on the logits, so they have no derivative.
     fn average_over_classes(&self, loss: LossAndDerivatives, sums: &ClassSums) -> LossAndDerivatives {
         let support = match self.average {
             Average::Weighted => {

@@ -67,7 +67,8 @@ const COLUMNS: usize = COEFFICIENTS + 2;
 
 /// A table on the device with the polynomial coefficients and the centre of every panel (interval of z) of a segment.
 struct PanelTable {
-    /// The transposed table, as a tensor `[COLUMNS, panels]`. A panel is an interval on which the distribution is a polynomial.
+    /// The transposed table, as a tensor `[COLUMNS, panels]`. A panel is an interval on which F(σ(z)) is
+    /// approximated by a polynomial.
     columns: Tensor<2>,
     panels: usize,
 }
@@ -86,7 +87,7 @@ impl PanelTable {
         PanelTable { columns: Tensor::from_data(TensorData::new(columns, [COLUMNS, panels]), (device, dtype)), panels }
     }
 
-    /// Returns the value of one column of the table for the panel of each row.
+    /// Returns the value of one column of the table for each row, taken from the panel (interval of z) that contains the logit of the row.
     fn lookup(&self, column: usize, panel_of_row: &Tensor<1, Int>) -> Tensor<1> {
         self.columns.clone().narrow(0, column, 1).reshape([self.panels]).select(0, panel_of_row.clone())
     }

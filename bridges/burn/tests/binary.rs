@@ -84,17 +84,17 @@ fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
 }
 
 #[test]
-fn every_score_and_prior_agrees_with_scorewise_in_f32() {
+fn losses_of_every_score_and_prior_agree_with_scorewise_in_f32() {
     assert!(largest_distance(DType::F32, 1e-5) > 0.0);
 }
 
 #[test]
-fn every_score_and_prior_agrees_with_scorewise_in_f64() {
+fn losses_of_every_score_and_prior_agree_with_scorewise_in_f64() {
     assert!(largest_distance(DType::F64, 1e-10) < 1e-10);
 }
 
 #[test]
-fn a_custom_formula_agrees_with_scorewise() {
+fn loss_of_a_custom_formula_agrees_with_scorewise() {
     let formula = "max(tp - fn, 0)^2/(total^2 + 1) - min(fp, fn)^1.5/(1 + exp(tp/total)) + 2^(tp/p) + abs(tn - tp)/n";
     let (logits, labels) = ([1.2, -0.4, 0.3, 2.0, -1.0], [true, false, true, true, false]);
     let burn = ScoreLossConfig::new(formula.into()).init();

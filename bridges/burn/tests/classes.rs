@@ -62,7 +62,7 @@ impl ClassData {
 }
 
 #[test]
-fn every_average_of_every_score_agrees_with_scorewise() {
+fn losses_of_every_score_and_average_agree_with_scorewise() {
     let data = ClassData::random();
     let mut worst = [0f64; 2];
     for task in [Task::MultiLabel, Task::MultiClass] {
@@ -89,7 +89,7 @@ fn every_average_of_every_score_agrees_with_scorewise() {
 }
 
 #[test]
-fn a_saturated_softmax_agrees_with_scorewise() {
+fn loss_of_a_saturated_softmax_agrees_with_scorewise() {
     let logits = [200.0, 0.0, -200.0, 90.0, 89.0, -1e4, 0.0, 0.0, 0.0, 1e5, -1e5, 0.0];
     let f32_logits = to_f32(&logits);
     for prior in FAMILIES {

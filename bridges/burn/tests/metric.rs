@@ -75,7 +75,7 @@ fn the_threshold_is_a_probability_even_if_predictions_are_logits() {
 }
 
 #[test]
-fn an_undefined_score_is_reported_and_has_a_final_value_of_zero() {
+fn an_undefined_score_is_reported_as_undefined_and_has_a_final_value_of_zero() {
     let mut metric = ScoreMetric::new("precision").unwrap();
     let entry = metric.update(&score_input(&[-1.0, -2.0], &[true, false], 1), &metadata()).unwrap();
     assert_eq!(entry.formatted, "epoch undefined - batch undefined");

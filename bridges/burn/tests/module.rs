@@ -142,14 +142,14 @@ fn a_nan_logit_makes_the_loss_nan() {
 
 #[test]
 #[should_panic(expected = "targets have 2 elements, expected 3")]
-fn targets_of_a_different_length_panic() {
+fn forward_panics_if_the_number_of_targets_differs_from_the_number_of_logits() {
     let logits = Tensor::<1>::from_floats([1.0, 2.0, 0.3], &device());
     ScoreLossConfig::new("f1".into()).init().forward(logits, Tensor::<1, Int>::from_ints([1, 0], &device()));
 }
 
 #[test]
 #[should_panic(expected = "weights have 2 elements, expected one for each of the 3 rows")]
-fn weights_of_a_different_length_panic() {
+fn forward_weighted_panics_if_the_number_of_weights_differs_from_the_number_of_rows() {
     let logits = Tensor::<1>::from_floats([1.0, 2.0, 0.3], &device());
     let weights = Tensor::<1>::from_floats([1.0, 2.0], &device());
     let targets = Tensor::<1, Int>::from_ints([1, 0, 1], &device());

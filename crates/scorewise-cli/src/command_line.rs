@@ -1,7 +1,7 @@
 //! Preprocessing of the command line before clap parses it, and messages about invalid values.
 //!
-//! clap treats `-1` in `--lead -1` and `-tss` in `--score -tss` as unknown options. Here a value that begins with a hyphen is joined to the
-//! option before it, so negative numbers are accepted, or rejected with a message about that option.
+//! clap treats `-1` in `--lead -1` and `-tss` in `--score -tss` as unknown options. This module joins a value that begins with a hyphen
+//! to the option before it, so negative numbers are accepted, or rejected with a message about that option.
 
 use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
@@ -16,7 +16,7 @@ use crate::outcome::{Failure, with_options};
 /// The arguments of the process, and the subcommand that they name.
 pub struct RawArguments {
     arguments: Vec<OsString>,
-    /// `None` if the argument after the name of the program is not a subcommand.
+    /// The subcommand; `None` if the argument after the name of the program is not a subcommand.
     command: Option<Command>,
 }
 
@@ -28,7 +28,7 @@ impl RawArguments {
     }
 
     /// The long options of the subcommand, without hyphens.
-    pub fn options(&self) -> Vec<String> {
+    pub fn long_options(&self) -> Vec<String> {
         let all = self.command.iter().flat_map(Command::get_arguments);
         all.filter_map(|argument| argument.get_long()).map(Into::into).collect()
     }
@@ -75,7 +75,7 @@ impl RawArguments {
 }
 
 /// A message about an invalid value of an option, clearer than clap's message; `None` if clap's message should be shown.
-pub fn value_error(error: &clap::Error) -> Option<Failure> {
+pub fn invalid_value_failure(error: &clap::Error) -> Option<Failure> {
     // Errors of scorewise crates already name the setting and say what to do, so their own message is shown.
     if let Some(source) = error.source().and_then(|source| source.downcast_ref::<Error>()) {
         return Some(Failure(with_options(source)));

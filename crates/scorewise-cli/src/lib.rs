@@ -90,23 +90,23 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     report_output::provenance::set_command_line(&arguments);
     let arguments = command_line::RawArguments::new(&CommandLine::command(), arguments);
-    outcome::set_available_options(arguments.options());
+    outcome::set_available_options(arguments.long_options());
     let command = match CommandLine::try_parse_from(arguments.with_joined_values()) {
         Ok(arguments) => arguments.command,
         Err(error) => {
-            if let Some(failure) = command_line::value_error(&error) {
-                return outcome::report(Err(failure));
+            if let Some(failure) = command_line::invalid_value_failure(&error) {
+                return outcome::print_result(Err(failure));
             }
-            // clap also returns help and version as errors; they go to standard output.
+            // clap also returns the texts of `--help` and `--version` as errors; these texts go to standard output.
             let text = error.render().to_string();
             if error.use_stderr() {
                 outcome::print_error(&text);
                 return outcome::USAGE;
             }
-            return outcome::report(Ok(text.into()));
+            return outcome::print_result(Ok(text.into()));
         }
     };
-    outcome::report(run_command(&command))
+    outcome::print_result(run_command(&command))
 }
 
 fn run_command(command: &Command) -> Result<Outcome, Failure> {

@@ -83,8 +83,8 @@ pub fn note(text: impl Display) {
 }
 
 /// Prints the result of a command and returns its exit code.
-pub fn report(result: Result<Outcome, Failure>) -> u8 {
-    match result.and_then(|outcome| print(&outcome.text).map(|()| outcome.unmet)) {
+pub fn print_result(result: Result<Outcome, Failure>) -> u8 {
+    match result.and_then(|outcome| print_to_standard_output(&outcome.text).map(|()| outcome.unmet)) {
         Ok(None) => SUCCESS,
         Ok(Some(sentence)) => {
             print_error(&format!("{sentence}\n"));
@@ -119,7 +119,7 @@ fn escaped_except_colours(text: &str) -> String {
 }
 
 /// Writes the result to standard output. A closed pipe, as in `| head`, is not an error.
-fn print(text: &str) -> Result<(), Failure> {
+fn print_to_standard_output(text: &str) -> Result<(), Failure> {
     match std::io::stdout().lock().write_all(escaped_except_colours(text).as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure(format!("standard output: {error}")))
@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn success_unmet_condition_and_error_have_different_exit_codes() {
-        assert_eq!(report(Ok(Outcome::default())), 0);
-        assert_eq!(report(Ok(Outcome { unmet: Some("a condition".into()), ..Outcome::default() })), 1);
-        assert_eq!(report(Err("an error".into())), 2);
+        assert_eq!(print_result(Ok(Outcome::default())), 0);
+        assert_eq!(print_result(Ok(Outcome { unmet: Some("a condition".into()), ..Outcome::default() })), 1);
+        assert_eq!(print_result(Err("an error".into())), 2);
     }
 }

@@ -18,7 +18,7 @@ pub struct TerminalPlot {
     interval: Option<(f64, f64)>,
 }
 
-/// Height of the plot in lines of text; block characters show eight levels in each line.
+/// Height of the plot in lines of text; block characters divide each line into eight steps.
 const ROWS: usize = 4;
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -57,7 +57,7 @@ impl TerminalPlot {
         let columns = self.values.len();
         let column_of = |threshold: f64| ((threshold * columns as f64) as usize).min(columns - 1);
         let marked_column = column_of(self.threshold);
-        // The lowest value is drawn one level high, because a blank means undefined.
+        // The lowest value is drawn as a bar of one eighth of a line and not as a blank, because a blank means undefined.
         let max_level = 8 * ROWS - 1;
         let level = |value: &Option<f64>| {
             let finite = value.filter(|value| value.is_finite());
@@ -149,7 +149,7 @@ mod tests {
         let text = plot(&[Some(0.0), Some(0.5), Some(1.0), None, Some(1.0)]).render(&score, false);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1], "1   █ █");
-        assert_eq!(lines[2], "   ▁█ █"); // 0.5 has level 17 of 32 (1 + 15.5, rounded up): two full lines below, one level here
+        assert_eq!(lines[2], "   ▁█ █"); // the bar of 0.5 is 17 eighths of a line high (1 + 15.5, rounded up): two full lines below, one eighth here
         assert_eq!(lines[3], "   ██ █");
         assert_eq!(lines[4], "0 ▁██ █");
         assert_eq!(lines[5], "  0──▲1");

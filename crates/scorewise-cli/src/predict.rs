@@ -94,7 +94,7 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
         Some(path) => TableFormat::of(path)?,
         None => TableFormat::Csv,
     };
-    let empty_table = columns.predictions(&PredictedRows::default(), &Table::default());
+    let empty_table = columns.output_table(&PredictedRows::default(), &Table::default());
     // The header is written with the first rows, so that a table that cannot be read produces no output.
     let (mut out, mut writer) = (Some(out), None);
     let bar = ProgressBar::new_spinner();
@@ -110,11 +110,11 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
         let encoded = model.encoder.encode(&table)?;
         let probabilities = predictor.probabilities(&encoded.matrix, |row| table.place(row))?;
         let decisions = predictor.labels(&probabilities);
-        let truth = columns.known_labels(&table, &mut unmatched)?;
+        let truth = columns.true_classes(&table, &mut unmatched)?;
         unexpected_values.add(&encoded.unexpected);
         rows += table.rows() as u64;
         positives += decisions.iter().filter(|class| **class == 1).count() as u64;
-        let predictions = columns.predictions(&PredictedRows { probabilities, decisions, truth }, &table);
+        let predictions = columns.output_table(&PredictedRows { probabilities, decisions, truth }, &table);
         if let Some(out) = out.take() {
             writer = Some(TableWriter::create(out, format, &empty_table, &[DECISION, TRUTH], &file_metadata(model))?);
         }
@@ -281,7 +281,7 @@ impl<'a> OutputColumns<'a> {
             has_truth,
             weight: weight.filter(|name| kinds.contains_key(name.as_str())),
         };
-        let output = columns.predictions(&PredictedRows::default(), &Table::default());
+        let output = columns.output_table(&PredictedRows::default(), &Table::default());
         let output_names: HashSet<&str> = output.columns.iter().map(|column| column.name.as_str()).collect();
         for name in &arguments.with {
             let mut output_name = name.clone();
@@ -297,7 +297,7 @@ impl<'a> OutputColumns<'a> {
     }
 
     /// The true classes of the rows; `None` if the output has no column with the true classes.
-    fn known_labels(&self, table: &Table, unmatched: &mut Unmatched) -> Result<Option<Vec<u32>>, Failure> {
+    fn true_classes(&self, table: &Table, unmatched: &mut Unmatched) -> Result<Option<Vec<u32>>, Failure> {
         if !self.has_truth {
             return Ok(None);
         }
@@ -312,7 +312,7 @@ impl<'a> OutputColumns<'a> {
     }
 
     /// The output table for a chunk of the input table.
-    fn predictions(&self, predicted: &PredictedRows, table: &Table) -> Table {
+    fn output_table(&self, predicted: &PredictedRows, table: &Table) -> Table {
         let PredictedRows { probabilities, decisions, truth } = predicted;
         let (model, rows) = (self.model, decisions.len());
         let mut columns = Vec::new();

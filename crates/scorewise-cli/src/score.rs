@@ -50,14 +50,14 @@ pub struct ScoreArguments {
 pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
     let predictions = match arguments.forecast.read()? {
         PredictionTable::Binary(predictions) => predictions,
-        PredictionTable::Classes(predictions) => return run_classes(arguments, &predictions),
+        PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions),
     };
     let scores = parse_scores(&arguments.score)?;
     let bootstrap = arguments.resampling.bootstrap();
     let report_score = if arguments.score.is_empty() { predictions.score(None)? } else { scores[0].clone() };
     let (threshold, origin) = predictions.threshold(arguments.threshold);
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
-    // Only the report and the plot need the sweep over all thresholds.
+    // Only the report and the plot need the sweep, that is the confusion matrices at all thresholds.
     let needs_sweep = arguments.report.is_requested() || !arguments.json;
     let (summary, swept) = with_rows!(&predictions, 0, rows => {
         let summary = ScoreSummary::new(&rows, threshold, &scores, &bootstrap)?.with_bootstrap(&bootstrap);
@@ -94,7 +94,7 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
 }
 
 /// Computes the scores of a table with more than two classes.
-fn run_classes(arguments: &ScoreArguments, predictions: &ClassPredictions) -> Result<Outcome, Failure> {
+fn run_multiclass(arguments: &ScoreArguments, predictions: &ClassPredictions) -> Result<Outcome, Failure> {
     if arguments.threshold.is_some() {
         let problem = format!(
             "a threshold applies to two classes, but {} has {} classes",

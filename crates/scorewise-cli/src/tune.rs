@@ -15,7 +15,7 @@ use crate::formatting::{
 use crate::outcome::{Failure, Outcome, note};
 use crate::plot::TerminalPlot;
 use crate::predictions::{
-    BinaryPredictions, ClassPredictions, ForecastArguments, PredictionTable, class_score, with_rows,
+    BinaryPredictions, ClassPredictions, ForecastArguments, PredictionTable, one_versus_rest_score, with_rows,
 };
 use crate::report_output::ReportArguments;
 use crate::report_output::provenance::provenance;
@@ -63,7 +63,7 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     }
     let predictions = match arguments.forecast.read()? {
         PredictionTable::Binary(predictions) => predictions,
-        PredictionTable::Classes(predictions) => return run_classes(arguments, &predictions, &conditions),
+        PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions, &conditions),
     };
     let score = predictions.score(arguments.score.as_deref())?;
     score.caution().iter().for_each(note);
@@ -127,14 +127,14 @@ fn tune(
 }
 
 /// Finds the best threshold of each class against all others, for more than two classes.
-fn run_classes(
+fn run_multiclass(
     arguments: &TuneArguments,
     predictions: &ClassPredictions,
     conditions: &[Condition],
 ) -> Result<Outcome, Failure> {
     let score = match (&arguments.score, &predictions.score) {
         (Some(text), _) => Score::parse(text)?,
-        (None, Some(text)) => class_score(text)?,
+        (None, Some(text)) => one_versus_rest_score(text)?,
         (None, None) => Score::parse("f1")?,
     };
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
@@ -169,8 +169,11 @@ fn run_classes(
 fn tuning_text(score: &Score, conditions: &[Condition], TunedForecast { tuning, model, .. }: &TunedForecast) -> String {
     let Tuning { sweep, best, distribution } = tuning;
     let conditions: Vec<_> = conditions.iter().map(Condition::text).collect();
-    let others =
-        if best.intervals > 1 { format!("; {} intervals are equally good", best.intervals) } else { String::new() };
+    let others = if best.intervals > 1 {
+        format!("; {} intervals of thresholds are equally good", best.intervals)
+    } else {
+        String::new()
+    };
     let interval = format_threshold_range(best.interval.0, best.interval.1);
     let threshold_interval = distribution.threshold.interval(0.95);
     let lines = key_value_lines(&[
@@ -182,7 +185,7 @@ fn tuning_text(score: &Score, conditions: &[Condition], TunedForecast { tuning, 
         (
             "model",
             model.map_or(String::new(), |ModelThreshold { threshold, value }| {
-                format!("value {1} at its own threshold {0}", format_number(threshold), format_optional(value))
+                format!("value {1} at the model's own threshold {0}", format_number(threshold), format_optional(value))
             }),
         ),
     ]);

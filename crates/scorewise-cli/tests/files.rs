@@ -109,7 +109,7 @@ fn no_command_overwrites_its_input() {
 }
 
 #[test]
-fn a_file_of_another_kind_is_replaced_only_with_overwrite() {
+fn a_file_of_another_kind_is_replaced_only_with_the_option_overwrite() {
     let folder = folder_with_model("files-kinds");
     let m = "m.scorewise";
     // A PNG file that scorewise did not write.
@@ -123,7 +123,7 @@ fn a_file_of_another_kind_is_replaced_only_with_overwrite() {
         (vec!["score", "p.csv", "--replicates", "20", "--report"], "a scorewise report"),
     ];
     for (command, kind) in &cases {
-        // `own` is a file of the kind that the command writes, so the command may replace it, but no other file.
+        // `own` is a file of the kind that the command writes, so the command may replace `own`; it may not replace the other files.
         let own = match *kind {
             "a scorewise model" => "m.scorewise",
             "a table of predictions" => "p.csv",
@@ -145,8 +145,8 @@ fn a_file_of_another_kind_is_replaced_only_with_overwrite() {
         fs::write(folder.0.join("notes"), "").unwrap();
         folder.run(&[&command[..], &["notes"]].concat());
     }
-    // A JSON file that scorewise did not write is replaced only with `--overwrite`. It is then a scorewise result, which is replaced without this
-    // option.
+    // A JSON file that scorewise did not write is replaced only with `--overwrite`. After that the file is a scorewise result, which is replaced
+    // without this option.
     let save_result = |name: &str, more: &[&str]| {
         let mut arguments = vec!["score", "p.csv", "--replicates", "20", "--report", name];
         arguments.extend(more);
@@ -213,7 +213,7 @@ fn pipes_and_devices_can_be_outputs() {
 }
 
 #[test]
-fn reproduce_refuses_before_training_to_replace_files_that_it_did_not_write() {
+fn reproduce_fails_before_training_if_it_would_replace_a_file_of_another_kind() {
     let folder = Folder::new("files-reproduce");
     fs::create_dir(folder.0.join("out")).unwrap();
     let arguments = ["reproduce", "adult", "--out", "out", "--repeats", "1", "--priors", "uniform"];

@@ -13,13 +13,13 @@ use crate::folder::Folder;
 const SMALL: [&str; 9] =
     ["reproduce", "pollution", "--scores", "tss", "--priors", "ce,cosine:0.5,0.1", "--repeats", "3", "--json"];
 
-/// The parts of the JSON output that do not depend on the running time.
-fn results(document: &Value) -> String {
+/// The results in the JSON output, without the durations, which differ between runs of the command.
+fn results_without_durations(document: &Value) -> String {
     format!("{:#} {:#} {}", document["table"], document["paper"], document["epochs"])
 }
 
 #[test]
-fn a_run_continued_after_a_kill_gives_the_same_results() {
+fn reproduce_continued_after_a_kill_gives_the_same_results() {
     let uninterrupted = Folder::new("reproduce-whole");
     let expected = uninterrupted.json(&SMALL);
     assert_eq!(
@@ -42,12 +42,12 @@ fn a_run_continued_after_a_kill_gives_the_same_results() {
     let before = lines();
     assert!((3..10).contains(&before), "the file had {before} lines when the process was killed");
     let resumed = killed.json(&SMALL);
-    assert_eq!(results(&resumed), results(&expected));
+    assert_eq!(results_without_durations(&resumed), results_without_durations(&expected));
 
     // All training runs are finished now, so the same command returns at once and leaves the file of results unchanged.
     let written = fs::read(&file).unwrap();
     let start = Instant::now();
-    assert_eq!(results(&killed.json(&SMALL)), results(&expected));
+    assert_eq!(results_without_durations(&killed.json(&SMALL)), results_without_durations(&expected));
     assert!(start.elapsed() < Duration::from_secs(5));
     assert_eq!(fs::read(&file).unwrap(), written);
 }

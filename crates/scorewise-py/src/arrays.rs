@@ -21,7 +21,7 @@ pub enum FloatArray<'py> {
 /// An array of booleans, given as booleans or as bytes.
 ///
 /// NumPy stores a boolean as a byte that may hold any value: `.view(bool)` and other libraries produce such arrays. A Rust `bool` must be
-/// 0 or 1, and a slice with other bytes is undefined behaviour. So the array is always read as bytes.
+/// 0 or 1, and a slice of `bool` with other bytes is undefined behaviour. So the array is always read as bytes.
 #[derive(FromPyObject)]
 pub enum BoolArray<'py> {
     /// NumPy booleans, which must not be borrowed as a slice of `bool`.
@@ -36,7 +36,7 @@ pub struct RowSlices<'a> {
     pub floats: FloatSlices<'a>,
 }
 
-/// Predictions with their optional weights, both of the same type.
+/// Predictions and optional weights, both f32 or both f64.
 #[derive(Clone, Copy)]
 pub enum FloatSlices<'a> {
     F32(&'a [f32], Option<&'a [f32]>),
@@ -53,14 +53,14 @@ pub fn slice<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a
 
 impl RowArrays<'_> {
     /// Copies the labels and borrows the predictions and weights.
-    pub fn read(&self) -> PyResult<RowSlices<'_>> {
-        Ok(RowSlices { labels: self.0.read()?, floats: self.1.with_weights(self.2.as_ref())? })
+    pub fn to_slices(&self) -> PyResult<RowSlices<'_>> {
+        Ok(RowSlices { labels: self.0.to_bools()?, floats: self.1.with_weights(self.2.as_ref())? })
     }
 }
 
 impl BoolArray<'_> {
     /// Copies the array; every byte other than 0 is true, as in NumPy.
-    pub fn read(&self) -> PyResult<Vec<bool>> {
+    pub fn to_bools(&self) -> PyResult<Vec<bool>> {
         fn to_bool(bytes: &[u8]) -> Vec<bool> {
             bytes.iter().map(|byte| *byte != 0).collect()
         }
@@ -78,7 +78,7 @@ impl FloatArray<'_> {
     /// Borrows this array and the optional array of weights as slices.
     ///
     /// # Errors
-    /// If the weights do not have the type of the values, or an array is not contiguous.
+    /// If one array is f32 and the other f64, or if an array is not contiguous.
     pub fn with_weights<'a>(&'a self, weights: Option<&'a FloatArray<'_>>) -> PyResult<FloatSlices<'a>> {
         Ok(match (self, weights) {
             (FloatArray::F32(values), None) => FloatSlices::F32(slice(values)?, None),
@@ -98,7 +98,7 @@ impl FloatArray<'_> {
     }
 }
 
-/// Evaluates `$result` with `$values` and `$weights` bound to the slices, whether they are f32 or f64.
+/// Evaluates `$result` with `$values` and `$weights` bound to the two slices of `$floats`, whether these are f32 or f64.
 macro_rules! with_floats {
     ($floats:expr, $values:ident, $weights:ident => $result:expr) => {
         match $floats {

@@ -11,7 +11,7 @@ pub fn value_error(error: impl Display) -> PyErr {
     PyValueError::new_err(with_parameter_names(error))
 }
 
-/// The text with settings written as Python parameters: `weight_decay`, `split="time"`.
+/// The text of a message, with settings such as `weight-decay` written as Python parameters: `weight_decay`, `split="time"`.
 pub fn with_parameter_names(text: impl Display) -> String {
     render(&format!("{text:#}"), &|name, value| {
         let name = name.replace('-', "_");

@@ -1,4 +1,4 @@
-//! Checks of output files that Python writes, with the same rules as in the command.
+//! Checks of output files that Python writes, with the same rules as in the command `scorewise`.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub fn check_output(path: PathBuf, kind: &str) -> PyResult<()> {
         "results" => OutputKind::Results,
         "svg" => OutputKind::Svg,
         "png" => OutputKind::Png,
-        other => return Err(value_error(format!("`{other}` is not a kind of output file"))),
+        other => return Err(value_error(format!("kind must be model, page, results, svg or png, not `{other}`"))),
     };
     Outputs::new().check(&path, kind).map_err(value_error)
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::errors::value_error;
 
-/// Describes a score: its name, its formula as Python source (variables `tn fp fn tp p n total`, functions that handle division by zero),
+/// Describes a score: its name, its formula as Python source (variables `tn fp fn tp p n total`, functions that return 0 where undefined),
 /// its ideal value (+∞ if higher is better, −∞ if lower is better), and a full description as JSON.
 #[pyfunction]
 pub fn score_facts(score: &str) -> PyResult<(String, String, f64, String)> {

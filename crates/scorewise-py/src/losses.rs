@@ -12,7 +12,7 @@ use crate::errors::value_error;
 /// The value of a loss and, if requested, its gradient in the type of the logits.
 type ValueAndGradient<'py> = (f64, Option<GradientArray<'py>>);
 
-/// A NumPy array of one number per row, such as a gradient, in the type of the predictions.
+/// A NumPy array with one number for each logit, such as a gradient; it is float32 or float64, like the logits.
 #[derive(IntoPyObject)]
 pub enum GradientArray<'py> {
     /// float32
@@ -27,7 +27,7 @@ enum Gradient {
     F64(Vec<f64>),
 }
 
-/// Labels of more than two classes: the number of the class for each row (uint32), or one boolean per row and class.
+/// Labels of more than two classes: the class number of each row (uint32), or one boolean per row and class.
 #[derive(FromPyObject)]
 pub enum ClassLabelArray<'py> {
     OneOf(PyReadonlyArray1<'py, u32>),
@@ -82,14 +82,14 @@ fn parse_score_and_prior(score: &str, prior: &str) -> PyResult<(Score, Prior)> {
     Ok((Score::parse(score).map_err(value_error)?, prior.parse().map_err(value_error)?))
 }
 
-/// The expected confusion matrix, as `[tn, fp, fn, tp]`.
+/// The expected confusion matrix when the threshold has the distribution `prior`, as `[tn, fp, fn, tp]`.
 #[pyfunction]
 #[pyo3(signature = (rows, prior, from_logits))]
 pub fn expected_confusion(py: Python<'_>, rows: RowArrays<'_>, prior: &str, from_logits: bool) -> PyResult<[f64; 4]> {
     // `ScoreLoss` needs a score, but the expected confusion matrix is the same for every score.
     let (score, prior) = parse_score_and_prior("accuracy", prior)?;
     let loss = ScoreLoss::new(score, prior);
-    let slices = rows.read()?;
+    let slices = rows.to_slices()?;
     let confusion = py.detach(|| -> Result<_> {
         match from_logits {
             true => with_rows!(Logits, slices, rows => loss.expect(&rows)),
@@ -115,7 +115,7 @@ pub fn loss<'py>(
     if gradient && !from_logits {
         return Err(value_error("gradients are with respect to logits: pass logits, not probabilities"));
     }
-    let slices = rows.read()?;
+    let slices = rows.to_slices()?;
     let result = py.detach(|| -> Result<_> {
         if !from_logits {
             let value = with_rows!(Probabilities, slices, rows => match exact {
@@ -135,8 +135,8 @@ pub fn loss<'py>(
     to_python(py, result)
 }
 
-/// The one-versus-rest loss for more than two classes, or for several labels per row. `rows` is (labels, logits, weights): labels are
-/// the number of the class for each row (uint32), or one boolean per row and class; logits are given row by row.
+/// The one-versus-rest loss for more than two classes, or for several labels per row. `rows` is (labels, logits, weights): the labels are
+/// the class number of each row (uint32), or one boolean per row and class; the logits are given row by row.
 #[pyfunction]
 #[pyo3(signature = (rows, classes, score, priors, average, gradient))]
 pub fn class_loss<'py>(
@@ -164,7 +164,7 @@ pub fn class_loss<'py>(
             })
         }
         ClassLabelArray::AnyOf(labels) => {
-            let labels = labels.read()?;
+            let labels = labels.to_bools()?;
             py.detach(|| -> Result<_> {
                 with_floats!(floats, logits, weights => {
                     let rows = ClassRows::new(logits, classes, AnyOf(&labels))?.with_weights(weights)?;
@@ -176,9 +176,9 @@ pub fn class_loss<'py>(
     to_python(py, result)
 }
 
-/// The loss over time series, in which a false alarm shortly before an event and a miss shortly after an alarm count less. `sequences` holds
-/// the number of the series of each row. `weighting` is a pair: the name of the rule (`value`, `sum` or `maximum`, see `Weighting` of the
-/// crate scorewise), and the weights for distances of 1, 2, … rows.
+/// The loss over time series, in which a false alarm shortly before an event and a miss shortly after an alarm count less. `sequences` holds,
+/// for each row, the number of its series. `weighting` is a pair: the name of the rule (`value`, `sum` or `maximum`, see `Weighting` of the crate
+/// scorewise), and the numbers by which an event or alarm reduces the weight of an error at distances of 1, 2, … rows.
 #[pyfunction]
 #[pyo3(signature = (rows, sequences, score, prior, weighting, gradient))]
 pub fn temporal_loss<'py>(
@@ -199,7 +199,7 @@ pub fn temporal_loss<'py>(
         other => return Err(value_error(format!("weighting must be value, sum or maximum, not `{other}`"))),
     };
     let loss = TemporalLoss::new(score, prior, weighting.map_err(value_error)?);
-    let (slices, sequences) = (rows.read()?, slice(&sequences)?);
+    let (slices, sequences) = (rows.to_slices()?, slice(&sequences)?);
     let result = py.detach(|| -> Result<_> {
         with_rows!(Logits, slices, rows => {
             let series = Series::new(rows)?.with_sequences(sequences)?;
@@ -209,8 +209,8 @@ pub fn temporal_loss<'py>(
     to_python(py, result)
 }
 
-/// The gradient with respect to the margins and a positive curvature, both multiplied by the number of rows, for gradient-boosted trees.
-/// `floor` is the curvature of rows outside the support of the prior, as a fraction of the curvature at the mean of the prior.
+/// The gradient of the loss with respect to the margins, and a positive curvature for each row, both multiplied by the number of rows, for
+/// gradient-boosted trees. `floor` is the curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean.
 #[pyfunction]
 #[pyo3(signature = (rows, score, prior, floor))]
 pub fn boosting<'py>(
@@ -225,7 +225,7 @@ pub fn boosting<'py>(
     }
     let (score, prior) = parse_score_and_prior(score, prior)?;
     let loss = ScoreLoss::new(score, prior);
-    let slices = rows.read()?;
+    let slices = rows.to_slices()?;
     let result = py.detach(|| -> Result<(Gradient, Gradient)> {
         with_rows!(Logits, slices, rows => {
             let (mut gradient, mut curvature) = (zeros(&rows), zeros(&rows));

@@ -24,7 +24,7 @@ impl BootstrapSettings {
     ///
     /// # Errors
     /// If the number of replicates or the length of a block is 0.
-    pub fn read(self) -> PyResult<Bootstrap> {
+    pub fn into_bootstrap(self) -> PyResult<Bootstrap> {
         let BootstrapSettings(replicates, seed, block) = self;
         if replicates == 0 || block == Some(0) {
             return Err(value_error("replicates and block must be at least 1, not 0"));
@@ -57,7 +57,7 @@ pub fn parse_conditions(conditions: &[String]) -> PyResult<Vec<Condition>> {
 #[pyfunction]
 #[pyo3(signature = (rows, threshold))]
 pub fn confusion(py: Python<'_>, rows: RowArrays<'_>, threshold: f64) -> PyResult<[f64; 4]> {
-    let slices = rows.read()?;
+    let slices = rows.to_slices()?;
     let confusion = py.detach(|| -> scorewise::Result<_> {
         with_rows!(Probabilities, slices, rows => sweep::confusion(&rows, threshold))
     });
@@ -74,7 +74,7 @@ pub fn score(
     scores: Option<Vec<String>>,
     bootstrap: BootstrapSettings,
 ) -> PyResult<String> {
-    let (scores, bootstrap, slices) = (parse_scores(scores)?, bootstrap.read()?, rows.read()?);
+    let (scores, bootstrap, slices) = (parse_scores(scores)?, bootstrap.into_bootstrap()?, rows.to_slices()?);
     let summary = py.detach(|| -> scorewise::Result<_> {
         with_rows!(Probabilities, slices, rows => ScoreSummary::new(&rows, threshold, &scores, &bootstrap))
     });
@@ -104,7 +104,7 @@ pub fn class_score(
 #[pyo3(signature = (rows, score, prior, from_logits))]
 pub fn theory(py: Python<'_>, rows: RowArrays<'_>, score: &str, prior: &str, from_logits: bool) -> PyResult<String> {
     let (score, prior) = (parse_score(score)?, prior.parse::<Prior>().map_err(value_error)?);
-    let slices = rows.read()?;
+    let slices = rows.to_slices()?;
     let document = py.detach(|| -> scorewise::Result<_> {
         match from_logits {
             true => with_rows!(Logits, slices, rows => TheorySummary::new(&score, &prior, &rows)),
@@ -136,7 +136,7 @@ impl PySweep {
     #[new]
     #[pyo3(signature = (rows))]
     fn new(py: Python<'_>, rows: RowArrays<'_>) -> PyResult<Self> {
-        let slices = rows.read()?;
+        let slices = rows.to_slices()?;
         let sweep =
             py.detach(|| -> scorewise::Result<_> { with_rows!(Probabilities, slices, rows => sweep::sweep(&rows)) });
         Ok(PySweep(sweep.map_err(value_error)?))
@@ -205,7 +205,7 @@ impl PySweep {
         bootstrap: BootstrapSettings,
     ) -> PyResult<String> {
         let (score, conditions) = (parse_score(score)?, parse_conditions(&subject_to)?);
-        let (bootstrap, slices) = (bootstrap.read()?, rows.read()?);
+        let (bootstrap, slices) = (bootstrap.into_bootstrap()?, rows.to_slices()?);
         let bests = py.detach(|| -> scorewise::Result<_> {
             with_rows!(Probabilities, slices, rows => {
                 best_threshold_bootstrap(&rows, Some(&self.0), &score, &conditions, &bootstrap)

@@ -52,7 +52,7 @@ impl<'a> Axis<'a> {
     }
 
     /// A linear axis from 0 to 1.
-    pub fn unit(label: impl Into<Cow<'a, str>>) -> Self {
+    pub fn from_0_to_1(label: impl Into<Cow<'a, str>>) -> Self {
         Axis::new(label, 0.0, 1.0)
     }
 

@@ -96,7 +96,7 @@ impl ClassHistograms {
     }
 }
 
-/// The outlines of a histogram, one for each run of adjacent bins that are not empty. Every outline starts and ends on the x axis.
+/// The outlines of a histogram, one for each sequence of adjacent bins that are not empty. Every outline starts and ends on the x axis.
 fn histogram_outlines(densities: &[(f64, f64, f64)]) -> Vec<Vec<PlotPoint>> {
     let mut outlines: Vec<Vec<PlotPoint>> = Vec::new();
     let mut end = f64::NEG_INFINITY;
@@ -121,10 +121,10 @@ impl SinglePanel for ClassHistograms {
         } else {
             Axis::new("density", 0.0, HEADROOM * highest_density)
         };
-        Axes::new(&self.title, Axis::unit("prediction"), y).with_space_for_label()
+        Axes::new(&self.title, Axis::from_0_to_1("prediction"), y).with_space_for_label()
     }
 
-    fn keys(&self) -> Vec<(Mark, String)> {
+    fn legend_keys(&self) -> Vec<(Mark, String)> {
         let class = |class: usize| (Mark::Bar(CLASS_STROKES[class].colour), self.names[class].clone());
         let mut keys = vec![class(0), class(1)];
         if self.mark.is_some() {

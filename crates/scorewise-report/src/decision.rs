@@ -47,10 +47,10 @@ impl SinglePanel for DecisionCurve {
         // The y axis needs a positive length even when no net benefit is positive.
         let highest = if highest > 0.0 { highest } else { 0.1 };
         let y = Axis::new("net benefit", -FOOTROOM * highest, (1.0 + HEADROOM) * highest);
-        Axes::new(&self.title, Axis::unit("threshold probability"), y).with_space_for_label()
+        Axes::new(&self.title, Axis::from_0_to_1("threshold probability"), y).with_space_for_label()
     }
 
-    fn keys(&self) -> Vec<(Mark, String)> {
+    fn legend_keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
         keys.extend(self.mark.map(|_| (Mark::Line(CHOSEN_STROKE), "chosen threshold".into())));
         keys

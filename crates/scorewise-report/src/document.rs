@@ -20,7 +20,7 @@ pub struct Document {
     pub scorewise: String,
     /// The command that produced the result.
     pub kind: ResultKind,
-    /// Command line, time, seed and data of the result.
+    /// Command line, time, seed and input tables of the result.
     pub provenance: Provenance,
     /// The result itself, which the command prints with `--json`.
     pub result: CommandResult,
@@ -117,7 +117,7 @@ pub struct ForecastEvaluation {
     pub classes: [String; 2],
     /// The score by which the forecast is evaluated.
     pub score: String,
-    /// The threshold in use, at which the page starts.
+    /// The decision threshold of the forecast, at which the slider of the page starts.
     pub threshold: f64,
     /// How the threshold was chosen, such as `best f1 on the validation rows`.
     pub chosen: String,
@@ -127,7 +127,7 @@ pub struct ForecastEvaluation {
     pub rows: usize,
     /// Whether the rows have weights. If so, the cells of every confusion matrix are sums of weights.
     pub is_weighted: bool,
-    /// Start and end of the interval of thresholds with the same score as the threshold in use; the end is excluded.
+    /// Start and end of the interval of thresholds with the same score as the decision threshold; the end is excluded.
     pub interval: Option<(f64, f64)>,
     /// The central 95 % of the best thresholds over all bootstrap replicates.
     pub spread: Option<(f64, f64)>,
@@ -136,13 +136,13 @@ pub struct ForecastEvaluation {
     /// Conditions that a threshold must satisfy, such as `precision >= 0.3`.
     #[serde(default)]
     pub conditions: Vec<String>,
-    /// Thresholds in increasing order with their confusion matrices, including the threshold in use and the best one of every score.
+    /// Thresholds in increasing order with their confusion matrices, including the decision threshold and the best threshold of every score.
     pub points: Vec<ThresholdPoint>,
-    /// Numbers of positive and negative rows in bins of the predicted probability, all of equal width.
+    /// Weights of the positive and negative rows in bins of the predicted probability; all bins have the same width.
     pub bins: Vec<PredictionBin>,
     /// The best threshold of each score.
     pub optima: Vec<Optimum>,
-    /// 95 % intervals of scores at the threshold in use.
+    /// 95 % intervals of scores at the decision threshold.
     #[serde(default)]
     pub intervals: Vec<ScoreInterval>,
     /// Reference forecasts, such as `always yes`.
@@ -395,13 +395,13 @@ impl ForecastEvaluation {
         scores_in_display_order(Score::parse(&self.score).ok())
     }
 
-    /// The threshold in use, rounded to a few decimals for display.
+    /// The decision threshold, rounded to a few decimals for display.
     #[must_use]
     pub fn display_threshold(&self) -> String {
         self.point().map_or_else(|| format_number(self.threshold), |point| point.display_threshold(3))
     }
 
-    /// The threshold in use with its confusion matrix; `None` when `points` does not contain that threshold.
+    /// The decision threshold with its confusion matrix; `None` when `points` does not contain that threshold.
     #[must_use]
     pub fn point(&self) -> Option<&ThresholdPoint> {
         self.points.iter().find(|point| point.threshold == self.threshold)
@@ -634,7 +634,8 @@ impl ResultKeys {
     }
 }
 
-/// Returns true for any value of a key, including `null`. It is not called for an absent key, for which the field keeps the default false.
+/// Reads any value of a JSON key, including `null`, as true. Serde does not call this function for an absent key, whose field keeps the default
+/// false.
 fn deserialize_presence<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(from).map(|_| true)
 }

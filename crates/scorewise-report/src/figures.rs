@@ -444,7 +444,7 @@ fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> 
     )?);
     if let (Some(mean), Some(interval)) = (comparison.difference, comparison.interval) {
         let caption = format!(
-            "Difference over bootstrap replicates, first minus second: {} (95 % interval {} to {}). If the whole interval lies on one side of 0, the data clearly favour one forecast.",
+            "Score of the first forecast minus score of the second: {} (95 % interval {} to {}). Bars: the difference in the bootstrap replicates. If the whole interval lies on one side of 0, the data clearly favour one forecast.",
             format_rounded(mean),
             format_rounded(interval.0),
             format_rounded(interval.1)

@@ -32,7 +32,7 @@ impl DensityHistogram {
     }
 
     /// Height of the highest bar; 0 for a histogram without values.
-    pub fn peak(&self) -> f64 {
+    pub fn height_of_highest_bar(&self) -> f64 {
         self.bars().map(|(_, _, height)| height).fold(0.0, f64::max)
     }
 }
@@ -55,8 +55,9 @@ fn bar_index(value: f64, bars: usize) -> usize {
     }
 }
 
-/// Number of bars for these values. Scott's bar width 3.49 s n^(−1/3) is replaced by one of 0.1, 0.05 and 0.025, so that edges of bars coincide
-/// with ticks and panels can be compared. If all values are equal, the width is 0.05.
+/// Number of bars for these values. Scott's bar width is 3.49 s n^(−1/3), where s is the standard deviation of the n values. It is rounded down to
+/// 0.1, 0.05 or 0.025, but never below 0.025, so that edges of bars coincide with ticks and panels can be compared. If all values are equal, the
+/// bar width is 0.05.
 ///
 /// Scott, D. W. (1979). On optimal and data-based histograms. Biometrika 66, 605–610. doi:10.1093/biomet/66.3.605
 pub(crate) fn bar_count_for(values: &[f64]) -> usize {
@@ -85,7 +86,7 @@ mod tests {
         let bars: Vec<_> = histogram.bars().collect();
         assert_eq!(bars[0], (0.0, 0.25, 1.0 * 4.0 / 5.0));
         assert_eq!(bars[3], (0.75, 1.0, 2.0 * 4.0 / 5.0));
-        assert_eq!(histogram.peak(), 8.0 / 5.0);
+        assert_eq!(histogram.height_of_highest_bar(), 8.0 / 5.0);
     }
 
     #[test]
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn a_histogram_without_values_has_no_bars() {
         assert_eq!(DensityHistogram::new(&[], 10).bars().count(), 0);
-        assert_eq!(DensityHistogram::new(&[], 10).peak(), 0.0);
+        assert_eq!(DensityHistogram::new(&[], 10).height_of_highest_bar(), 0.0);
     }
 
     #[test]

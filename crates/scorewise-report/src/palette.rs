@@ -17,7 +17,7 @@ pub(crate) const ORANGE: RGBColor = RGBColor(0xE6, 0x9F, 0x00);
 pub(crate) const SKY: RGBColor = RGBColor(0x56, 0xB4, 0xE9);
 const BLACK: RGBColor = RGBColor(0x00, 0x00, 0x00);
 
-/// Line colours in order of use, darker ones first. Yellow is left out because it is hard to see on white.
+/// Line colours in the order in which figures use them. Yellow is left out because it is hard to see on white.
 pub(crate) const LINES: [RGBColor; 7] = [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK];
 
 /// Colour of text, and of marks that belong to no particular line.

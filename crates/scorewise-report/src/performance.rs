@@ -63,8 +63,8 @@ fn detection_probability(csi: f64, success: f64) -> f64 {
 /// The line of equal CSI, from the upper border of the diagram (SR = CSI) to the right border (POD = CSI).
 fn csi_isoline(csi: f64) -> Vec<PlotPoint> {
     let from_csi_to_1 = |step: i32| csi + (1.0 - csi) * (f64::from(step) / 200.0);
-    // With equal steps of the success ratio (SR), the steep upper half would look ragged, so it has equal steps of the probability of
-    // detection (POD).
+    // With equal steps of the success ratio (SR), the steep upper half of the line would look ragged, so the upper half has equal steps
+    // of the probability of detection (POD).
     let upper = (0..200)
         .map(|step| (detection_probability(csi, 1.0 - from_csi_to_1(step) + csi), 1.0 - from_csi_to_1(step) + csi));
     let lower = (0..=200).map(|step| (from_csi_to_1(step), detection_probability(csi, from_csi_to_1(step))));
@@ -107,11 +107,12 @@ impl SinglePanel for Performance {
     }
 
     fn axes(&self) -> Axes<'_> {
-        let (x, y) = (Axis::unit("success ratio (precision)"), Axis::unit("probability of detection (recall)"));
+        let (x, y) =
+            (Axis::from_0_to_1("success ratio (precision)"), Axis::from_0_to_1("probability of detection (recall)"));
         Axes::new(&self.title, x, y).with_space_for_label().with_space_right(BIAS_LABEL_SPACE)
     }
 
-    fn keys(&self) -> Vec<(Mark, String)> {
+    fn legend_keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
         if self.mark.is_some() {
             keys.push((Mark::Dot(INK), "chosen threshold".into()));

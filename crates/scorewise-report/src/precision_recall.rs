@@ -41,10 +41,10 @@ impl SinglePanel for PrecisionRecall {
     }
 
     fn axes(&self) -> Axes<'_> {
-        Axes::new(&self.title, Axis::unit("recall"), Axis::unit("precision"))
+        Axes::new(&self.title, Axis::from_0_to_1("recall"), Axis::from_0_to_1("precision"))
     }
 
-    fn keys(&self) -> Vec<(Mark, String)> {
+    fn legend_keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
         keys.extend(self.base_rate.map(|rate| (Mark::Line(REFERENCE_STROKE), format!("base rate {rate:.3}"))));
         keys.extend(self.mark.map(|_| (Mark::Dot(INK), "chosen threshold".into())));

@@ -101,12 +101,12 @@ fn row_height(row: &PriorRow) -> f64 {
 fn density_axes(row: &PriorRow) -> Axes<'_> {
     let peak = row.priors.iter().map(|named| peak_density(&named.prior)).fold(0.0, f64::max);
     let y = Axis::new("density f(τ)", 0.0, peak * (1.0 + HEADROOM));
-    Axes::new(&row.title, Axis::unit("threshold τ"), y)
+    Axes::new(&row.title, Axis::from_0_to_1("threshold τ"), y)
 }
 
 fn cdf_axes(row: &PriorRow) -> Axes<'_> {
     let y = Axis::new("probability F(τ)", 0.0, 1.0 + HEADROOM);
-    Axes::new(&row.title, Axis::unit("threshold τ"), y)
+    Axes::new(&row.title, Axis::from_0_to_1("threshold τ"), y)
 }
 
 fn draw_densities<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {

@@ -67,7 +67,7 @@ impl Reliability {
     }
 
     fn upper_axes(&self) -> Axes<'_> {
-        Axes::new(&self.title, Axis::unit("mean forecast"), Axis::unit("observed frequency"))
+        Axes::new(&self.title, Axis::from_0_to_1("mean forecast"), Axis::from_0_to_1("observed frequency"))
     }
 
     fn lower_axes(&self) -> Axes<'static> {

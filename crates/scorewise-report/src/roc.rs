@@ -41,10 +41,14 @@ impl SinglePanel for Roc {
     }
 
     fn axes(&self) -> Axes<'_> {
-        Axes::new(&self.title, Axis::unit("false-alarm rate (1 − specificity)"), Axis::unit("recall (hit rate)"))
+        Axes::new(
+            &self.title,
+            Axis::from_0_to_1("false-alarm rate (1 − specificity)"),
+            Axis::from_0_to_1("recall (hit rate)"),
+        )
     }
 
-    fn keys(&self) -> Vec<(Mark, String)> {
+    fn legend_keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
         for ((_, name), area) in keys.iter_mut().zip(&self.areas) {
             if let Some(area) = area {

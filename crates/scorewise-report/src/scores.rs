@@ -71,10 +71,10 @@ impl SinglePanel for ScoreCurves {
 
     fn axes(&self) -> Axes<'_> {
         let (low, high) = self.y_range();
-        Axes::new(&self.title, Axis::unit("threshold"), Axis::new("score", low, high)).with_space_for_label()
+        Axes::new(&self.title, Axis::from_0_to_1("threshold"), Axis::new("score", low, high)).with_space_for_label()
     }
 
-    fn keys(&self) -> Vec<(Mark, String)> {
+    fn legend_keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
         if self.mark.is_some() {
             keys.push((Mark::Line(CHOSEN_STROKE), "chosen threshold".into()));

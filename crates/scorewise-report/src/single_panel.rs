@@ -18,7 +18,7 @@ pub(crate) trait SinglePanel: Send + Sync {
     /// The title and the axes of the panel.
     fn axes(&self) -> Axes<'_>;
     /// The symbols and names of the legend.
-    fn keys(&self) -> Vec<(Mark, String)>;
+    fn legend_keys(&self) -> Vec<(Mark, String)>;
     /// Draws the data of the figure into the plotting area.
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()>;
 }
@@ -58,7 +58,7 @@ fn panel_rect(figure: &impl SinglePanel) -> Rect {
 impl<S: SinglePanel> Plot for S {
     fn size(&self) -> (u32, u32) {
         let (width, height) = self.panel_size();
-        (width as u32, (height + legend_height(&legend(self.keys(), width))) as u32)
+        (width as u32, (height + legend_height(&legend(self.legend_keys(), width))) as u32)
     }
 
     fn frames(&self) -> Vec<Frame> {
@@ -69,6 +69,6 @@ impl<S: SinglePanel> Plot for S {
         let axes = self.axes();
         self.draw_data(&axes.draw(area, panel_rect(self), scale)?)?;
         let (width, height) = self.panel_size();
-        draw_legend(&legend(self.keys(), width), area, height, scale)
+        draw_legend(&legend(self.legend_keys(), width), area, height, scale)
     }
 }

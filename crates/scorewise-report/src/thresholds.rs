@@ -63,8 +63,12 @@ impl ThresholdPanel {
 
 impl GridPanel for ThresholdPanel {
     fn axes(&self) -> Axes<'_> {
-        let y = Axis::new("density", 0.0, self.histogram().peak().max(peak_density(&self.prior)) / DATA_HEIGHT);
-        Axes::new(&self.title, Axis::unit("threshold τ"), y)
+        let y = Axis::new(
+            "density",
+            0.0,
+            self.histogram().height_of_highest_bar().max(peak_density(&self.prior)) / DATA_HEIGHT,
+        );
+        Axes::new(&self.title, Axis::from_0_to_1("threshold τ"), y)
     }
 
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {

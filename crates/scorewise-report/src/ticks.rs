@@ -12,7 +12,7 @@ pub(crate) fn ticks(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, Str
     }
 }
 
-/// Maximum number of steps between ticks, however long the axis is: [0, 1] is divided into tenths at most.
+/// Maximum number of intervals between ticks, for an axis of any length. An axis from 0 to 1 is thus divided into at most ten intervals.
 const MAX_STEPS: f64 = 10.0;
 
 fn evenly_spaced_ticks(axis: &Axis<'_>, max_steps: f64) -> Vec<(f64, String)> {
@@ -39,7 +39,8 @@ fn round_step_above(step: f64) -> f64 {
     least.unwrap_or(10.0) * power
 }
 
-/// Ticks at 1, 2 and 5 times a power of ten, at least `spacing` pixels apart. A long logarithmic axis has ticks at powers of ten only.
+/// Ticks at 1, 2 and 5 times a power of ten, at least `spacing` pixels apart. A logarithmic axis on which the end is more
+/// than 100 times the start has ticks at powers of ten only.
 fn unevenly_spaced_ticks(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, String)> {
     let (low, high) = (axis.from.max(axis.to * 1e-6).log10().floor() as i32, axis.to.log10().ceil() as i32);
     let factors: &[f64] =
@@ -90,8 +91,8 @@ mod tests {
 
     #[test]
     fn linear_ticks_are_round_numbers_with_equal_decimals() {
-        assert_eq!(labels(&Axis::unit(""), 300.0, 50.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        assert_eq!(labels(&Axis::unit(""), 700.0, 50.0).len(), 11);
+        assert_eq!(labels(&Axis::from_0_to_1(""), 300.0, 50.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(&Axis::from_0_to_1(""), 700.0, 50.0).len(), 11);
         assert_eq!(labels(&Axis::new("", -0.2, 0.6), 200.0, 50.0), ["−0.2", "0.0", "0.2", "0.4", "0.6"]);
         assert_eq!(labels(&Axis::new("", 0.0, 13.0), 200.0, 60.0), ["0", "5", "10"]);
         assert_eq!(labels(&Axis::new("", 0.031, 0.052), 200.0, 40.0), ["0.035", "0.040", "0.045", "0.050"]);

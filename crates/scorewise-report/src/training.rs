@@ -62,7 +62,7 @@ pub fn figure_training(training: &TrainingCurves) -> Result<Picture> {
     if panels.is_empty() {
         return Err(Error::Empty);
     }
-    let keys = training.keys(&panels);
+    let keys = training.legend_keys(&panels);
     Picture::new(PanelGrid { panels, keys, size: PANEL_SIZE })
 }
 
@@ -235,7 +235,7 @@ impl GridPanel for EpochPanel {
 
 impl TrainingCurves {
     /// The symbols and names of the legend.
-    fn keys(&self, panels: &[EpochPanel]) -> Vec<(Mark, String)> {
+    fn legend_keys(&self, panels: &[EpochPanel]) -> Vec<(Mark, String)> {
         let is_drawn =
             |stroke: Stroke| panels.iter().flat_map(|panel| &panel.series).any(|series| series.stroke == stroke);
         let names = [

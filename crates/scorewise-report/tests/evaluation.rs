@@ -32,16 +32,16 @@ fn six_rows() -> Rows<'static, Probabilities<'static, f64>> {
     Rows::new(Probabilities(&PREDICTIONS), &LABELS).unwrap()
 }
 
-fn f1() -> Score {
+fn f1_score() -> Score {
     Score::parse("f1").unwrap()
 }
 
-fn conditions(text: &str) -> Vec<Condition> {
+fn parse_conditions(text: &str) -> Vec<Condition> {
     Condition::parse(text).unwrap()
 }
 
 fn f1_tuning() -> Tuning {
-    Tuning::new(&six_rows(), &f1(), &[], &BOOTSTRAP).unwrap().unwrap()
+    Tuning::new(&six_rows(), &f1_score(), &[], &BOOTSTRAP).unwrap().unwrap()
 }
 
 /// Checks that a result is the same after it was written and read, both inside a document and alone.
@@ -56,7 +56,7 @@ fn assert_round_trip(result: impl Into<CommandResult>, kind: ResultKind) {
 #[test]
 fn scores_at_a_threshold_have_values_and_intervals() {
     let summary =
-        ScoreSummary::new(&six_rows(), 0.35, &[f1(), Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
+        ScoreSummary::new(&six_rows(), 0.35, &[f1_score(), Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
     assert_eq!((summary.rows, summary.positives), (6, 3));
     assert_eq!(summary.confusion.array(), [2.0, 1.0, 0.0, 3.0]);
     assert_eq!(summary.scores[0].estimate.value, Some(6.0 / 7.0));
@@ -75,12 +75,12 @@ fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
     let tuning = f1_tuning();
     assert_eq!(tuning.best.interval, (0.3, 0.4));
     let model = ModelThreshold { threshold: 0.5, value: Some(2.0 / 3.0) };
-    let summary = tuning.summary(&f1(), &[], &BOOTSTRAP, Some(model));
+    let summary = tuning.summary(&f1_score(), &[], &BOOTSTRAP, Some(model));
     assert_eq!(summary.value, Some(6.0 / 7.0));
     let bootstrap = summary.bootstrap.clone().unwrap();
     let (low, high) = bootstrap.threshold_interval().unwrap();
     assert!(low <= 0.3 && high >= 0.4 && bootstrap.value_interval().is_some());
-    let best = BestThreshold::new(&f1(), &[], &tuning.best);
+    let best = BestThreshold::new(&f1_score(), &[], &tuning.best);
     assert_eq!((Some(best.threshold), Some(best.value)), (summary.threshold, summary.value));
     assert_round_trip(TuneSummary::Binary(summary), ResultKind::Tune);
 }
@@ -88,13 +88,13 @@ fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
 #[test]
 fn the_message_names_the_condition_that_cannot_be_met() {
     let sweep = sweep(&six_rows()).unwrap();
-    let far = conditions("precision >= 1.1");
-    assert!(Tuning::new(&six_rows(), &f1(), &far, &BOOTSTRAP).unwrap().is_err());
-    let sentence = unmet_conditions(&sweep, &f1(), &far).unwrap();
+    let far = parse_conditions("precision >= 1.1");
+    assert!(Tuning::new(&six_rows(), &f1_score(), &far, &BOOTSTRAP).unwrap().is_err());
+    let sentence = unmet_conditions(&sweep, &f1_score(), &far).unwrap();
     assert_eq!(sentence, "no threshold satisfies `precision >= 1.1`; the nearest threshold, 0.85, has precision = 1");
-    assert_eq!(no_best_threshold(&sweep, &f1(), &far), sentence);
-    let both = [conditions("precision >= 0.9"), conditions("recall >= 0.9")].concat();
-    assert!(unmet_conditions(&sweep, &f1(), &both).unwrap().ends_with("together; each alone can be satisfied"));
+    assert_eq!(no_best_threshold(&sweep, &f1_score(), &far), sentence);
+    let both = [parse_conditions("precision >= 0.9"), parse_conditions("recall >= 0.9")].concat();
+    assert!(unmet_conditions(&sweep, &f1_score(), &both).unwrap().ends_with("together; each alone can be satisfied"));
     assert_round_trip(
         TuneSummary::Binary(TuningSummary { score: "f1".into(), ..TuningSummary::default() }),
         ResultKind::Tune,
@@ -117,7 +117,7 @@ fn each_class_has_a_best_threshold_against_all_other_classes() {
     let flood = vec![0.0, 0.1, 0.0, 0.2, 0.3, 0.9];
     let calm = PREDICTIONS.iter().map(|p| 1.0 - p).collect();
     let probabilities = [calm, PREDICTIONS.to_vec(), flood];
-    let tuned = tune_classes(&classes, &labels, &probabilities, None, &f1(), &[], &BOOTSTRAP).unwrap();
+    let tuned = tune_classes(&classes, &labels, &probabilities, None, &f1_score(), &[], &BOOTSTRAP).unwrap();
     let rows: Vec<usize> = tuned.classes.iter().map(|class| class.rows).collect();
     assert_eq!(rows, [2, 3, 1]);
     assert_eq!(tuned.classes[1].value, Some(6.0 / 7.0));
@@ -150,10 +150,10 @@ fn a_forecast_is_not_better_than_itself_but_better_than_its_opposite() {
     let compare = |second: &[f64], at| {
         let names = ["new".to_string(), "old".to_string()];
         let pair = ForecastPair { names, forecasts: [&PREDICTIONS, second], labels: &LABELS, weights: None };
-        ForecastComparison::new(pair, &f1(), at, &BOOTSTRAP, true).unwrap()
+        ForecastComparison::new(pair, &f1_score(), at, &BOOTSTRAP, true).unwrap()
     };
     let same = compare(&PREDICTIONS, ComparedThresholds::Given([0.35, 0.35]));
-    assert_eq!((same.difference(), same.better(), same.shares()), (Some(0.0), None, [0.0, 0.0]));
+    assert_eq!((same.difference(), same.index_of_better(), same.shares()), (Some(0.0), None, [0.0, 0.0]));
     assert_eq!(same.verdict(), "By f1 (higher is better), these rows do not show which forecast is better.");
     let other = compare(&opposite, ComparedThresholds::Best);
     assert_eq!(other.values[0], Some(6.0 / 7.0));
@@ -164,7 +164,7 @@ fn a_forecast_is_not_better_than_itself_but_better_than_its_opposite() {
 
 #[test]
 fn theory_results_can_be_written_and_read_back() {
-    let summary = TheorySummary::new(&f1(), &Prior::uniform(), &six_rows()).unwrap();
+    let summary = TheorySummary::new(&f1_score(), &Prior::uniform(), &six_rows()).unwrap();
     assert!((summary.jensen_gap - (summary.expected_score - summary.score_of_expectation)).abs() < 1e-15);
     assert_round_trip(summary, ResultKind::Theory);
 }

@@ -116,7 +116,7 @@ fn read_figure(name: &str) -> ReadPicture {
 }
 
 #[test]
-fn roc_precision_recall_and_performance_match_hand_counts() {
+fn roc_precision_recall_and_performance_diagrams_match_hand_counts() {
     let thirds = |x: f64| x / 3.0;
     let roc = [(3.0, 3.0), (2.0, 3.0), (1.0, 3.0), (1.0, 2.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)];
     let drawing = read_figure("roc");

@@ -33,7 +33,7 @@ fn density_is_on_the_left_and_distribution_function_on_the_right() {
             let points = longest_line(&tags, "#0072B2", from, to);
             assert!(points.len() > 10);
             for position in &points {
-                let (x, y) = reader.read(*position);
+                let (x, y) = reader.to_axis_coordinates(*position);
                 if is_density {
                     // The steepest of the three densities has a derivative of at most 39, and x is off by up to 0.0002.
                     assert!((y - prior.pdf(x)).abs() < 0.05, "{text}: f({x}) = {y}");
@@ -41,7 +41,8 @@ fn density_is_on_the_left_and_distribution_function_on_the_right() {
                     assert!((y - prior.cdf(x)).abs() < 0.005, "{text}: F({x}) = {y}");
                 }
             }
-            let (first, last) = (reader.read(points[0]), reader.read(points[points.len() - 1]));
+            let (first, last) =
+                (reader.to_axis_coordinates(points[0]), reader.to_axis_coordinates(points[points.len() - 1]));
             assert!(first.0.abs() < 1e-3 && (last.0 - 1.0).abs() < 1e-3);
         }
     }
@@ -57,7 +58,7 @@ fn the_uniform_prior_is_two_straight_lines() {
         let points = longest_line(&tags, "#0072B2", from, to);
         assert_eq!(points.len(), 2);
         for (position, expected) in points.into_iter().zip(expected) {
-            let (x, y) = reader.read(position);
+            let (x, y) = reader.to_axis_coordinates(position);
             assert!((x - expected.0).abs() < 1e-3 && (y - expected.1).abs() < 2e-3, "{x} {y}");
         }
     }

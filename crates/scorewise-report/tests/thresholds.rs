@@ -31,8 +31,8 @@ fn bars(tags: &[Tag], reader: &AxisReader) -> Vec<(f64, f64, f64)> {
         .filter(|tag| tag.name == "rect" && tag.has_attribute("fill", VERMILLION))
         .map(|tag| {
             let (left, top) = (tag.number("x"), tag.number("y"));
-            let (low, height) = reader.read((left, top));
-            let (high, bottom) = reader.read((left + tag.number("width"), top + tag.number("height")));
+            let (low, height) = reader.to_axis_coordinates((left, top));
+            let (high, bottom) = reader.to_axis_coordinates((left + tag.number("width"), top + tag.number("height")));
             (low, high, height, bottom)
         })
         .filter(|(_, _, height, _)| *height > 0.0)
@@ -48,7 +48,7 @@ fn two_point_lines(tags: &[Tag], reader: &AxisReader) -> Vec<[(f64, f64); 2]> {
     tags.iter()
         .filter(|tag| tag.name == "polyline" && tag.has_attribute("stroke", VERMILLION))
         .filter_map(|tag| <[(f64, f64); 2]>::try_from(tag.points()).ok())
-        .map(|ends| ends.map(|position| reader.read(position)))
+        .map(|ends| ends.map(|position| reader.to_axis_coordinates(position)))
         .filter(|ends| ends.iter().all(|(_, y)| *y > -0.01))
         .collect()
 }
@@ -111,7 +111,7 @@ fn the_dashed_line_is_the_priors_density() {
     let dashes: Vec<Vec<(f64, f64)>> = tags
         .iter()
         .filter(|tag| tag.name == "polyline" && tag.has_attribute("stroke", BLUE))
-        .map(|tag| tag.points().into_iter().map(|position| reader.read(position)).collect())
+        .map(|tag| tag.points().into_iter().map(|position| reader.to_axis_coordinates(position)).collect())
         .filter(|dash: &Vec<(f64, f64)>| dash[0].1 > -0.5) // the symbol of the legend lies far below
         .collect();
     assert!(dashes.len() > 20, "{} dashes", dashes.len());

@@ -1,8 +1,8 @@
 //! Measures the time to read a table: `cargo run --release --example time_table -- FILE [whole|stream|encode] [COLUMN…]`.
 //!
 //! `whole` reads the table at once, `stream` reads it in chunks, `encode` reads it, fits an encoder to all rows and encodes them.
-//! Prints the time in seconds, the numbers of rows and columns and, on Linux, the peak memory. `bench/table_peers.py` compares these with other
-//! libraries.
+//! Prints the time in seconds, the numbers of rows and columns and, on Linux, the peak memory. `bench/table_peers.py` compares these
+//! numbers with those of other libraries.
 
 use std::time::Instant;
 

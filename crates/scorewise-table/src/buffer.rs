@@ -1,4 +1,4 @@
-//! A vector of f32 aligned to a cache line. Loading a register takes twice as long when the numbers lie across two cache lines,
+//! A vector of f32 aligned to a cache line. Loading a vector register takes twice as long when the numbers lie across two cache lines,
 //! which can happen with a `Vec<f32>` because it is only aligned to 4 bytes.
 
 use std::ops::{Deref, DerefMut};
@@ -8,12 +8,12 @@ use rayon::prelude::*;
 /// A cache line: 16 numbers in 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
-struct Line([f32; 16]);
+struct CacheLine([f32; 16]);
 
 /// A vector of f32 whose first element is at the beginning of a cache line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AlignedBuffer {
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     length: usize,
 }
 
@@ -28,14 +28,14 @@ impl AlignedBuffer {
     /// A buffer of zeros, written by all cores in parallel. One core would be slow, because the operating system allocates each memory page
     /// at the first write to it.
     pub(crate) fn zeros_in_parallel(length: usize) -> Self {
-        let zero = |_| Line([0.0; 16]);
+        let zero = |_| CacheLine([0.0; 16]);
         let lines = (0..length.div_ceil(16)).into_par_iter().with_min_len(1 << 14).map(zero).collect();
         AlignedBuffer { lines, length }
     }
 
     /// Changes the length of the buffer; new elements are 0.
     pub fn resize(&mut self, length: usize) {
-        self.lines.resize(length.div_ceil(16), Line([0.0; 16]));
+        self.lines.resize(length.div_ceil(16), CacheLine([0.0; 16]));
         self.length = length;
     }
 }

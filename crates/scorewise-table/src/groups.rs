@@ -43,7 +43,7 @@ impl Groups {
     }
 }
 
-/// A number as the name of a level or class: `1`, `2.5`.
+/// Formats a number as the name of a category's level or of a class: `1`, `2.5`.
 pub(crate) fn number_text(x: f64) -> String {
     // Adding 0 turns −0 into 0.
     format!("{}", x + 0.0)
@@ -107,7 +107,7 @@ impl RowOrder {
         order.time = Some(column.name.clone());
         let neighbours = Neighbours::new(table, &order)?;
         let Some(times) = &neighbours.times else { return Ok((order, notes)) };
-        // The positions of the rows that have a row before them in the same group.
+        // The positions, in the sorted order, of the rows that have a row before them in the same group.
         let pairs = || (1..times.len()).filter(|at| neighbours.first[*at] < *at as u32);
         let ties = pairs().filter(|at| times[*at] == times[at - 1]).count();
         let is_file_order = neighbours.sorted.is_sorted();
@@ -123,12 +123,16 @@ impl RowOrder {
                 let hint = format!("name the column that separates the series, such as a station: `{option}`");
                 return Err(Error::setting("group", problem, hint));
             }
-            let rows = match ties {
-                1 => "1 row shares its time with the row before and is".into(),
-                _ => format!("{ties} rows share their time with the row before and are"),
-            };
             let option = Setting("group").to("COLUMN");
-            let text = format!("{rows} kept in the order of the file; `{option}` separates series");
+            let text = match ties {
+                1 => format!(
+                    "1 row shares its time with the row before and is kept in the order of the file; `{option}` separates series"
+                ),
+                _ => format!(
+                    "{ties} rows share their time with the row before and are kept in the order of the file; `{option}` separates \
+                     series"
+                ),
+            };
             notes.push(Note::about_column(&column.name, text));
         } else if let Values::Time(_) = &column.values {
             order.step = regular_step(pairs().map(|at| times[at] - times[at - 1]));

@@ -50,8 +50,8 @@ impl Matrix {
         &self.values[row * self.stride..][..self.columns]
     }
 
-    /// Returns the values of all rows and the length of a padded row. The values are row by row: each row is padded with zeros to this length, and
-    /// one extra row of zeros follows the last row.
+    /// Returns the values of all rows and the length of a padded row. The values are stored row by row: each row is padded with zeros to
+    /// this length, and one extra row of zeros follows the last row.
     #[must_use]
     pub fn padded(&self) -> (&[f32], usize) {
         (&self.values, self.stride)

@@ -62,7 +62,7 @@ const HEAD_BYTES: u64 = 16 << 10;
 
 impl OutputKind {
     /// The description of this kind of file in messages, with an article: "a scorewise model".
-    fn name(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             OutputKind::Model => "a scorewise model",
             OutputKind::Predictions => "a table of predictions",
@@ -143,7 +143,7 @@ impl OutputKind {
                 head.get(8..).is_some_and(|header| header.starts_with(b"{\"__metadata__\":{"))
                     && contains("\"scorewise\":\"{", 256)
             }
-            OutputKind::Predictions => is_predictions(path),
+            OutputKind::Predictions => is_predictions_table(path),
             // An ONNX file is a protocol buffer. Field 1 is the version of the format; field 2 is the name of the producer, `scorewise`.
             OutputKind::Onnx => head.first() == Some(&8) && contains("\x12\x09scorewise", 32),
             OutputKind::Page => contains("<meta name=\"generator\" content=\"scorewise", head.len()),
@@ -157,7 +157,7 @@ impl OutputKind {
 }
 
 /// Whether a file is a table with the columns that all tables of predictions have.
-fn is_predictions(path: &Path) -> bool {
+fn is_predictions_table(path: &Path) -> bool {
     let Ok(reader) = Reader::open(&Source::File(path.into()), &Reading::default()) else { return false };
     let has = |matches: fn(&str) -> bool| reader.fields().iter().any(|field| matches(&field.name));
     has(|name| name == "probability" || name.starts_with("probability of "))
@@ -202,8 +202,8 @@ impl Outputs {
         self
     }
 
-    /// Sets whether existing files of another kind may be replaced. `option` is the plain name of the setting that allows it. Inputs are never
-    /// replaced.
+    /// Sets whether existing files of another kind may be replaced. `option` is the plain name of the setting that allows
+    /// this. Inputs are never replaced.
     #[must_use]
     pub fn overwrites(self, option: &'static str, overwrites: bool) -> Self {
         Outputs { overwrites, option: Some(option), ..self }
@@ -244,14 +244,14 @@ impl Outputs {
             if !kind.is_misnamed(path) {
                 return Ok(());
             }
-            let problem = format!("{} cannot have this file extension", kind.name());
+            let problem = format!("{} cannot have this file extension", kind.description());
             return refused(problem, format!("name a file that ends in {}", kind.extensions()));
         }
         let hint = match self.option {
             Some(option) => format!("name another file, or add `{}` to replace this one", Setting(option)),
             None => "name another file, or remove this one first".into(),
         };
-        refused(format!("already exists and is not {}", kind.name()), hint)
+        refused(format!("already exists and is not {}", kind.description()), hint)
     }
 
     /// Registers a path that is written without [`Outputs::create`], so that no other output can use it.
@@ -391,11 +391,11 @@ impl Write for AtomicFile {
         self.writer
             .as_mut()
             .map_or(Ok(0), |writer| writer.write(bytes))
-            .map_err(|error| named_error(&self.path, &error))
+            .map_err(|error| io_error_with_path(&self.path, &error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.as_mut().map_or(Ok(()), BufWriter::flush).map_err(|error| named_error(&self.path, &error))
+        self.writer.as_mut().map_or(Ok(()), BufWriter::flush).map_err(|error| io_error_with_path(&self.path, &error))
     }
 }
 
@@ -492,7 +492,7 @@ fn location_of(path: &Path) -> Location {
 }
 
 /// An I/O error with the same `ErrorKind` as `error` and the message of [`write_error`].
-fn named_error(path: &Path, error: &io::Error) -> io::Error {
+fn io_error_with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), write_error(path, error).to_string())
 }
 

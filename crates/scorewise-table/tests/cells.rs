@@ -12,7 +12,7 @@ use scorewise_table::table::{ColumnKind, Reader, Reading, Table, TextConventions
 use crate::table_files::{ScratchFolder, gzip, strings};
 
 /// The table that is read from a text, with the notes and the conventions for numbers and dates that the reader reports.
-struct Found {
+struct TableWithNotes {
     table: Table,
     notes: Vec<String>,
     late_notes: Vec<String>,
@@ -20,19 +20,19 @@ struct Found {
 }
 
 /// The text of a note as the command line shows it, with settings written as `--name`.
-fn rendered(note: &Note) -> String {
+fn render_note(note: &Note) -> String {
     note.render(&|name, value| Some(value.map_or(format!("--{name}"), |value| format!("--{name} {value}"))))
 }
 
-fn read_text(content: impl AsRef<[u8]>, reading: &Reading) -> Result<Found, String> {
+fn read_text(content: impl AsRef<[u8]>, reading: &Reading) -> Result<TableWithNotes, String> {
     let folder = ScratchFolder::new();
     let read = || {
         let mut reader = Reader::open(&folder.file("t.csv", content), reading)?;
         let table = reader.whole()?;
-        let notes = reader.notes().iter().map(rendered).collect();
-        let late_notes = reader.late_notes().iter().map(rendered).collect();
+        let notes = reader.notes().iter().map(render_note).collect();
+        let late_notes = reader.late_notes().iter().map(render_note).collect();
         let writing = reader.writing().clone();
-        Ok::<_, scorewise_table::Error>(Found { table, notes, late_notes, writing })
+        Ok::<_, scorewise_table::Error>(TableWithNotes { table, notes, late_notes, writing })
     };
     read().map_err(|error| folder.without_path(&error.to_string()))
 }
@@ -41,7 +41,7 @@ fn defaults() -> Reading {
     Reading::default()
 }
 
-fn read_default(content: impl AsRef<[u8]>) -> Found {
+fn read_default(content: impl AsRef<[u8]>) -> TableWithNotes {
     read_text(content, &defaults()).unwrap()
 }
 
@@ -64,12 +64,12 @@ fn times(table: &Table, name: &str) -> Vec<i64> {
     }
 }
 
-fn kind(content: &str, name: &str) -> ColumnKind {
+fn kind_of_column(content: &str, name: &str) -> ColumnKind {
     read_default(content).table.required_column(name).unwrap().values.kind()
 }
 
 /// A table with the columns `row` and `x`, separated by tabs so that cells may contain commas.
-fn column<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
+fn table_with_cells<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     let rows = cells.into_iter().enumerate().map(|(row, cell)| format!("{row}\t{cell}\n"));
     std::iter::once("row\tx\n".to_owned()).chain(rows).collect()
 }
@@ -80,12 +80,12 @@ fn column<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
 fn records_of_empty_cells_are_rows() {
     for content in ["a,b\n1,x\n,\n2,y\n \"\", \n3,z\n", "a,b\r\n1,x\r\n,\r\n2,y\r\n,\r\n3,z\r\n"] {
         let content = content.replace(" \"\", ", "\"\",");
-        let Found { table, late_notes, .. } = read_default(content);
+        let TableWithNotes { table, late_notes, .. } = read_default(content);
         assert_eq!(numbers(&table, "a"), [Some(1.0), None, Some(2.0), None, Some(3.0)]);
         assert_eq!(strings(&table, "b")[3..], [None, Some("z".into())]);
         assert_eq!(late_notes, [""; 0]);
     }
-    let Found { table, .. } = read_default("a;b\n1;2,5\n;\n;\n");
+    let TableWithNotes { table, .. } = read_default("a;b\n1;2,5\n;\n;\n");
     assert_eq!(numbers(&table, "b"), [Some(2.5), None, None], "delimiters at the end of the file are rows too");
 }
 
@@ -93,7 +93,7 @@ fn records_of_empty_cells_are_rows() {
 fn an_empty_line_between_rows_is_a_row_and_is_noted() {
     for end in ["\n", "\r\n", "\r"] {
         let content = format!("{end}{end}a,b{end}1,x{end}{end}2,y{end}  \t{end}\"\"{end}3,z{end}{end} {end}");
-        let Found { table, late_notes, .. } = read_default(content);
+        let TableWithNotes { table, late_notes, .. } = read_default(content);
         assert_eq!(numbers(&table, "a"), [Some(1.0), None, Some(2.0), None, None, Some(3.0)], "{end:?}");
         let lines: Vec<_> = (0..6).map(|row| table.place(row).line.unwrap()).collect();
         assert_eq!(lines, [4, 5, 6, 7, 8, 9], "{end:?}");
@@ -103,16 +103,16 @@ fn an_empty_line_between_rows_is_a_row_and_is_noted() {
             "{late_notes:?}"
         );
     }
-    let Found { late_notes, .. } = read_default("a,b\n1,2\n\n3,4\n");
+    let TableWithNotes { late_notes, .. } = read_default("a,b\n1,2\n\n3,4\n");
     assert!(late_notes[0].starts_with("line 3 is empty"), "{late_notes:?}");
 }
 
 #[test]
 fn in_a_table_of_one_column_an_empty_line_is_a_missing_value() {
-    let Found { table, late_notes, .. } = read_default("x\n\n1\n\n\"\"\n \n2\n\n\n");
+    let TableWithNotes { table, late_notes, .. } = read_default("x\n\n1\n\n\"\"\n \n2\n\n\n");
     assert_eq!(numbers(&table, "x"), [None, Some(1.0), None, None, None, Some(2.0)]);
     assert_eq!(late_notes, [""; 0]);
-    let Found { table, .. } = read_default("x\n1\n\"\"\n");
+    let TableWithNotes { table, .. } = read_default("x\n1\n\"\"\n");
     assert_eq!(numbers(&table, "x"), [Some(1.0), None], "a quoted empty cell at the end is a row");
 }
 
@@ -124,7 +124,7 @@ fn empty_lines_at_the_borders_of_blocks_are_counted_as_rows() {
         content += &format!("{row},x\n{}", "\n".repeat(100_000));
     }
     content += "60,x\n\n\n";
-    let Found { table, late_notes, .. } = read_default(&content);
+    let TableWithNotes { table, late_notes, .. } = read_default(&content);
     assert_eq!(table.rows(), 60 * 100_001 + 1);
     let a = numbers(&table, "a");
     assert!((0..=60).all(|row| a[row * 100_001] == Some(row as f64)));
@@ -167,7 +167,7 @@ fn words_for_missing_values_are_missing_in_columns_of_numbers_dates_and_booleans
         let with_word = |cell: fn(usize) -> String| -> String {
             let cells = (0..50).map(|row| if row % 5 == 0 { word.to_owned() } else { cell(row) });
             let cells: Vec<String> = cells.collect();
-            column(cells.iter().map(String::as_str))
+            table_with_cells(cells.iter().map(String::as_str))
         };
         let found = read_default(with_word(|row| format!("{row}.5")));
         assert_eq!(numbers(&found.table, "x")[..2], [None, Some(1.5)], "{word}");
@@ -181,12 +181,12 @@ fn words_for_missing_values_are_missing_in_columns_of_numbers_dates_and_booleans
 #[test]
 fn words_for_missing_values_are_levels_in_a_column_of_text() {
     for word in WORDS {
-        let found = read_default(column(["red", word, "blue", "red"]));
+        let found = read_default(table_with_cells(["red", word, "blue", "red"]));
         let always = ["#N/A", "NaT", "<NA>"].contains(&word);
         assert_eq!(strings(&found.table, "x")[1], (!always).then(|| word.to_owned()), "{word}");
     }
     // If a column has only words such as `None`, the words are read as classes, and a note says how to read them as missing.
-    let found = read_default(column(["None", "null", "?", "None"]));
+    let found = read_default(table_with_cells(["None", "null", "?", "None"]));
     assert_eq!(strings(&found.table, "x")[..3], [Some("None".into()), Some("null".into()), None]);
     assert!(found.notes.iter().any(|note| note.contains("`--missing None`")), "{:?}", found.notes);
 }
@@ -207,8 +207,8 @@ fn words_for_missing_values_in_parquet_are_read_as_in_text() {
 // Numbers
 
 #[test]
-fn numbers_with_thousands_separators_are_numbers() {
-    let found = read_default(column(["1,234", "1,234,567.8", "950", "-12,000"]));
+fn cells_with_thousands_separators_are_read_as_numbers() {
+    let found = read_default(table_with_cells(["1,234", "1,234,567.8", "950", "-12,000"]));
     assert_eq!(numbers(&found.table, "x"), [Some(1234.0), Some(1_234_567.8), Some(950.0), Some(-12_000.0)]);
     assert!(
         found.notes.iter().any(|note| note.contains("commas separate thousands, `1,234` is read as the number 1234"))
@@ -222,23 +222,23 @@ fn numbers_with_thousands_separators_are_numbers() {
     let found = read_default(format!("row\tx\n{plain_rows}600000\t1,000\n"));
     assert_eq!(numbers(&found.table, "x")[600_000], Some(1000.0));
     // A comma is a thousands separator only if three digits follow.
-    assert_eq!(kind(&column(["1,2", "3,41", "5,6;7"].repeat(3)), "x"), ColumnKind::Category);
+    assert_eq!(kind_of_column(&table_with_cells(["1,2", "3,41", "5,6;7"].repeat(3)), "x"), ColumnKind::Category);
 }
 
 #[test]
 fn a_decimal_comma_is_distinguished_from_a_thousands_separator() {
     let x = |content: &str| numbers(&read_default(content).table, "x");
-    assert_eq!(x(&column(["1,234", "3,5"])), [Some(1.234), Some(3.5)]);
-    assert_eq!(x(&column(["1,234", "3.5"])), [Some(1234.0), Some(3.5)]);
+    assert_eq!(x(&table_with_cells(["1,234", "3,5"])), [Some(1.234), Some(3.5)]);
+    assert_eq!(x(&table_with_cells(["1,234", "3.5"])), [Some(1234.0), Some(3.5)]);
     // In ambiguous numbers, a comma is the decimal mark if cells are separated by semicolons; otherwise it is a thousands separator.
     assert_eq!(x("row;x\n1;1,234\n2;5,678\n"), [Some(1.234), Some(5.678)]);
-    assert_eq!(x(&column(["1,234", "5,678"])), [Some(1234.0), Some(5678.0)]);
+    assert_eq!(x(&table_with_cells(["1,234", "5,678"])), [Some(1234.0), Some(5678.0)]);
     // Ambiguous numbers are read as in the earlier table if the numbers of that table show the decimal mark.
-    let earlier = read_default(column(["1,234", "3,5"])).writing;
+    let earlier = read_default(table_with_cells(["1,234", "3,5"])).writing;
     assert_eq!(earlier.decimal_comma, Some(true));
     let like_earlier = Reading { writing: Some(earlier), ..defaults() };
     assert_eq!(
-        numbers(&read_text(column(["1,234", "5,678"]), &like_earlier).unwrap().table, "x"),
+        numbers(&read_text(table_with_cells(["1,234", "5,678"]), &like_earlier).unwrap().table, "x"),
         [Some(1.234), Some(5.678)]
     );
 }
@@ -251,16 +251,16 @@ fn per_cent_and_currency_signs_are_dropped_with_a_note() {
         (["€3.1", "12€", "€-0.5", "7 €"], "the sign `€` is dropped, `€3.1` is read as the number 3.1"),
         (["£3.1", "£12", "-£0.5", "£7.00"], "the sign `£` is dropped, `£3.1` is read as the number 3.1"),
     ] {
-        let found = read_default(column(cells));
+        let found = read_default(table_with_cells(cells));
         assert_eq!(numbers(&found.table, "x"), [Some(3.1), Some(12.0), Some(-0.5), Some(7.0)], "{cells:?}");
         assert!(found.notes.iter().any(|other| other.contains(note)), "{:?}", found.notes);
     }
     // A column of amounts in two currencies is a category.
-    assert_eq!(kind(&column(["$3", "€3", "$4", "€5"]), "x"), ColumnKind::Category);
+    assert_eq!(kind_of_column(&table_with_cells(["$3", "€3", "$4", "€5"]), "x"), ColumnKind::Category);
     // A single cell with a sign among plain numbers is an error.
     let mut cells = vec!["1.5"; 20];
     cells.push("3.1%");
-    let error = error_message(column(cells), &defaults());
+    let error = error_message(table_with_cells(cells), &defaults());
     assert!(
         error.contains("t.csv:22, column `x`: `3.1%` has the sign `%`, which the column's other numbers do not"),
         "{error}"
@@ -268,34 +268,34 @@ fn per_cent_and_currency_signs_are_dropped_with_a_note() {
 }
 
 #[test]
-fn a_column_is_read_with_the_signs_of_the_earlier_table() {
+fn per_cent_and_currency_signs_are_accepted_only_as_in_the_earlier_table() {
     let number = BTreeMap::from([("x".to_owned(), ColumnKind::Number)]);
     let like =
         |content: String| Reading { writing: Some(read_default(content).writing), kinds: number.clone(), ..defaults() };
     let cells =
         |content: String, reading: &Reading| read_text(content, reading).map(|found| numbers(&found.table, "x"));
-    let percent = like(column(["3.1%", "4.5%"]));
-    assert_eq!(cells(column(["3.1", "4.5"]), &percent).unwrap(), [Some(3.1), Some(4.5)]);
-    assert_eq!(cells(column(["3.1%", "N/A"]), &percent).unwrap(), [Some(3.1), None]);
-    let error = cells(column(["$3.1", "$4.5"]), &percent).unwrap_err();
+    let percent = like(table_with_cells(["3.1%", "4.5%"]));
+    assert_eq!(cells(table_with_cells(["3.1", "4.5"]), &percent).unwrap(), [Some(3.1), Some(4.5)]);
+    assert_eq!(cells(table_with_cells(["3.1%", "N/A"]), &percent).unwrap(), [Some(3.1), None]);
+    let error = cells(table_with_cells(["$3.1", "$4.5"]), &percent).unwrap_err();
     assert!(error.contains("t.csv:2, column `x`: `$3.1` has the sign `$`"), "{error}");
     // If the earlier table has 0.031, then reading `3.1%` as 3.1 would be wrong, so it is an error.
-    let error = cells(column(["3.1%", "4.5%"]), &like(column(["0.031", "0.045"]))).unwrap_err();
+    let error = cells(table_with_cells(["3.1%", "4.5%"]), &like(table_with_cells(["0.031", "0.045"]))).unwrap_err();
     assert!(error.contains("t.csv:2, column `x`: `3.1%` has the sign `%`"), "{error}");
 }
 
 #[test]
 fn codes_with_leading_zeros_are_categories() {
-    let found = read_default(column(["02139", "10001", "94103", "NA", "00501"]));
+    let found = read_default(table_with_cells(["02139", "10001", "94103", "NA", "00501"]));
     assert_eq!(strings(&found.table, "x")[..2], [Some("02139".into()), Some("10001".into())]);
     let note = "column `x` is read as text: its cells are digits of the same length, some with a leading 0 (`02139`); \
                 `--numeric x` reads them as numbers";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
     for cells in [["0", "10", "200"], ["0.5", "0.7", "1.5"], ["007", "8", "12"], ["10", "20", "30"], ["0", "1", "0"]] {
-        assert_eq!(kind(&column(cells), "x"), ColumnKind::Number, "{cells:?}");
+        assert_eq!(kind_of_column(&table_with_cells(cells), "x"), ColumnKind::Number, "{cells:?}");
     }
     let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..defaults() };
-    let found = read_text(column(["02139", "10001"]), &forced).unwrap();
+    let found = read_text(table_with_cells(["02139", "10001"]), &forced).unwrap();
     assert_eq!(numbers(&found.table, "x"), [Some(2139.0), Some(10_001.0)]);
     assert_eq!(found.notes.iter().filter(|note| note.contains("text")).count(), 0);
 }
@@ -304,8 +304,13 @@ fn codes_with_leading_zeros_are_categories() {
 
 #[test]
 fn dates_with_english_month_names_are_read() {
-    let found =
-        read_default(column(["Jan 05 2020", "5 Jan 2020", "January 5, 2020", "05-Jan-2020", "Jan 5, 2020 18:00"]));
+    let found = read_default(table_with_cells([
+        "Jan 05 2020",
+        "5 Jan 2020",
+        "January 5, 2020",
+        "05-Jan-2020",
+        "Jan 5, 2020 18:00",
+    ]));
     // 2020-01-05 is 18266 days after 1970-01-01.
     let day = 18266 * 86400;
     assert_eq!(times(&found.table, "x"), [day, day, day, day, day + 64_800]);
@@ -313,17 +318,19 @@ fn dates_with_english_month_names_are_read() {
 
 #[test]
 fn times_of_day_are_read_without_a_date() {
-    let found = read_default(column(["14:30", "14:30:05", "n/a", "0:05"]));
+    let found = read_default(table_with_cells(["14:30", "14:30:05", "n/a", "0:05"]));
     let midnight = Values::TIME_OF_DAY_ORIGIN;
     assert_eq!(times(&found.table, "x"), [midnight + 52_200, midnight + 52_205, Values::NO_TIME, midnight + 300]);
     assert_eq!(found.table.columns[1].values.text(1), "14:30:05");
     assert!(found.table.columns[1].values.are_times_of_day() && !found.table.columns[0].values.are_times_of_day());
     // A column of dates is not a column of times of day, even if a date is 1970-01-01.
-    assert!(!read_default(column(["1970-01-01 14:30", "1970-01-01"])).table.columns[1].values.are_times_of_day());
+    assert!(
+        !read_default(table_with_cells(["1970-01-01 14:30", "1970-01-01"])).table.columns[1].values.are_times_of_day()
+    );
     // A single time of day among dates is an error.
     let mut cells = vec!["2010-01-31 14:30"; 20];
     cells.push("14:30");
-    let error = error_message(column(cells), &defaults());
+    let error = error_message(table_with_cells(cells), &defaults());
     assert!(
         error.contains("t.csv:22, column `x`: `14:30` has no date, but the column's other cells have one"),
         "{error}"
@@ -333,52 +340,56 @@ fn times_of_day_are_read_without_a_date() {
 #[test]
 fn a_column_of_at_least_ten_different_dates_of_eight_digits_is_read_as_dates() {
     let days: Vec<String> = (1..=28).map(|day| format!("202001{day:02}")).collect();
-    let column_of = |cells: &[String]| column(cells.iter().map(String::as_str));
+    let column_of = |cells: &[String]| table_with_cells(cells.iter().map(String::as_str));
     let found = read_default(column_of(&days));
     assert_eq!(times(&found.table, "x")[4], 18266 * 86400);
     let note = "column `x` is read as dates (`20200101`); `--numeric x` reads them as numbers";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
     let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..defaults() };
     assert_eq!(numbers(&read_text(column_of(&days), &forced).unwrap().table, "x")[0], Some(20_200_101.0));
-    assert_eq!(kind(&column_of(&days[..9]), "x"), ColumnKind::Number, "only nine different dates");
-    assert_eq!(kind(&column_of(&vec![days[0].clone(); 50]), "x"), ColumnKind::Number, "only one different date");
+    assert_eq!(kind_of_column(&column_of(&days[..9]), "x"), ColumnKind::Number, "only nine different dates");
+    assert_eq!(
+        kind_of_column(&column_of(&vec![days[0].clone(); 50]), "x"),
+        ColumnKind::Number,
+        "only one different date"
+    );
     let counted: Vec<String> = (20_200_101..20_200_160).map(|number| number.to_string()).collect();
-    assert_eq!(kind(&column_of(&counted), "x"), ColumnKind::Number, "some of them are not dates");
+    assert_eq!(kind_of_column(&column_of(&counted), "x"), ColumnKind::Number, "some of them are not dates");
 }
 
 #[test]
 fn an_ambiguous_order_of_day_and_month_gives_a_note() {
-    let found = read_default(column(["03/04/2010", "05/06/2010"]));
+    let found = read_default(table_with_cells(["03/04/2010", "05/06/2010"]));
     // 2010-04-03 is 14702 days after 1970-01-01.
     assert_eq!(times(&found.table, "x")[0], 14702 * 86400);
     let note = "column `x`: no date shows whether the day or the month comes first (`03/04/2010`); the day is assumed to come \
                 first; `--month-first` reads the month first";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
     let given = Reading { month_first: Some(true), ..defaults() };
-    let month_first = read_text(column(["03/04/2010", "05/06/2010"]), &given).unwrap();
+    let month_first = read_text(table_with_cells(["03/04/2010", "05/06/2010"]), &given).unwrap();
     assert_eq!(times(&month_first.table, "x")[0], 14672 * 86400);
     for cells in [["31/01/2010", "03/04/2010"], ["01/31/2010", "03/04/2010"], ["03/03/2010", "2010-01-31"]] {
-        let notes = read_default(column(cells)).notes;
+        let notes = read_default(table_with_cells(cells)).notes;
         assert!(!notes.iter().any(|note| note.contains("comes first")), "{notes:?}");
     }
     let mut cells = vec!["31/01/2010"; 20];
     cells.push("01/31/2010");
-    let error = error_message(column(cells), &defaults());
+    let error = error_message(table_with_cells(cells), &defaults());
     let problem =
         "t.csv:22, column `x`: `01/31/2010` has the month first, but the column's other dates have the day first";
     assert!(error.contains(problem), "{error}");
 }
 
 #[test]
-fn ambiguous_dates_are_read_in_the_order_of_the_earlier_table() {
+fn ambiguous_dates_are_read_with_the_day_and_month_order_of_the_earlier_table() {
     let time = BTreeMap::from([("x".to_owned(), ColumnKind::Time)]);
     for (before, day) in [("01/31/2010", 14672), ("31/01/2010", 14702)] {
-        let writing = Some(read_default(column([before, "03/04/2010"])).writing);
+        let writing = Some(read_default(table_with_cells([before, "03/04/2010"])).writing);
         let like_earlier = Reading { writing, kinds: time.clone(), ..defaults() };
-        let ambiguous = read_text(column(["03/04/2010", "N/A"]), &like_earlier).unwrap();
+        let ambiguous = read_text(table_with_cells(["03/04/2010", "N/A"]), &like_earlier).unwrap();
         assert_eq!(times(&ambiguous.table, "x"), [day * 86400, Values::NO_TIME], "{before}");
         // If the dates of the table itself show the order, the order of the earlier table is ignored.
-        let unambiguous = read_text(column(["03/04/2010", "31/01/2010"]), &like_earlier).unwrap();
+        let unambiguous = read_text(table_with_cells(["03/04/2010", "31/01/2010"]), &like_earlier).unwrap();
         assert_eq!(times(&unambiguous.table, "x")[0], 14702 * 86400);
     }
 }
@@ -389,15 +400,16 @@ fn ambiguous_dates_are_read_in_the_order_of_the_earlier_table() {
 fn a_column_of_text_that_is_mostly_numbers_gives_a_warning() {
     let mut cells: Vec<String> = (0..60).map(|row| format!("{row}.5")).collect();
     cells.extend(["bad", "bad", "bad", "worse"].map(String::from).into_iter().cycle().take(20));
-    let content = column(cells.iter().map(String::as_str));
+    let content = table_with_cells(cells.iter().map(String::as_str));
     let table = read_default(&content).table;
-    let notes: Vec<String> = warnings(&table, &defaults()).iter().map(rendered).collect();
+    let notes: Vec<String> = warnings(&table, &defaults()).iter().map(render_note).collect();
     let expected = "column `x`: is read as text, although 60 of its 80 cells are numbers; the most frequent other cell is \
                     `bad` (15 times), which is not read as missing; `--missing bad` reads it as missing";
     assert_eq!(notes, [expected]);
     let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Category)]), ..defaults() };
     assert!(warnings(&table, &forced).is_empty(), "the user asked for a category");
-    for content in [column(["red", "blue", "3", "green", "4"]), column(["02139", "10001", "94103"])] {
+    for content in [table_with_cells(["red", "blue", "3", "green", "4"]), table_with_cells(["02139", "10001", "94103"])]
+    {
         assert!(warnings(&read_default(content).table, &defaults()).is_empty());
     }
 }
@@ -409,7 +421,7 @@ fn a_repeated_value_far_from_all_others_gives_a_warning() {
         let a = if row % 20 == 0 { "-200".into() } else { format!("{}.{}", row % 45, row % 10) };
         content += &format!("{a},{a},{}\n", row % 7);
     }
-    let notes: Vec<String> = warnings(&read_default(content).table, &defaults()).iter().map(rendered).collect();
+    let notes: Vec<String> = warnings(&read_default(content).table, &defaults()).iter().map(render_note).collect();
     let expected = "columns `a`, `b`: -200 is far from all other values and repeats; does -200 mean missing? \
                     `--missing -200` reads it as missing";
     assert_eq!(notes, [expected]);
@@ -418,7 +430,7 @@ fn a_repeated_value_far_from_all_others_gives_a_warning() {
 // Files that cannot be read
 
 /// A text in UTF-16 (`width` is 2) or UTF-32 (`width` is 4).
-fn encoded(text: &str, width: usize, big_endian: bool, byte_order_mark: bool) -> Vec<u8> {
+fn utf_16_or_32(text: &str, width: usize, big_endian: bool, byte_order_mark: bool) -> Vec<u8> {
     let marked = format!("{}{text}", if byte_order_mark { "\u{feff}" } else { "" });
     let bytes = |unit: u32| {
         let bytes = if big_endian { unit.to_be_bytes() } else { unit.to_le_bytes() };
@@ -441,16 +453,17 @@ fn the_error_for_text_in_utf_16_or_utf_32_names_the_encoding() {
     for text in tables {
         for (width, big, iconv) in [(2, false, "16le"), (2, true, "16be"), (4, false, "32le"), (4, true, "32be")] {
             let name = &iconv[..2];
-            let bytes = encoded(&text, width, big, false);
+            let bytes = utf_16_or_32(&text, width, big, false);
             let expected = format!(
-                "t.csv: is UTF-{name} text without a byte order mark\nhint: save it as UTF-8: `iconv -f utf-{iconv} -t utf-8 \
+                "t.csv: is UTF-{name} text without a byte order mark\nhint: save the file as UTF-8: `iconv -f utf-{iconv} -t utf-8 \
                  FILE > NEW`"
             );
             assert_eq!(error_message(&bytes, &defaults()), expected);
             assert_eq!(error_message(gzip(&bytes), &defaults()), expected, "compressed");
-            let bytes = encoded(&text, width, big, true);
-            let expected =
-                format!("t.csv: is UTF-{name} text\nhint: save it as UTF-8: `iconv -f utf-{name} -t utf-8 FILE > NEW`");
+            let bytes = utf_16_or_32(&text, width, big, true);
+            let expected = format!(
+                "t.csv: is UTF-{name} text\nhint: save the file as UTF-8: `iconv -f utf-{name} -t utf-8 FILE > NEW`"
+            );
             assert_eq!(error_message(&bytes, &defaults()), expected);
             assert_eq!(error_message(gzip(&bytes), &defaults()), expected, "compressed");
         }
@@ -497,7 +510,7 @@ fn the_error_for_an_unsupported_parquet_codec_names_the_codec() {
         let source = folder.file("t.parquet", with_declared_codec(&bytes, codec));
         let error = read(&source, &defaults()).unwrap_err().to_string();
         let expected = format!(
-            "t.parquet: is compressed with {name}, which is not supported\nhint: write it again, compressed with snappy or zstd"
+            "t.parquet: is compressed with {name}, which is not supported\nhint: write the file again, compressed with snappy or zstd"
         );
         assert!(error.ends_with(&expected), "{error}");
     }
@@ -528,20 +541,21 @@ fn messages_about_columns_of_unsupported_types_name_the_type_and_give_a_hint() {
     };
     let some = RecordBatch::try_from_iter([("x", x), ("money", money.clone()), ("clock", clock)]).unwrap();
     let notes = [
-        "column `money` is left out: its type decimal256(50, 2) cannot be read; write it as float64 or decimal128",
-        "column `clock` is left out: its type time of day cannot be read; write it as text or as a timestamp",
+        "column `money` is left out: its type decimal256(50, 2) cannot be read; write the column as float64 or decimal128",
+        "column `clock` is left out: its type time of day cannot be read; write the column as text or as a timestamp",
     ];
     for (name, bytes) in [("t.parquet", parquet_of(&some)), ("t.arrow", arrow(&some))] {
         let source = folder.file(name, bytes);
-        let found: Vec<String> = Reader::open(&source, &defaults()).unwrap().notes().iter().map(rendered).collect();
+        let found: Vec<String> = Reader::open(&source, &defaults()).unwrap().notes().iter().map(render_note).collect();
         assert_eq!(found, notes, "{name}");
         let only = Reading { only: Some(vec!["money".into()]), ..defaults() };
         let error = read(&source, &only).unwrap_err().to_string();
-        let expected = "column `money`: is of type decimal256(50, 2), which cannot be read\nhint: write it as float64 or decimal128";
+        let expected = "column `money`: is of type decimal256(50, 2), which cannot be read\nhint: write the column as float64 or decimal128";
         assert!(error.ends_with(expected), "{error}");
     }
     let none = RecordBatch::try_from_iter([("money", money), ("wait", duration)]).unwrap();
     let error = read(&folder.file("none.arrow", arrow(&none)), &defaults()).unwrap_err().to_string();
-    let expected = "none.arrow: has no columns that can be read: `money` is of type decimal256(50, 2)\nhint: write it as float64 or decimal128";
+    let expected = "none.arrow: has no columns that can be read: `money` is of type decimal256(50, 2)\n\
+                    hint: write the column as float64 or decimal128";
     assert!(error.ends_with(expected), "{error}");
 }

@@ -89,12 +89,12 @@ fn library_messages_do_not_contain_command_line_options() {
         ("scorewise-cli", false),
         ("scorewise-py", false),
     ] {
-        for path in sources(&crates.join(folder).join("src")) {
+        for path in rust_files(&crates.join(folder).join("src")) {
             let source = fs::read_to_string(&path).unwrap();
             for (line, text) in string_literals(source.split("#[cfg(test)]").next().unwrap()) {
-                let named = options(&text);
+                let named = option_positions(&text);
                 if if is_library {
-                    named.iter().any(|at| !is_allowed(&text, *at))
+                    named.iter().any(|at| !is_allowed_option(&text, *at))
                 } else {
                     named == [0] && is_name(&text)
                 } {
@@ -110,9 +110,9 @@ fn library_messages_do_not_contain_command_line_options() {
     );
 }
 
-/// Whether the option at position `at` is an exception: `--name` may occur in the strings of libraries as a CSS property, in a complete command
-/// line, and in the instructions on the report page.
-fn is_allowed(text: &str, at: usize) -> bool {
+/// Strings of libraries must not contain options such as `--name`. Returns whether the option at position `at` is allowed nevertheless: as a CSS
+/// property, in a complete command line, or in the instructions on the report page.
+fn is_allowed_option(text: &str, at: usize) -> bool {
     let before = &text[..at];
     ["var(", "style=\"", "style=\\\""].iter().any(|end| before.ends_with(end))
         || ["`scorewise scores ", "<code>"].iter().any(|end| before.ends_with(end))
@@ -123,17 +123,17 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The positions in `text` of all options of the form `--name`.
-fn options(text: &str) -> Vec<usize> {
+fn option_positions(text: &str) -> Vec<usize> {
     let name = |at: &usize| text[at + 2..].starts_with(|character: char| character.is_ascii_lowercase());
     text.match_indices("--").map(|(at, _)| at).filter(name).collect()
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            files.extend(sources(&path));
+            files.extend(rust_files(&path));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             files.push(path);
         }

@@ -97,7 +97,7 @@ fn check_mutations(name: &str, original: &[u8], seed: u64, times: usize) {
     file.write_and_read(original).expect("the original file can be read");
     let mut tables = 0;
     for time in 0..times {
-        let bytes = mutated(original, &mut random);
+        let bytes = mutated_copy(original, &mut random);
         let _measuring = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
         let start = Instant::now();
         let before = IN_USE.load(Ordering::Relaxed);
@@ -130,7 +130,7 @@ fn decompressed_size(bytes: &[u8]) -> usize {
     bytes.len() + total
 }
 
-fn mutated(original: &[u8], random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
+fn mutated_copy(original: &[u8], random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     let mut bytes = original.to_vec();
     let mut below = |limit: usize| (random.next_u64() % limit.max(1) as u64) as usize;
     for _ in 0..=below(3) {
@@ -168,18 +168,18 @@ fn mutated(original: &[u8], random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
 }
 
 /// The first `count` lines of a built-in table.
-fn lines(compressed: &[u8], count: usize) -> Vec<u8> {
+fn first_lines(compressed: &[u8], count: usize) -> Vec<u8> {
     let mut text = String::new();
     MultiGzDecoder::new(compressed).read_to_string(&mut text).unwrap();
     text.split_inclusive('\n').take(count).collect::<String>().into_bytes()
 }
 
 fn adult_text() -> Vec<u8> {
-    lines(include_bytes!("../data/adult.data.gz"), 120)
+    first_lines(include_bytes!("../data/adult.data.gz"), 120)
 }
 
 fn pollution_text() -> Vec<u8> {
-    lines(include_bytes!("../data/PRSA_data_2010.1.1-2014.12.31.csv.gz"), 200)
+    first_lines(include_bytes!("../data/PRSA_data_2010.1.1-2014.12.31.csv.gz"), 200)
 }
 
 /// The first rows of the built-in table `pollution` as an Arrow batch, with additional columns of booleans and times.

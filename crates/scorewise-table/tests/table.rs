@@ -129,7 +129,7 @@ fn a_file_in_the_format_of_the_uci_air_quality_table_can_be_read() {
 }
 
 #[test]
-fn none_and_null_are_classes_and_other_markers_are_missing() {
+fn none_and_null_are_classes_and_the_other_markers_are_missing_values() {
     let table = read_text("class,x,b\nNone,1,yes\n?,NA,No\nnull,NaN,TRUE\n,nan,\n", &defaults()).unwrap();
     let class = strings(&table, "class");
     assert_eq!(class, [Some("None".into()), None, Some("null".into()), None]);
@@ -234,11 +234,11 @@ fn errors_name_the_location_and_give_a_hint() {
         ),
         (
             b"PK\x03\x04rest".to_vec(),
-            "t.csv: is a zip archive or a spreadsheet\nhint: unpack it, or save the sheet as CSV",
+            "t.csv: is a zip archive or a spreadsheet\nhint: unpack the archive, or save the sheet as CSV",
         ),
         (
             b"\xff\xfea\0".to_vec(),
-            "t.csv: is UTF-16 text\nhint: save it as UTF-8: `iconv -f utf-16 -t utf-8 FILE > NEW`",
+            "t.csv: is UTF-16 text\nhint: save the file as UTF-8: `iconv -f utf-16 -t utf-8 FILE > NEW`",
         ),
     ];
     for (content, expected) in cases {
@@ -399,7 +399,7 @@ mod columnar {
         RecordBatch::try_from_iter(columns).unwrap()
     }
 
-    fn check(table: &Table, rows: usize) {
+    fn check_columns(table: &Table, rows: usize) {
         use ColumnKind::{Boolean, Category, Number, Time};
         let expected = [
             ("count", Number),
@@ -469,7 +469,7 @@ mod columnar {
                 reader.notes().iter().map(ToString::to_string).collect::<Vec<_>>(),
                 ["column `list` is left out: its type list cannot be read; write one value in each row"]
             );
-            check(&read(&source, &defaults()).unwrap(), 10_000);
+            check_columns(&read(&source, &defaults()).unwrap(), 10_000);
         }
     }
 
@@ -527,7 +527,7 @@ mod columnar {
             for stream in [false, true] {
                 for codec in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
                     let source = folder.file("t.arrow", arrow(&batch, stream, codec));
-                    check(&read(&source, &defaults()).unwrap(), rows as usize);
+                    check_columns(&read(&source, &defaults()).unwrap(), rows as usize);
                     let largest = Reader::open(&source, &defaults()).unwrap().map(|chunk| chunk.unwrap().rows()).max();
                     assert!(largest.unwrap() <= 1 << 17);
                 }
@@ -546,7 +546,10 @@ mod columnar {
         ] {
             let error = read(&folder.file(name, &bytes[..bytes.len() * 2 / 3]), &defaults()).unwrap_err().to_string();
             assert!(error.contains(&format!("{name}: cannot be read as")), "{error}");
-            assert!(error.ends_with("hint: it may be damaged or truncated; write or download it again"), "{error}");
+            assert!(
+                error.ends_with("hint: the file may be damaged or truncated; write or download it again"),
+                "{error}"
+            );
         }
     }
 }

@@ -6,11 +6,11 @@ use scorewise_table::groups::{Neighbours, RowOrder};
 use scorewise_table::table::{Category, Column, Lines, Table, Values};
 use scorewise_table::target::{ComparisonOperator, ConditionValue, LabelRule, Labels, Target};
 
-fn number(name: &str, values: &[f64]) -> Column {
+fn number_column(name: &str, values: &[f64]) -> Column {
     Column { name: name.into(), values: Values::Number(values.to_vec()) }
 }
 
-fn strings(name: &str, levels: &[&str], codes: &[u32]) -> Column {
+fn string_column(name: &str, levels: &[&str], codes: &[u32]) -> Column {
     let levels = levels.iter().map(|level| (*level).to_string()).collect();
     Column { name: name.into(), values: Values::Category(Category { codes: codes.to_vec(), levels }) }
 }
@@ -23,11 +23,11 @@ fn parse(text: &str, table: &Table) -> Target {
     Target::parse(text, table, None, 0).unwrap().0
 }
 
-fn refused(text: &str, table: &Table, positive: Option<&str>) -> String {
+fn parse_error(text: &str, table: &Table, positive: Option<&str>) -> String {
     Target::parse(text, table, positive, 0).unwrap_err().to_string()
 }
 
-fn classes(target: &Target, table: &Table) -> Vec<u32> {
+fn class_of_each_row(target: &Target, table: &Table) -> Vec<u32> {
     target.labels(table, &Neighbours::new(table, &RowOrder::default()).unwrap()).unwrap().0.classes
 }
 
@@ -36,7 +36,7 @@ const MISSING: f64 = f64::NAN;
 
 #[test]
 fn conditions_are_evaluated_with_every_operator() {
-    let table = table(vec![number("pm2.5", &[399.0, 400.0, 401.0, MISSING])]);
+    let table = table(vec![number_column("pm2.5", &[399.0, 400.0, 401.0, MISSING])]);
     let cases = [
         (">", [0, 0, 1]),
         (">=", [0, 1, 1]),
@@ -52,16 +52,16 @@ fn conditions_are_evaluated_with_every_operator() {
             [format!("pm2.5 {operator} 400"), format!("pm2.5{operator}400"), format!(" `pm2.5`  {operator} 4e2 ")]
         {
             let target = parse(&text, &table);
-            assert_eq!(classes(&target, &table), [expected[0], expected[1], expected[2], NO_LABEL], "{text}");
+            assert_eq!(class_of_each_row(&target, &table), [expected[0], expected[1], expected[2], NO_LABEL], "{text}");
         }
     }
-    assert_eq!(classes(&parse("pm2.5 > -1", &table), &table)[..3], [1, 1, 1]);
+    assert_eq!(class_of_each_row(&parse("pm2.5 > -1", &table), &table)[..3], [1, 1, 1]);
 }
 
 #[test]
 fn column_names_may_contain_spaces_brackets_and_operators() {
     let names = ["T [°C] > 20", "a = b", "x>", "wind speed (m/s)", "größe <= é"];
-    let columns = names.iter().map(|name| number(name, &[0.0, 1.0, 1.0])).collect();
+    let columns = names.iter().map(|name| number_column(name, &[0.0, 1.0, 1.0])).collect();
     let table = table(columns);
     for name in names {
         assert_eq!(parse(name, &table).column, name);
@@ -80,17 +80,17 @@ fn column_names_may_contain_spaces_brackets_and_operators() {
 
 #[test]
 fn strings_can_only_be_compared_for_equality() {
-    let table = table(vec![strings("state", &["None", "on fire", "off"], &[0, 1, 2, NO_LABEL])]);
+    let table = table(vec![string_column("state", &["None", "on fire", "off"], &[0, 1, 2, NO_LABEL])]);
     for text in ["state = on fire", "state=\"on fire\"", "state == 'on fire'"] {
-        assert_eq!(classes(&parse(text, &table), &table), [0, 1, 0, NO_LABEL], "{text}");
+        assert_eq!(class_of_each_row(&parse(text, &table), &table), [0, 1, 0, NO_LABEL], "{text}");
     }
-    assert_eq!(classes(&parse("state != None", &table), &table), [0, 1, 1, NO_LABEL]);
+    assert_eq!(class_of_each_row(&parse("state != None", &table), &table), [0, 1, 1, NO_LABEL]);
     assert_eq!(
-        refused("state > on fire", &table, None),
+        parse_error("state > on fire", &table, None),
         "target: `state` holds text, which cannot be compared with >\nhint: use = or !="
     );
     assert_eq!(
-        refused("state = on fier", &table, None),
+        parse_error("state = on fier", &table, None),
         "target: `state` has no value `on fier`\nhint: did you mean `on fire`?"
     );
 }
@@ -98,15 +98,25 @@ fn strings_can_only_be_compared_for_equality() {
 #[test]
 fn invalid_targets_are_refused_with_a_hint() {
     let time = Column { name: "when".into(), values: Values::Time(vec![0, 1, 2]) };
-    let table =
-        table(vec![number("income", &[1.0, 2.0, 2.0]), time, number("one", &[7.0; 3]), number("none", &[MISSING; 3])]);
+    let table = table(vec![
+        number_column("income", &[1.0, 2.0, 2.0]),
+        time,
+        number_column("one", &[7.0; 3]),
+        number_column("none", &[MISSING; 3]),
+    ]);
     let cases = [
         ("incom", "target: `test.csv` has no column `incom`\nhint: did you mean `income`?"),
         ("incom > 5", "target: `test.csv` has no column `incom`\nhint: did you mean `income`?"),
         ("zebra", "target: `test.csv` has no column `zebra`\nhint: the columns are `income`, `when`, `one`, `none`"),
         ("", "target: `test.csv` has no column ``\nhint: the columns are `income`, `when`, `one`, `none`"),
-        ("income > ten", "target: `income` holds numbers, and `ten` is not a number\nhint: compare the column with a number"),
-        ("income > inf", "target: `income` holds numbers, and `inf` is not a number\nhint: compare the column with a number"),
+        (
+            "income > ten",
+            "target: `income` holds numbers, and `ten` is not a number\nhint: compare the column with a number",
+        ),
+        (
+            "income > inf",
+            "target: `income` holds numbers, and `inf` is not a number\nhint: compare the column with a number",
+        ),
         ("income >", "target: the condition on `income` has nothing to compare with\nhint: write it as `COLUMN > 400`"),
         ("when > 5", "target: `when` holds times, which cannot be a target\nhint: name a column of classes or numbers"),
         (
@@ -121,38 +131,38 @@ fn invalid_targets_are_refused_with_a_hint() {
         ("none", "test.csv, column `none`: no row has a value\nhint: choose another column with `target`"),
     ];
     for (text, message) in cases {
-        assert_eq!(refused(text, &table, None), message, "{text}");
+        assert_eq!(parse_error(text, &table, None), message, "{text}");
     }
     assert_eq!(
-        refused("income", &table, Some("3")),
+        parse_error("income", &table, Some("3")),
         "positive: `3` is not a class of `income`\nhint: the classes are `1`, `2`"
     );
-    assert!(refused("income > 1", &table, Some("1")).starts_with("positive: `1` cannot be the positive class"));
-    assert!(refused("x", &Table::default(), None).contains("no rows"));
+    assert!(parse_error("income > 1", &table, Some("1")).starts_with("positive: `1` cannot be the positive class"));
+    assert!(parse_error("x", &Table::default(), None).contains("no rows"));
 }
 
 #[test]
 fn a_column_with_too_many_different_values_is_refused_as_a_target() {
     let values: Vec<f64> = (0..101).map(f64::from).collect();
-    let message = refused("x", &table(vec![number("x", &values)]), None);
+    let message = parse_error("x", &table(vec![number_column("x", &values)]), None);
     assert_eq!(
         message,
         "test.csv, column `x`: has 101 different values; a target can have at most 100 classes\n\
          hint: write a condition instead: `target x > 10`"
     );
-    assert_eq!(parse("x", &table(vec![number("x", &values[1..])])).classes().len(), 100);
+    assert_eq!(parse("x", &table(vec![number_column("x", &values[1..])])).classes().len(), 100);
 }
 
 #[test]
 fn the_rarer_class_is_positive_by_default() {
-    let table = table(vec![strings("income", &[">50K", "<=50K"], &[0, 1, 1, NO_LABEL, 1])]);
+    let table = table(vec![string_column("income", &[">50K", "<=50K"], &[0, 1, 1, NO_LABEL, 1])]);
     let (target, notes) = Target::parse("income", &table, None, 0).unwrap();
     assert_eq!(target.classes(), ["<=50K", ">50K"]);
     assert_eq!(
         notes[0].to_string(),
         "column `income`: the positive class is `>50K`, the rarer one (1 of 4 rows); `positive` chooses the other"
     );
-    assert_eq!(classes(&target, &table), [1, 0, 0, NO_LABEL, 0]);
+    assert_eq!(class_of_each_row(&target, &table), [1, 0, 0, NO_LABEL, 0]);
     let (target, notes) = Target::parse("income", &table, Some("<=50K"), 0).unwrap();
     assert_eq!((target.classes(), notes.len()), (vec![">50K".to_string(), "<=50K".to_string()], 0));
 }
@@ -160,8 +170,8 @@ fn the_rarer_class_is_positive_by_default() {
 #[test]
 fn numbers_and_booleans_are_classes_too() {
     let table = table(vec![
-        number("quality", &[10.0, 9.0, 10.0, MISSING, 8.5]),
-        number("y", &[1.0, 2.0, 2.0, 1.0, 1.0]),
+        number_column("quality", &[10.0, 9.0, 10.0, MISSING, 8.5]),
+        number_column("y", &[1.0, 2.0, 2.0, 1.0, 1.0]),
         Column {
             name: "b".into(),
             values: Values::Boolean(vec![Some(true), None, Some(false), Some(true), Some(false)]),
@@ -170,22 +180,24 @@ fn numbers_and_booleans_are_classes_too() {
     let (target, notes) = Target::parse("quality", &table, None, 0).unwrap();
     assert_eq!(target.classes(), ["8.5", "9", "10"]);
     assert_eq!(notes[0].to_string(), "column `quality`: 3 classes: `8.5`, `9`, `10`");
-    assert_eq!(classes(&target, &table), [2, 1, 2, NO_LABEL, 0]);
+    assert_eq!(class_of_each_row(&target, &table), [2, 1, 2, NO_LABEL, 0]);
     let (target, _) = Target::parse("y", &table, Some("1.0"), 0).unwrap();
     assert_eq!(target.classes(), ["2", "1"]);
-    assert_eq!(classes(&target, &table), [1, 0, 0, 1, 1]);
+    assert_eq!(class_of_each_row(&target, &table), [1, 0, 0, 1, 1]);
     // If both classes are equally frequent, the second is positive, so that `true` and 1 are positive.
     assert_eq!(parse("b", &table).classes(), ["false", "true"]);
-    assert_eq!(classes(&parse("b = false", &table), &table), [0, NO_LABEL, 1, 0, 1]);
+    assert_eq!(class_of_each_row(&parse("b = false", &table), &table), [0, NO_LABEL, 1, 0, 1]);
     let (target, notes) = Target::parse("quality", &table, Some("9"), 0).unwrap();
-    assert_eq!(classes(&target, &table), [0, 1, 0, NO_LABEL, 0]);
+    assert_eq!(class_of_each_row(&target, &table), [0, 1, 0, NO_LABEL, 0]);
     assert_eq!(notes[0].to_string(), "column `quality`: 3 classes: `9` is predicted against all others");
 }
 
 #[test]
 fn with_a_lead_the_label_is_a_later_value_of_the_same_group() {
-    let table =
-        table(vec![number("x", &[1.0, 5.0, 9.0, MISSING, 9.0, 1.0]), strings("g", &["a", "b"], &[0, 1, 0, 1, 1, 0])]);
+    let table = table(vec![
+        number_column("x", &[1.0, 5.0, 9.0, MISSING, 9.0, 1.0]),
+        string_column("g", &["a", "b"], &[0, 1, 0, 1, 1, 0]),
+    ]);
     let (target, _) = Target::parse("x > 4", &table, None, 1).unwrap();
     assert_eq!((target.hidden(), parse("x > 4", &table).hidden()), (None, Some("x")));
     let (labels, notes) =
@@ -207,9 +219,9 @@ fn with_a_lead_the_label_is_a_later_value_of_the_same_group() {
 
 #[test]
 fn the_error_for_an_unknown_class_names_the_line() {
-    let training = table(vec![strings("y", &["a", "b"], &[0, 1])]);
+    let training = table(vec![string_column("y", &["a", "b"], &[0, 1])]);
     let target = parse("y", &training);
-    let new = table(vec![strings("y", &["b", "c"], &[0, 0, 1])]);
+    let new = table(vec![string_column("y", &["b", "c"], &[0, 0, 1])]);
     let error = target.labels(&new, &Neighbours::new(&new, &RowOrder::default()).unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -219,7 +231,7 @@ fn the_error_for_an_unknown_class_names_the_line() {
 
 #[test]
 fn targets_are_unchanged_after_a_json_round_trip_and_invalid_ones_are_refused() {
-    let table = table(vec![number("x", &[1.0, 5.0]), strings("y", &["a", "b"], &[0, 1])]);
+    let table = table(vec![number_column("x", &[1.0, 5.0]), string_column("y", &["a", "b"], &[0, 1])]);
     for text in ["x >= 1.5", "x", "y != a"] {
         let (target, _) = Target::parse(text, &table, None, 3).unwrap();
         target.check().unwrap();

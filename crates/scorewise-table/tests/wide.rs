@@ -14,35 +14,35 @@ use crate::table_files::ScratchFolder;
 const COLUMNS: usize = 50_000;
 const ROWS: usize = 3;
 
-fn name(column: usize) -> String {
+fn column_name(column: usize) -> String {
     format!("column number {column}")
 }
 
-fn value(column: usize, row: usize) -> f64 {
+fn cell_value(column: usize, row: usize) -> f64 {
     (column * 7 % 1001) as f64 + row as f64
 }
 
 fn batch() -> RecordBatch {
     let column = |column: usize| -> (String, ArrayRef) {
-        (name(column), Arc::new((0..ROWS).map(|row| value(column, row)).collect::<Float64Array>()))
+        (column_name(column), Arc::new((0..ROWS).map(|row| cell_value(column, row)).collect::<Float64Array>()))
     };
     RecordBatch::try_from_iter((0..COLUMNS).map(column)).unwrap()
 }
 
 fn table() -> Table {
     let column = |column| Column {
-        name: name(column),
-        values: Values::Number((0..ROWS).map(|row| value(column, row)).collect()),
+        name: column_name(column),
+        values: Values::Number((0..ROWS).map(|row| cell_value(column, row)).collect()),
     };
     Table { file: "wide.csv".into(), columns: (0..COLUMNS).map(column).collect(), ..Table::default() }
 }
 
 /// The names of every second column.
 fn even_columns() -> Vec<String> {
-    (0..COLUMNS).step_by(2).map(name).collect()
+    (0..COLUMNS).step_by(2).map(column_name).collect()
 }
 
-fn check(source: &Source) {
+fn check_wide_table(source: &Source) {
     let all = read(source, &Reading::default()).unwrap();
     assert_eq!(all.columns, table().columns);
     let some = read(source, &Reading { only: Some(even_columns()), ..Reading::default() }).unwrap();
@@ -55,8 +55,8 @@ fn a_wide_table_can_be_read_from_every_format() {
     let folder = ScratchFolder::new();
     let files = ["csv", "parquet", "arrow"].map(|extension| folder.path().join(format!("wide.{extension}")));
     let [text, parquet, arrow] = &files;
-    let lines = (0..ROWS).map(|row| (0..COLUMNS).map(|column| value(column, row).to_string()).collect::<Vec<_>>());
-    let lines = std::iter::once((0..COLUMNS).map(name).collect()).chain(lines);
+    let lines = (0..ROWS).map(|row| (0..COLUMNS).map(|column| cell_value(column, row).to_string()).collect::<Vec<_>>());
+    let lines = std::iter::once((0..COLUMNS).map(column_name).collect()).chain(lines);
     std::fs::write(text, lines.map(|cells| cells.join(",") + "\n").collect::<String>()).unwrap();
     let batch = batch();
     let file = std::fs::File::create(parquet).unwrap();
@@ -68,7 +68,7 @@ fn a_wide_table_can_be_read_from_every_format() {
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
     for file in files {
-        check(&Source::File(file));
+        check_wide_table(&Source::File(file));
     }
 }
 
@@ -79,7 +79,7 @@ fn a_wide_table_can_be_encoded_with_thousands_of_names_in_the_settings() {
     let choice = EncodingOptions { drop: even_columns(), ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
     assert_eq!(encoder.inputs.len(), COLUMNS / 2);
-    let lagged: Vec<String> = (0..COLUMNS).skip(1).step_by(2).map(name).collect();
+    let lagged: Vec<String> = (0..COLUMNS).skip(1).step_by(2).map(column_name).collect();
     let choice = EncodingOptions {
         drop: even_columns(),
         keep: lagged.clone(),

@@ -1,8 +1,8 @@
 //! Writes models, rows and the predictions of scorewise for these rows into a folder, so that an ONNX runtime can be compared with them.
 //!
 //! `onnx_case FOLDER` writes a subfolder for each test model. It contains `model.onnx`, `model.scorewise`, three files of little-endian numbers
-//! (`rows.f32`, `probability.f64` and `label.i64`), and `case.json` with the shapes of these three. `onnx_case FOLDER MODEL TABLE` writes
-//! the same files for a model file and a table.
+//! (`rows.f32`, `probability.f64` and `label.i64`), and `case.json` with the shapes of the arrays in these three files. `onnx_case FOLDER
+//! MODEL TABLE` writes the same files for a model file and a table.
 
 #[path = "../tests/models/mod.rs"]
 mod models;

@@ -77,7 +77,7 @@ fn the_setting_cure_moves_the_first_predictions_into_the_support_of_the_prior() 
 }
 
 #[test]
-fn a_run_whose_predictions_leave_the_support_is_restarted() {
+fn a_training_run_whose_predictions_leave_the_support_of_the_prior_is_restarted() {
     // The learning rate is so large that one step moves all predictions out of the narrow support of the prior.
     let data = disc(300);
     let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.5,0.05"));
@@ -293,7 +293,7 @@ fn a_warm_start_works_with_many_classes() {
 }
 
 #[test]
-fn a_diverged_run_keeps_the_best_finite_weights() {
+fn a_diverged_training_run_keeps_the_best_finite_weights() {
     let data = disc(300);
     for objective in [cross_entropy(), softmax_cross_entropy()] {
         let mut settings = TrainingSetup::new(objective);

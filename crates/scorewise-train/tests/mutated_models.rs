@@ -63,13 +63,13 @@ struct MutationRandom {
 }
 
 impl MutationRandom {
-    fn below(&mut self, count: usize) -> usize {
+    fn number_below(&mut self, count: usize) -> usize {
         self.numbers_drawn += 1;
         ((u128::from(random_bits(self.seed, self.numbers_drawn)) * count as u128) >> 64) as usize
     }
 
-    fn byte(&mut self) -> u8 {
-        self.below(256) as u8
+    fn random_byte(&mut self) -> u8 {
+        self.number_below(256) as u8
     }
 }
 
@@ -101,7 +101,7 @@ fn check_loading(bytes: &[u8], what: &str) -> bool {
     }
 }
 
-fn originals() -> Vec<Vec<u8>> {
+fn original_files() -> Vec<Vec<u8>> {
     let small = [
         crate::models::binary(12, &[], 1, 0.3),
         crate::models::binary(1, &[3], 2, 0.5),
@@ -113,50 +113,50 @@ fn originals() -> Vec<Vec<u8>> {
 }
 
 /// Changes one of the files at random. Returns the index of the file, the kind of change as a number from 0 to 6, and the new bytes.
-fn mutated(originals: &[Vec<u8>], random: &mut MutationRandom) -> (usize, usize, Vec<u8>) {
-    let index = random.below(originals.len());
+fn mutated_file(originals: &[Vec<u8>], random: &mut MutationRandom) -> (usize, usize, Vec<u8>) {
+    let index = random.number_below(originals.len());
     let original = &originals[index];
     let mut bytes = original.clone();
-    let change = random.below(7);
+    let change = random.number_below(7);
     match change {
         0 => {
-            for _ in 0..=random.below(4) {
-                let offset = random.below(bytes.len());
-                bytes[offset] ^= 1 << random.below(8);
+            for _ in 0..=random.number_below(4) {
+                let offset = random.number_below(bytes.len());
+                bytes[offset] ^= 1 << random.number_below(8);
             }
         }
         1 => {
-            for _ in 0..=random.below(8) {
-                let offset = random.below(bytes.len());
-                bytes[offset] = random.byte();
+            for _ in 0..=random.number_below(8) {
+                let offset = random.number_below(bytes.len());
+                bytes[offset] = random.random_byte();
             }
         }
-        2 => bytes.truncate(random.below(bytes.len())),
+        2 => bytes.truncate(random.number_below(bytes.len())),
         3 => {
-            let (start, end) = (random.below(bytes.len()), random.below(bytes.len()));
+            let (start, end) = (random.number_below(bytes.len()), random.number_below(bytes.len()));
             bytes.drain(start.min(end)..start.max(end));
         }
         4 => {
-            let other = &originals[random.below(originals.len())];
-            let (head, tail) = (random.below(bytes.len()), random.below(other.len()));
+            let other = &originals[random.number_below(originals.len())];
+            let (head, tail) = (random.number_below(bytes.len()), random.number_below(other.len()));
             bytes.truncate(head);
             bytes.extend_from_slice(&other[tail..]);
         }
         5 => {
-            let offset = random.below(8);
-            bytes[offset] = random.byte();
-            if random.below(2) == 0 {
+            let offset = random.number_below(8);
+            bytes[offset] = random.random_byte();
+            if random.number_below(2) == 0 {
                 let near = (u64::from_le_bytes(original[..8].try_into().unwrap()))
-                    .wrapping_add_signed(random.below(64) as i64 - 32);
+                    .wrapping_add_signed(random.number_below(64) as i64 - 32);
                 bytes[..8].copy_from_slice(&near.to_le_bytes());
             }
         }
         _ => {
             // This change affects only the weights, where most changes leave the file valid.
             let start = 8 + u64::from_le_bytes(original[..8].try_into().unwrap()) as usize;
-            for _ in 0..=random.below(16) {
-                let offset = start + random.below(bytes.len() - start);
-                bytes[offset] = random.byte();
+            for _ in 0..=random.number_below(16) {
+                let offset = start + random.number_below(bytes.len() - start);
+                bytes[offset] = random.random_byte();
             }
         }
     }
@@ -165,12 +165,12 @@ fn mutated(originals: &[Vec<u8>], random: &mut MutationRandom) -> (usize, usize,
 
 #[test]
 fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
-    let originals = originals();
+    let originals = original_files();
     let models: Vec<Model> = originals.iter().map(|bytes| Model::from_bytes("m.scorewise", bytes).unwrap()).collect();
     let mut random = MutationRandom { seed: 4, numbers_drawn: 0 };
     let mut loaded = 0;
     for round in 0..10_000 {
-        let (index, change, bytes) = mutated(&originals, &mut random);
+        let (index, change, bytes) = mutated_file(&originals, &mut random);
         let what = format!("round {round}, change {change}");
         check_loading(&bytes, &what);
         let Ok(model) = Model::from_bytes("m.scorewise", &bytes) else { continue };
@@ -190,11 +190,11 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
 
 #[test]
 fn damaged_files_with_a_correct_checksum_load_or_give_a_clear_error() {
-    let originals = originals();
+    let originals = original_files();
     let mut random = MutationRandom { seed: 5, numbers_drawn: 0 };
     let mut accepted = 0;
     for round in 0..20_000 {
-        let (_, change, bytes) = mutated(&originals, &mut random);
+        let (_, change, bytes) = mutated_file(&originals, &mut random);
         accepted += usize::from(check_loading(
             &crate::models::with_checksum(bytes),
             &format!("round {round}, change {change}"),
@@ -205,30 +205,30 @@ fn damaged_files_with_a_correct_checksum_load_or_give_a_clear_error() {
 
 #[test]
 fn files_with_invalid_field_values_load_or_give_a_clear_error() {
-    let originals = originals();
+    let originals = original_files();
     let mut random = MutationRandom { seed: 6, numbers_drawn: 0 };
     let mut accepted = 0;
     for round in 0..10_000 {
-        let bytes = &originals[random.below(originals.len())];
+        let bytes = &originals[random.number_below(originals.len())];
         let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
         let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
         let text = header["__metadata__"]["scorewise"].as_str().unwrap();
         let mut description: Value = serde_json::from_str(text).unwrap();
-        let in_description = random.below(4) > 0;
-        for _ in 0..=random.below(2) {
+        let in_description = random.number_below(4) > 0;
+        for _ in 0..=random.number_below(2) {
             replace_random_value(if in_description { &mut description } else { &mut header }, &mut random);
         }
         // Numbers and nesting that `serde_json::Value` cannot represent are inserted into the JSON string.
         let replaced = |value: &Value, random: &mut MutationRandom| {
             let raw = ["1e999", "-1e400", "99999999999999999999999999", "1e-400", "-0.0", &"[".repeat(5000), "nul"];
-            value.to_string().replace("\"HOSTILE\"", raw[random.below(raw.len())])
+            value.to_string().replace("\"HOSTILE\"", raw[random.number_below(raw.len())])
         };
         if in_description {
             let text = replaced(&description, &mut random);
             header["__metadata__"]["scorewise"] = text.into();
         }
         let header = replaced(&header, &mut random);
-        let bytes = file(&header, &bytes[8 + length..]);
+        let bytes = file_with_checksum(&header, &bytes[8 + length..]);
         accepted += usize::from(check_loading(&bytes, &format!("round {round}: {header}")));
     }
     assert!((100..9_000).contains(&accepted), "{accepted} of 10000 were accepted");
@@ -243,10 +243,10 @@ fn replace_random_value(tree: &mut Value, random: &mut MutationRandom) {
             Value::Object(items) => items.len(),
             _ => 0,
         };
-        if children == 0 || random.below(6) == 0 {
+        if children == 0 || random.number_below(6) == 0 {
             break;
         }
-        let child = random.below(children);
+        let child = random.number_below(children);
         node = match node {
             Value::Array(items) => &mut items[child],
             Value::Object(items) => items.values_mut().nth(child).unwrap(),
@@ -254,7 +254,7 @@ fn replace_random_value(tree: &mut Value, random: &mut MutationRandom) {
         };
     }
     let old = node.take();
-    *node = match random.below(16) {
+    *node = match random.number_below(16) {
         0 => json!(u64::MAX),
         1 => json!(-1),
         2 => json!(i64::MIN),
@@ -305,7 +305,10 @@ fn memory_stays_bounded_for_files_that_expand_the_most() {
             edited[field] = json!("HOSTILE");
             let mut header = header.clone();
             header["__metadata__"]["scorewise"] = edited.to_string().replace("\"HOSTILE\"", &list).into();
-            check_loading(&file(&header.to_string(), &bytes[8 + length..]), &format!("{item} in {field}"));
+            check_loading(
+                &file_with_checksum(&header.to_string(), &bytes[8 + length..]),
+                &format!("{item} in {field}"),
+            );
         }
         for (field, value) in [
             (
@@ -318,12 +321,15 @@ fn memory_stays_bounded_for_files_that_expand_the_most() {
             edited["encoder"][field] = json!("HOSTILE");
             let mut header = header.clone();
             header["__metadata__"]["scorewise"] = edited.to_string().replace("\"HOSTILE\"", &value).into();
-            check_loading(&file(&header.to_string(), &bytes[8 + length..]), &format!("{item} in encoder.{field}"));
+            check_loading(
+                &file_with_checksum(&header.to_string(), &bytes[8 + length..]),
+                &format!("{item} in encoder.{field}"),
+            );
         }
         let mut outer = header.clone();
         outer["x"] = json!({"dtype": "F32", "shape": "HOSTILE", "data_offsets": [0, 0]});
         check_loading(
-            &file(&outer.to_string().replace("\"HOSTILE\"", &list), &bytes[8 + length..]),
+            &file_with_checksum(&outer.to_string().replace("\"HOSTILE\"", &list), &bytes[8 + length..]),
             &format!("{item} in a shape"),
         );
     }
@@ -331,10 +337,10 @@ fn memory_stays_bounded_for_files_that_expand_the_most() {
         .map(|name| format!("\"{name}\":{{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}},"))
         .collect();
     let header = format!("{{{many}{}", &header.to_string()[1..]);
-    check_loading(&file(&header, &bytes[8 + length..]), "many tensors");
+    check_loading(&file_with_checksum(&header, &bytes[8 + length..]), "many tensors");
 }
 
 /// A model file with this header and these tensors, and with a correct checksum.
-fn file(header: &str, data: &[u8]) -> Vec<u8> {
+fn file_with_checksum(header: &str, data: &[u8]) -> Vec<u8> {
     crate::models::with_checksum([&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat())
 }

@@ -14,7 +14,7 @@ fn equal_models_give_equal_bytes() {
 }
 
 #[test]
-fn the_file_contains_weights_and_threshold() {
+fn the_onnx_file_contains_the_weights_and_the_threshold() {
     let model = crate::models::binary(12, &[4], 1, 0.3);
     let bytes = onnx::export(&model).unwrap();
     let contains = |text: &[u8]| bytes.windows(text.len()).any(|window| window == text);

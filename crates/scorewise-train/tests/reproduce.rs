@@ -138,7 +138,7 @@ fn every_published_row_has_a_contender() {
 }
 
 #[test]
-fn a_contender_without_a_prior_has_one_task_for_both_values_of_the_cure() {
+fn a_contender_without_a_prior_has_one_task_for_both_values_of_the_setting_cure() {
     let all_tasks = tasks(&["tss"], &["ce", "uniform"], 2, &[false, true]);
     let settings: Vec<(String, bool)> = all_tasks.iter().map(|task| (task.contender.to_string(), task.cured)).collect();
     let one_repeat = [("ce".to_string(), false), ("uniform".into(), false), ("uniform".into(), true)];
@@ -146,7 +146,7 @@ fn a_contender_without_a_prior_has_one_task_for_both_values_of_the_cure() {
 }
 
 #[test]
-fn the_cure_makes_a_stuck_network_learn() {
+fn the_setting_cure_makes_a_stuck_network_learn() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let prior = "cosine:0.9,0.02";
     let pair = tasks(&["tss"], &[prior], 1, &[false, true]);
@@ -211,7 +211,7 @@ fn results_with_other_settings_are_computed_again() {
 }
 
 #[test]
-fn other_files_and_results_of_other_runs_are_refused() {
+fn files_without_results_and_results_of_other_experiments_or_seeds_are_refused() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all_tasks = tasks(&["csi"], &["persistence"], 1, &[false]);
     let path = results_path("other");

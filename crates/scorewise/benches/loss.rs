@@ -14,10 +14,10 @@ const ROWS: usize = 10_000_000;
 
 fn main() {
     let mut random = Random(1);
-    let labels: Vec<bool> = (0..ROWS).map(|_| random.next() < 0.02).collect();
+    let labels: Vec<bool> = (0..ROWS).map(|_| random.uniform() < 0.02).collect();
     let logits: Vec<f32> =
         labels.iter().map(|label| (random.normal() * 1.5 + if *label { 1.0 } else { -2.0 }) as f32).collect();
-    let weights: Vec<f32> = (0..ROWS).map(|_| random.next() as f32).collect();
+    let weights: Vec<f32> = (0..ROWS).map(|_| random.uniform() as f32).collect();
     let mut gradients = vec![vec![0f32; ROWS]; 5];
     let mut buffers = gradients.iter_mut();
     let mut buffer = || buffers.next().expect("one buffer per candidate");
@@ -130,7 +130,7 @@ fn main() {
     print_timings(&candidates, &timings);
 }
 
-/// Reads logits and labels and writes a gradient of the same size as the loss does, with minimal computation.
+/// Reads the logits and labels and writes a gradient, as the loss does, but with minimal computation.
 fn read_and_write_rows(logits: &[f32], labels: &[bool], gradient: &mut [f32]) {
     for ((out, z), label) in gradient.iter_mut().zip(logits).zip(labels) {
         *out = if *label { *z } else { -*z };

@@ -41,7 +41,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn main() {
     let mut random = Random(2);
-    let labels: Vec<bool> = (0..ROWS).map(|_| random.next() < 0.2).collect();
+    let labels: Vec<bool> = (0..ROWS).map(|_| random.uniform() < 0.2).collect();
     let probabilities: Vec<f32> = labels
         .iter()
         .map(|label| (1.0 / (1.0 + (-random.normal() - if *label { 0.5 } else { -1.5 }).exp())) as f32)

@@ -60,7 +60,7 @@ pub enum Error {
         /// Identifier of the sequence that occurs a second time.
         id: u32,
     },
-    /// A logit that is NaN or infinite where a softmax over all classes of the row is needed.
+    /// A logit of a multi-class or multi-label row is NaN or infinite.
     #[error("logits, row {row}, class {class}: {value} is not a finite number")]
     Logit {
         /// Index of the invalid row, counted from 0.

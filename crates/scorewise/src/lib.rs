@@ -70,7 +70,7 @@
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 //!
-//! With the feature `rayon`, sorting, sweeping and bootstrapping use all cores; the results are bit-identical.
+//! With the feature `rayon`, sorting, sweeping and bootstrapping use all cores; the results are bit-identical to those without it.
 
 pub mod formula;
 pub mod score;

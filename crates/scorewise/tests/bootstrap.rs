@@ -138,7 +138,7 @@ fn best_threshold_of_runs_of_rows_has_the_same_distribution_as_that_of_single_ro
 }
 
 #[test]
-fn bootstrap_of_runs_equals_bootstrap_of_rows_for_weights_strata_and_blocks() {
+fn bootstrap_of_runs_of_rows_equals_bootstrap_of_rows_for_weighted_stratified_and_block_resampling() {
     let data = two_forecasts(6, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let weighted = rows.weighted(&data.weights).unwrap();

@@ -83,7 +83,7 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
 }
 
 #[test]
-fn f32_rows_agree_with_f64_rows() {
+fn losses_and_gradients_of_f32_rows_agree_with_those_of_f64_rows() {
     let mut random = Random(12);
     for prior in all_priors()
         .into_iter()
@@ -283,12 +283,12 @@ fn losses_of_linear_scores_are_unbiased_over_mini_batches_given_the_class_counts
 }
 
 #[test]
-fn shape_of_every_registered_score_matches_its_values() {
+fn every_score_is_correctly_classified_as_linear_linear_fractional_or_nonlinear() {
     // The library derives the shape (linear, linear-fractional or nonlinear) from the formula. This test determines the shape independently,
     // from values and derivatives at random matrices.
     let mut random = Random(16);
     for score in all_scores() {
-        let expected = match (has_constant_gradient(&score, &mut random), is_projective(&score, &mut random)) {
+        let expected = match (has_constant_gradient(&score, &mut random), preserves_cross_ratios(&score, &mut random)) {
             (true, _) => Shape::Linear,
             (false, true) => Shape::LinearFractional,
             (false, false) => Shape::Nonlinear,
@@ -321,8 +321,8 @@ fn has_constant_gradient(score: &Score, random: &mut Random) -> bool {
 }
 
 /// Whether the cross-ratio of the scores at four points of a random line in (TP, FP) equals the cross-ratio of the points. This is so for a
-/// quotient of linear functions, which is a projective map on every line, and not for other functions.
-fn is_projective(score: &Score, random: &mut Random) -> bool {
+/// quotient of linear functions, which is a projective map on every line, but in general not for other functions.
+fn preserves_cross_ratios(score: &Score, random: &mut Random) -> bool {
     (0..20).all(|_| {
         let (p, n) = (7.0 + 50.0 * random.uniform(), 9.0 + 90.0 * random.uniform());
         let (from, to) = ([random.uniform(), random.uniform()], [random.uniform(), random.uniform()]);
@@ -339,7 +339,7 @@ fn is_projective(score: &Score, random: &mut Random) -> bool {
 }
 
 #[test]
-fn scores_respect_their_range_perfect_value_and_direction() {
+fn values_of_scores_agree_with_their_registered_range_perfect_value_and_direction() {
     let mut random = Random(17);
     for score in all_scores() {
         let row = score.row().unwrap();
@@ -513,7 +513,7 @@ fn losses_of_logits_in_the_far_tail_stay_finite() {
 }
 
 #[test]
-fn f32_rows_near_the_ends_of_the_support_are_accurate() {
+fn expected_matrix_of_f32_rows_is_accurate_near_the_ends_of_the_support() {
     for text in ["cosine:0.5,0.1", "triangular:0.5,0.2", "epanechnikov:0.5,0.2", "quartic:0.5,0.2", "uniform:0.4,0.6"] {
         let prior: Prior = text.parse().unwrap();
         let (low, high) = prior.support();
@@ -554,7 +554,7 @@ fn formulas_with_division_by_a_variable_are_not_classified_as_linear() {
 }
 
 #[test]
-fn infinite_cross_entropy_is_an_error() {
+fn infinite_cross_entropy_is_reported_as_an_error() {
     let logits = [f64::INFINITY, 0.0];
     let rows = Rows::new(Logits(&logits), &[false, true]).unwrap();
     assert!(CrossEntropy::plain().value(&rows).unwrap_err().to_string().contains("cross-entropy"));

@@ -72,7 +72,7 @@ impl ClassBatch {
     }
 
     /// A batch of the given rows and classes in the given order, with labels renumbered to match.
-    fn select(&self, rows: &[usize], classes: &[usize]) -> ClassBatch {
+    fn select_rows_and_classes(&self, rows: &[usize], classes: &[usize]) -> ClassBatch {
         let new_label = |label: u32| classes.iter().position(|class| *class == label as usize).unwrap() as u32;
         let cells = || rows.iter().flat_map(|row| classes.iter().map(move |class| row * self.classes + class));
         ClassBatch {
@@ -131,7 +131,7 @@ fn assert_same_matrix(got: &Confusion, expected: &Confusion, what: &str) {
 }
 
 /// Compares a gradient with fourth-order central differences.
-fn assert_gradient(at: &[f64], value_and_gradient: impl Fn(&[f64]) -> (f64, Vec<f64>), what: &str) {
+fn assert_gradient_matches_differences(at: &[f64], value_and_gradient: impl Fn(&[f64]) -> (f64, Vec<f64>), what: &str) {
     let (_, gradient) = value_and_gradient(at);
     let scale = gradient.iter().fold(0.0, |scale: f64, derivative| scale.max(derivative.abs()));
     assert!(scale > 1e-6, "{what}: the gradient is too small to compare");
@@ -166,16 +166,16 @@ fn gradient_of_one_versus_rest_matches_central_difference() {
                 let loss = one_versus_rest(name, prior, average);
                 let what = format!("{average}({name}), {prior:?}");
                 let plain = |z: &[f64]| value_and_gradient(&loss, &batch.with_logits(z).single_label_rows());
-                assert_gradient(&batch.logits, plain, &what);
+                assert_gradient_matches_differences(&batch.logits, plain, &what);
                 let weighted = |z: &[f64]| value_and_gradient(&loss, &batch.with_logits(z).weighted_rows());
-                assert_gradient(&batch.logits, weighted, &format!("{what}, weights"));
+                assert_gradient_matches_differences(&batch.logits, weighted, &format!("{what}, weights"));
                 let labels = |z: &[f64]| {
                     value_and_gradient(
                         &loss,
                         &batch.with_logits(z).multi_label_rows().weighted(&batch.weights).unwrap(),
                     )
                 };
-                assert_gradient(&batch.logits, labels, &format!("{what}, multi-label"));
+                assert_gradient_matches_differences(&batch.logits, labels, &format!("{what}, multi-label"));
             }
         }
     }
@@ -187,9 +187,9 @@ fn gradient_of_the_simplex_loss_matches_central_difference() {
     for name in MULTI_SCORES {
         for loss in [SimplexLoss::new(multi_score(name)), simplex_loss(name)] {
             let plain = |z: &[f64]| simplex_value_and_gradient(&loss, &batch.with_logits(z).single_label_rows());
-            assert_gradient(&batch.logits, plain, name);
+            assert_gradient_matches_differences(&batch.logits, plain, name);
             let weighted = |z: &[f64]| simplex_value_and_gradient(&loss, &batch.with_logits(z).weighted_rows());
-            assert_gradient(&batch.logits, weighted, &format!("{name}, weights"));
+            assert_gradient_matches_differences(&batch.logits, weighted, &format!("{name}, weights"));
         }
     }
 }
@@ -200,8 +200,12 @@ fn derivatives_with_respect_to_cells_match_central_difference() {
     let matrix = |cells: &[f64]| MultiConfusion::new(3, cells.to_vec()).unwrap();
     for name in MULTI_SCORES {
         let score = multi_score(name);
-        assert_gradient(&cells, |cells| score.value_and_derivatives(&matrix(cells)), name);
-        assert_gradient(&cells, |cells| score.loss_and_derivatives(&matrix(cells)), &format!("loss of {name}"));
+        assert_gradient_matches_differences(&cells, |cells| score.value_and_derivatives(&matrix(cells)), name);
+        assert_gradient_matches_differences(
+            &cells,
+            |cells| score.loss_and_derivatives(&matrix(cells)),
+            &format!("loss of {name}"),
+        );
         assert_close(score.value_and_derivatives(&matrix(&cells)).0, score.value(&matrix(&cells)), 1e-15, name);
         assert_close(score.loss_and_derivatives(&matrix(&cells)).0, score.loss(&matrix(&cells)), 1e-15, name);
     }
@@ -233,7 +237,7 @@ fn losses_and_gradients_in_f32_agree_with_f64() {
 }
 
 #[test]
-fn scores_agree_with_the_golden_file() {
+fn multi_class_scores_agree_with_values_of_other_tools() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("golden/multiclass.json")).unwrap();
     let cases = golden["cases"].as_array().unwrap();
     assert!(cases.len() > 100);
@@ -410,7 +414,7 @@ fn every_class_uses_its_own_prior() {
 fn gradients_of_batches_equal_the_gradient_of_all_rows() {
     let all_rows = ClassBatch::random(12, 100, 4);
     let parts: Vec<ClassBatch> = [(0, 17), (17, 18), (18, 100)]
-        .map(|(from, to)| all_rows.select(&(from..to).collect::<Vec<_>>(), &[0, 1, 2, 3]))
+        .map(|(from, to)| all_rows.select_rows_and_classes(&(from..to).collect::<Vec<_>>(), &[0, 1, 2, 3]))
         .into();
     for average in AVERAGES {
         let loss = one_versus_rest("f1", PRIORS[2], average);
@@ -453,7 +457,7 @@ fn order_of_rows_and_classes_does_not_matter() {
     let batch = ClassBatch::random(13, 50, 4);
     let rows: Vec<usize> = (0..50).map(|row| (row * 7 + 3) % 50).collect();
     let classes = [2, 0, 3, 1];
-    let other = batch.select(&rows, &classes);
+    let other = batch.select_rows_and_classes(&rows, &classes);
     let reordered = |gradient: &[f64]| -> Vec<f64> {
         rows.iter().flat_map(|row| classes.iter().map(move |class| gradient[row * 4 + class])).collect()
     };
@@ -476,7 +480,8 @@ fn order_of_rows_and_classes_does_not_matter() {
     // The Gerrity score is for ordered classes, so it is unchanged only if the order of the classes is reversed.
     let all: Vec<usize> = (0..50).collect();
     let gerrity_of = |classes: &[usize]| {
-        multi_score("gerrity").value(&MultiConfusion::from_logits(&batch.select(&all, classes).single_label_rows()))
+        multi_score("gerrity")
+            .value(&MultiConfusion::from_logits(&batch.select_rows_and_classes(&all, classes).single_label_rows()))
     };
     assert_close(gerrity_of(&[3, 2, 1, 0]), gerrity_of(&[0, 1, 2, 3]), 1e-14, "reversed");
     assert!((gerrity_of(&[2, 0, 3, 1]) - gerrity_of(&[0, 1, 2, 3])).abs() > 1e-3);
@@ -580,7 +585,7 @@ fn gradient_is_accurate_where_a_probability_rounds_to_one() {
 }
 
 #[test]
-fn classes_without_rows_are_handled() {
+fn a_class_without_rows_counts_as_zero_in_a_macro_average_and_not_at_all_in_a_weighted_average() {
     // Class 2 has no rows. A macro average includes it with the value 0 (x/0 := 0), a weighted average ignores it, and a report shows undefined
     // values as undefined.
     let matrix = MultiConfusion::from_labels(3, &[0, 0, 1, 1], &[0, 1, 1, 1], None).unwrap();
@@ -672,7 +677,7 @@ fn scores_and_averages_are_parsed_and_printed() {
 }
 
 #[test]
-fn invalid_input_is_reported() {
+fn invalid_multi_class_input_is_reported() {
     let logits = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
     let rows = |logits: &'static [f64], classes, labels: &'static [u32]| ClassRows::new(logits, classes, OneOf(labels));
     let valid = || ClassRows::new(&logits, 3, OneOf(&[0, 1])).unwrap();

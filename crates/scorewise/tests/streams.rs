@@ -1,4 +1,5 @@
-//! Tests of streams of random numbers: each is derived from a seed, a purpose and a number, and any two of them must be uncorrelated.
+//! Tests of streams of random numbers: each stream is derived from a seed, a purpose and a number, and any two streams must
+//! be uncorrelated.
 
 #![allow(clippy::disallowed_methods)] // the test creates random number generators directly
 
@@ -91,7 +92,7 @@ fn random_numbers_from_different_streams_are_uncorrelated() {
 
 /// Compares streams of random numbers with recorded values: streams must never change, because published results depend on them.
 #[test]
-fn streams_have_not_changed() {
+fn streams_of_random_numbers_have_not_changed() {
     assert_eq!(stream(0, Purpose::Split, 0), 6_887_943_979_901_957_010);
     assert_eq!(stream(u64::MAX, Purpose::Bootstrap, 999), 14_291_099_602_517_959_912);
 }

@@ -22,7 +22,7 @@ fn all_threshold_intervals(batch: &Batch) -> Vec<(ThresholdInterval, Confusion)>
 }
 
 /// The best value of a score over all thresholds, and all intervals that attain it; adjacent intervals are merged.
-fn best_of_all_intervals(
+fn best_by_exhaustive_search(
     batch: &Batch,
     score: &Score,
     conditions: &[Condition],
@@ -81,7 +81,12 @@ fn best_threshold_equals_exhaustive_search() {
         let batch = Batch::random(&mut random);
         let sweep = sweep(&batch.rows()).unwrap();
         for score in &scores {
-            assert_same_optimum(sweep.best(score).as_ref(), best_of_all_intervals(&batch, score, &[]), &batch, score);
+            assert_same_optimum(
+                sweep.best(score).as_ref(),
+                best_by_exhaustive_search(&batch, score, &[]),
+                &batch,
+                score,
+            );
         }
     }
 }
@@ -104,7 +109,12 @@ fn best_threshold_under_conditions_equals_exhaustive_search() {
             let conditions = Condition::parse(text).unwrap();
             for name in ["f1", "tss", "far", "frequency_bias", "precision", "cost(fp=1, fn=10)"] {
                 let (score, found) = (score(name), sweep.best_subject_to(&score(name), &conditions));
-                assert_same_optimum(found.as_ref(), best_of_all_intervals(&batch, &score, &conditions), &batch, &score);
+                assert_same_optimum(
+                    found.as_ref(),
+                    best_by_exhaustive_search(&batch, &score, &conditions),
+                    &batch,
+                    &score,
+                );
             }
         }
     }
@@ -133,7 +143,7 @@ fn large_batch(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec
 }
 
 /// The highest `Score::oriented_value` over all thresholds, found by sorting the rows and evaluating the score after each of them.
-fn best_of_all_thresholds(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
+fn best_value_over_all_thresholds(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
     let positives = labels.iter().filter(|label| **label).count() as f64;
@@ -173,7 +183,7 @@ fn large_sweeps_find_the_same_optimum_as_evaluating_all_thresholds() {
             let found = sweep.best(&score).unwrap_or_else(|| panic!("{score}, shape {shape}"));
             assert_eq!(
                 score.oriented_value(found.value),
-                best_of_all_thresholds(&probabilities, &labels, &score),
+                best_value_over_all_thresholds(&probabilities, &labels, &score),
                 "{score}, shape {shape}"
             );
             assert_eq!(sweep.at(found.threshold), found.confusion);
@@ -182,7 +192,7 @@ fn large_sweeps_find_the_same_optimum_as_evaluating_all_thresholds() {
 }
 
 #[test]
-fn f32_f64_weighted_and_unweighted_sweeps_agree() {
+fn f32_and_f64_sweeps_agree_without_weights_and_with_all_weights_equal_to_1() {
     let mut random = Random(24);
     let (p_f32, labels) = large_batch(&mut random, 20_000, 2);
     let p_f64: Vec<f64> = p_f32.iter().map(|p| f64::from(*p)).collect();
@@ -279,7 +289,7 @@ fn curve_contains_every_best_threshold_and_tp_decreases_along_it() {
 }
 
 #[test]
-fn ties_and_predictions_of_zero_and_one_are_handled() {
+fn best_threshold_is_correct_for_ties_and_for_predictions_of_zero_and_one() {
     // If all predictions are equal, there are two confusion matrices: one with no row and one with all rows predicted positive.
     let rows = Rows::new(Probabilities(&[0.4, 0.4, 0.4]), &[true, false, true]).unwrap();
     let found = sweep(&rows).unwrap().best(&score("f1")).unwrap();
@@ -309,7 +319,7 @@ fn ties_and_predictions_of_zero_and_one_are_handled() {
 }
 
 #[test]
-fn conditions_are_parsed_or_rejected() {
+fn valid_conditions_are_parsed_and_invalid_ones_are_rejected() {
     let texts: Vec<String> = Condition::parse("precision >= 0.3 and tp/(tp+fn) > 2*far, fn <= 3")
         .unwrap()
         .iter()
@@ -364,7 +374,7 @@ fn number_of_times_a_row_is_drawn_follows_the_resampling_scheme() {
         assert_eq!((of_positive_rows, counts.iter().sum()), (positives, 5000));
         let counts = row_counts(Resampling::Blocks(48), replicate, 7);
         assert_eq!(counts.iter().sum::<u32>(), 5000);
-        // Rows of the same block are drawn equally often, so the counts of neighbouring rows differ far less often than for single rows.
+        // Blocks of 48 neighbouring rows are drawn together, so the counts of neighbouring rows differ only at the ends of a drawn block.
         let changes = counts.windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert!(changes < 5000 / 48 * 3, "{changes}");
     }
@@ -391,7 +401,7 @@ fn bootstrap_intervals_contain_the_value_and_replicates_equal_weighted_sweeps() 
         .collect();
     expected.sort_by(f64::total_cmp);
     assert_eq!(best.threshold.values(), expected);
-    // At a fixed threshold, the standard deviation of accuracy is that of a binomial distribution.
+    // At a fixed threshold, the standard deviation of accuracy is close to that of a binomial proportion.
     let accuracy = &bootstrap.scores(&rows, 0.5, &[score("accuracy")]).unwrap()[0];
     let at_half = score("accuracy").value(&sweep(&rows).unwrap().at(0.5));
     let binomial = (at_half * (1.0 - at_half) / 3000.0).sqrt();

@@ -72,7 +72,7 @@ fn weightings() -> [(&'static str, Weighting); 5] {
     ]
 }
 
-fn loss(score: &str, prior: &str, weighting: &Weighting) -> TemporalLoss {
+fn temporal_loss(score: &str, prior: &str, weighting: &Weighting) -> TemporalLoss {
     TemporalLoss::new(Score::parse(score).unwrap(), prior.parse().unwrap(), weighting.clone())
 }
 
@@ -120,7 +120,7 @@ fn value_weighted_matrix_matches_a_matrix_counted_by_hand() {
     let labels = events.map(|event| event == 1);
     let probabilities = alarms.map(|alarm| if alarm == 1 { 0.9 } else { 0.1 });
     let series = Series::new(Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
-    let loss = loss("csi", "uniform", &Weighting::default());
+    let loss = temporal_loss("csi", "uniform", &Weighting::default());
     let false_alarms = [
         1.0 - 1.0 / 3.0, // row 0: an event two rows later
         1.0,             // row 3: an event one row before, none in the three rows after it
@@ -149,11 +149,11 @@ fn value_weighted_matrix_matches_a_matrix_counted_by_hand() {
 }
 
 #[test]
-fn matrix_at_a_threshold_matches_the_definition() {
+fn time_weighted_matrix_at_a_threshold_matches_its_definition() {
     for seed in 1..20 {
         let sample = RandomSeries::new(seed, 60, (seed % 2 == 0).then_some(8.0));
         for (form, weighting) in weightings() {
-            let loss = loss("csi", "uniform", &weighting);
+            let loss = temporal_loss("csi", "uniform", &weighting);
             for threshold in [0.0, 0.25, 0.5, 0.777, 1.0] {
                 let expected = matrix_by_definition(&sample, form, weighting.weights(), threshold);
                 assert_close(&loss.at(&sample.series_of_probabilities(), threshold), &expected, 1e-14);
@@ -180,7 +180,7 @@ fn expected_matrix_is_the_mean_over_all_intervals_of_the_threshold() {
                     let matrix = matrix_by_definition(&sample, form, weighting.weights(), edge[0]);
                     expected += Confusion::new(mass * matrix.tn, mass * matrix.fp, mass * matrix.fn_, mass * matrix.tp);
                 }
-                let loss = loss("csi", text, &weighting);
+                let loss = temporal_loss("csi", text, &weighting);
                 assert_close(&loss.expect(&sample.series_of_probabilities()), &expected, 1e-12);
                 assert_close(&loss.expect(&sample.series_of_logits(&sample.logits)), &expected, 1e-12);
             }
@@ -193,7 +193,7 @@ fn expected_matrix_agrees_with_the_mean_over_random_thresholds() {
     let sample = RandomSeries::new(3, 40, None);
     let draws = 20_000;
     for (_, weighting) in weightings() {
-        let loss = loss("csi", "cosine:0.5,0.4", &weighting);
+        let loss = temporal_loss("csi", "cosine:0.5,0.4", &weighting);
         let series = sample.series_of_probabilities();
         let sum: Confusion = loss.prior().sample(7).take(draws).map(|threshold| loss.at(&series, threshold)).sum();
         let mean = sum.array().map(|cell| cell / draws as f64);
@@ -239,7 +239,7 @@ fn gradient_of_tied_predictions_is_the_limit_when_later_rows_are_slightly_higher
     let sample = RandomSeries::new(5, 60, Some(4.0));
     let distinct: Vec<f64> = sample.logits.iter().enumerate().map(|(row, z)| z + 1e-10 * row as f64).collect();
     for (_, weighting) in weightings() {
-        let loss = loss("csi", "beta:2,2", &weighting);
+        let loss = temporal_loss("csi", "beta:2,2", &weighting);
         let gradient = |logits: &[f64]| {
             let mut gradient = vec![0.0; logits.len()];
             loss.value_and_gradient(&sample.series_of_logits(logits), &mut gradient).unwrap();
@@ -261,7 +261,7 @@ fn losses_and_gradients_in_f32_agree_with_f64() {
     let series = Series::new(rows).unwrap().with_sequences(&sample.sequences).unwrap();
     for prior in PRIORS {
         for (_, weighting) in weightings() {
-            let loss = loss("tss", prior, &weighting);
+            let loss = temporal_loss("tss", prior, &weighting);
             let (mut single, mut double) = (vec![0f32; logits_f32.len()], vec![0f64; logits_f64.len()]);
             let value = loss.value_and_gradient(&series, &mut single).unwrap();
             let expected = loss.value_and_gradient(&sample.series_of_logits(&logits_f64), &mut double).unwrap();
@@ -290,7 +290,7 @@ fn matrix_of_several_sequences_is_the_sum_of_their_matrices() {
     let joined = Series::new(Rows::new(Logits(&logits), &labels).unwrap()).unwrap();
     let divided = joined.with_sequences(&sequences).unwrap();
     for (_, weighting) in weightings() {
-        let loss = loss("csi", "uniform", &weighting);
+        let loss = temporal_loss("csi", "uniform", &weighting);
         let sum = loss.expect(&series_without_sequences(&a)) + loss.expect(&series_without_sequences(&b));
         assert_close(&loss.expect(&divided), &sum, 1e-14);
         assert!((loss.expect(&joined).fn_ - sum.fn_).abs() + (loss.expect(&joined).fp - sum.fp).abs() > 1e-3);
@@ -315,7 +315,7 @@ fn windows_end_at_the_borders_of_a_sequence() {
     let series = Series::new(Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
     let divided = series.with_sequences(&[1, 1, 2, 2]).unwrap();
     let matrices = |weighting: Weighting| {
-        let loss = loss("csi", "uniform", &weighting);
+        let loss = temporal_loss("csi", "uniform", &weighting);
         (loss.at(&series, 0.5), loss.at(&divided, 0.5))
     };
     let with_credit = Confusion::new(2.0, 0.5, 0.5, 0.0);
@@ -327,17 +327,20 @@ fn windows_end_at_the_borders_of_a_sequence() {
     let long = Weighting::value_weighted(&[0.5; 100]).unwrap();
     assert_eq!((long.window(), matrices(long)), (100, (with_credit, Confusion::new(2.0, 2.0, 2.0, 0.0))));
     let single = Series::new(Rows::new(Probabilities(&[0.1f32]), &[true]).unwrap()).unwrap();
-    assert_eq!(loss("csi", "uniform", &Weighting::default()).at(&single, 0.5), Confusion::new(0.0, 0.0, 2.0, 0.0));
+    assert_eq!(
+        temporal_loss("csi", "uniform", &Weighting::default()).at(&single, 0.5),
+        Confusion::new(0.0, 0.0, 2.0, 0.0)
+    );
 }
 
 #[test]
-fn weights_of_zero_give_the_unweighted_score_loss() {
+fn temporal_weights_of_zero_give_the_score_loss_without_time_weighting() {
     let sample = RandomSeries::new(8, 80, None);
     let rows = Rows::new(Logits(&sample.logits), &sample.labels).unwrap().weighted(&sample.weights).unwrap();
     for weighting in [Weighting::sum(&[0.0, 0.0]).unwrap(), Weighting::maximum(&[0.0; 3]).unwrap()] {
         for (score, prior) in [("tss", "uniform"), ("f1", "cosine:0.5,0.3"), ("far", "beta:2,5")] {
             let plain = ScoreLoss::new(Score::parse(score).unwrap(), prior.parse().unwrap());
-            let loss = loss(score, prior, &weighting);
+            let loss = temporal_loss(score, prior, &weighting);
             let series = sample.series_of_logits(&sample.logits);
             assert_close(&loss.expect(&series), &plain.expect(&rows).unwrap(), 1e-13);
             let (mut got, mut expected) = (vec![0.0; 80], vec![0.0; 80]);
@@ -355,7 +358,7 @@ fn an_alarm_shortly_before_an_event_costs_less_than_an_alarm_after_it() {
     let matrix = |probabilities: &[f64]| {
         let labels = [false, false, true, false, false];
         let series = Series::new(Rows::new(Probabilities(probabilities), &labels).unwrap()).unwrap();
-        loss("csi", "uniform", &Weighting::default()).value(&series).unwrap()
+        temporal_loss("csi", "uniform", &Weighting::default()).value(&series).unwrap()
     };
     assert!(matrix(&[0.1, 0.8, 0.4, 0.1, 0.1]) < matrix(&[0.1, 0.1, 0.4, 0.8, 0.1]));
 }
@@ -365,14 +368,14 @@ fn a_row_with_weight_zero_still_affects_the_rows_before_and_after_it() {
     let (probabilities, labels) = ([0.9, 0.1], [false, true]);
     let matrix = |weights: &[f64]| {
         let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(weights).unwrap();
-        loss("csi", "uniform", &Weighting::default()).at(&Series::new(rows).unwrap(), 0.5)
+        temporal_loss("csi", "uniform", &Weighting::default()).at(&Series::new(rows).unwrap(), 0.5)
     };
     assert_eq!(matrix(&[0.0, 1.0]), Confusion::new(0.0, 0.0, 0.5, 0.0));
     assert_eq!(matrix(&[1e12, 1.0]), Confusion::new(0.0, 0.5e12, 0.5, 0.0));
 }
 
 #[test]
-fn extreme_logits_and_weights_stay_finite() {
+fn temporal_losses_stay_finite_at_extreme_logits_and_weights() {
     let logits = [1e4, -1e4, 40.0, -40.0, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY];
     let logits_f32 = logits.map(|z| z as f32);
     let labels = [true, false, false, true, true, false, false, true];
@@ -382,7 +385,7 @@ fn extreme_logits_and_weights_stay_finite() {
     for prior in PRIORS.into_iter().chain(["cosine:0.5,0.001", "beta:0.5,0.5"]) {
         for (_, weighting) in weightings() {
             for score in ["tss", "f1", "mcc", "hss"] {
-                let loss = loss(score, prior, &weighting);
+                let loss = temporal_loss(score, prior, &weighting);
                 for weights in [&weights, &zero_weights] {
                     let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(weights).unwrap();
                     let mut gradient = [0.0; 8];
@@ -405,7 +408,7 @@ fn extreme_logits_and_weights_stay_finite() {
 }
 
 #[test]
-fn weighted_errors_are_never_negative() {
+fn time_weighted_errors_are_never_negative() {
     // The decimal weights sum to 1 only up to rounding, and some misses get full credit, so 1 − the sum of the weights could be below 0.
     let weighting = Weighting::sum(&[0.4, 0.3, 0.2, 0.1]).unwrap();
     for seed in 1..50 {
@@ -413,17 +416,17 @@ fn weighted_errors_are_never_negative() {
         sample.labels.iter_mut().enumerate().for_each(|(row, label)| *label = row >= 4);
         sample.probabilities.iter_mut().take(8).for_each(|p| *p = 1.0);
         sample.sequences.fill(1);
-        let matrix = loss("csi", "uniform", &weighting).expect(&sample.series_of_probabilities());
+        let matrix = temporal_loss("csi", "uniform", &weighting).expect(&sample.series_of_probabilities());
         assert!(matrix.fn_ >= 0.0 && matrix.fp >= 0.0, "{matrix:?}");
     }
 }
 
 #[test]
-fn invalid_input_is_reported() {
+fn invalid_weightings_sequences_and_logits_are_reported() {
     let message = |result: Result<Weighting, Error>| result.unwrap_err().to_string();
     assert_eq!(
         message(Weighting::sum(&[0.75, 0.5])),
-        "weights must sum to at most 1, not 1.25; make them smaller, or take the maximum instead of the sum"
+        "weights must sum to at most 1, not 1.25; make the weights smaller, or use their maximum instead of their sum"
     );
     assert_eq!(
         message(Weighting::maximum(&[0.25, 0.5])),
@@ -431,7 +434,10 @@ fn invalid_input_is_reported() {
     );
     assert_eq!(message(Weighting::value_weighted(&[1.5])), "masks must be between 0 and 1, not 1.5");
     assert_eq!(message(Weighting::value_weighted(&[f64::NAN])), "masks must be between 0 and 1, not NaN");
-    assert_eq!(message(Weighting::value_weighted(&[])), "masks are missing; give at least one, for the nearest row");
+    assert_eq!(
+        message(Weighting::value_weighted(&[])),
+        "masks are missing; give at least one, which applies to neighbouring rows"
+    );
 
     let labels = [false, true, false];
     let series = Series::new(Rows::new(Logits(&[0.1, 0.2, 0.3]), &labels).unwrap()).unwrap();
@@ -444,14 +450,14 @@ fn invalid_input_is_reported() {
     let invalid = Series::new(Rows::new(Logits(&[0.1, f64::NAN, 0.3]), &labels).unwrap());
     assert_eq!(invalid.unwrap_err().to_string(), "logits, row 1: not a number");
 
-    let loss = loss("csi", "uniform", &Weighting::default());
+    let loss = temporal_loss("csi", "uniform", &Weighting::default());
     let short = loss.value_and_gradient(&series, &mut [0.0; 2]);
     assert_eq!(short.unwrap_err().to_string(), "wrong number of rows in gradient: 2, expected 3");
 }
 
 #[test]
-fn accessors_return_the_settings_of_the_loss() {
-    let loss = loss("csi", "uniform", &Weighting::default());
+fn accessors_return_score_prior_and_weighting_of_a_temporal_loss() {
+    let loss = temporal_loss("csi", "uniform", &Weighting::default());
     assert_eq!((loss.score().name(), loss.prior().to_string()), ("csi", "uniform".to_string()));
     assert_eq!(loss.weighting(), &Weighting::value_weighted(&Weighting::MASKS).unwrap());
     let finley = Confusion::new(2680.0, 72.0, 23.0, 28.0);

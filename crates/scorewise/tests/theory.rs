@@ -58,7 +58,7 @@ fn expected_matrix_is_the_mean_over_thresholds() {
 }
 
 #[test]
-fn covariance_and_deviation_difference_match_brute_force() {
+fn covariance_and_expected_difference_of_deviations_match_brute_force() {
     check_random_batches(3, 500, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         let (mean, [[tp, mixed], [also_mixed, fp]]) = (matrices.expected(), matrices.covariance());
@@ -335,7 +335,7 @@ fn proposition_1_bounds_hold_and_the_corrected_bound_of_the_trace_is_tighter() {
 }
 
 #[test]
-fn theorem_2_corrected_holds_for_every_lipschitz_score() {
+fn corrected_theorem_2_holds_for_every_lipschitz_score() {
     let names = [
         "accuracy",
         "recall",
@@ -491,7 +491,7 @@ fn taylor_approximation_is_on_average_more_accurate_than_the_score_of_the_expect
 // Threshold of a calibrated model
 
 #[test]
-fn calibrated_threshold_agrees_with_the_sweep() {
+fn calibrated_threshold_agrees_with_the_best_threshold_of_calibrated_predictions() {
     let mut random = Random(18);
     let probabilities: Vec<f64> = (0..400_000).map(|_| random.uniform().powi(3)).collect();
     let labels: Vec<bool> = probabilities.iter().map(|p| random.uniform() < *p).collect();
@@ -539,7 +539,7 @@ fn calibrated_threshold_agrees_with_the_sweep() {
 // The report of the theory for one score, prior and set of rows
 
 #[test]
-fn report_agrees_with_its_values_computed_separately() {
+fn theory_report_agrees_with_its_values_computed_separately() {
     let scores = ["f1", "tss", "mcc", "far", "frequency_bias"].map(score);
     check_random_batches(19, 300, |random, batch, prior| {
         let score = &scores[random.integer_below(scores.len())];
@@ -568,7 +568,7 @@ fn report_agrees_with_its_values_computed_separately() {
 }
 
 #[test]
-fn report_is_the_same_for_logits_f32_and_probabilities() {
+fn theory_report_is_the_same_for_f32_logits_f64_logits_and_probabilities() {
     let logits = [2.5f32, 1.0, 0.5, -0.25, -1.0, -3.0];
     let labels = [true, true, false, true, false, false];
     let logits_f64 = logits.map(f64::from);
@@ -594,7 +594,7 @@ fn report_is_the_same_for_logits_f32_and_probabilities() {
 }
 
 #[test]
-fn report_rejects_invalid_input() {
+fn theory_report_rejects_invalid_input() {
     let labels = [true, false];
     let rows = Rows::new(Probabilities(&[0.7, 0.2]), &labels).unwrap();
     let report = |score: &Score, fractions: &[f64]| theory::report(score, &Prior::uniform(), &rows, fractions, None);
@@ -609,7 +609,7 @@ fn report_rejects_invalid_input() {
 }
 
 #[test]
-fn report_of_a_score_that_is_not_lipschitz_has_no_bound_of_the_mean_absolute_deviation() {
+fn theory_report_of_a_score_that_is_not_lipschitz_has_no_bound_of_the_mean_absolute_deviation() {
     let rows = Rows::new(Probabilities(&[0.8, 0.6, 0.4, 0.2]), &[true, false, true, false]).unwrap();
     let names = |text: &str| -> Vec<String> {
         let theory = theory::report(&score(text), &Prior::uniform(), &rows, &[0.75], Some(0.5)).unwrap();

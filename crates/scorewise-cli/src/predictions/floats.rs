@@ -8,7 +8,7 @@ use scorewise_train::{Error, Result};
 pub enum FloatValues {
     /// Values that f32 represents exactly.
     F32(Vec<f32>),
-    /// Values that would change as f32, or that were converted because another column of the table is f64.
+    /// Values that f32 would change, or that were converted to f64 because another column of the table is f64.
     F64(Vec<f64>),
 }
 
@@ -20,7 +20,7 @@ impl Default for FloatValues {
 
 impl FloatValues {
     /// Appends the values of a column after checking them with `is_valid`; `quantity` is their name in error messages.
-    pub(super) fn add(
+    pub(super) fn append_checked(
         &mut self,
         table: &Table,
         column: &Column,

@@ -22,7 +22,7 @@ impl<'a> LabelParser<'a> {
     }
 
     /// Converts the label column of a chunk of the table and appends the result to `labels`.
-    pub(super) fn add(&mut self, table: &Table, column: &Column, labels: &mut Vec<bool>) -> Result<()> {
+    pub(super) fn append_labels(&mut self, table: &Table, column: &Column, labels: &mut Vec<bool>) -> Result<()> {
         let start = labels.len();
         let data_error =
             |row: usize, problem: String, hint: &str| Error::data(table.place(row).column(&column.name), problem, hint);

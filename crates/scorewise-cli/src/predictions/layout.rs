@@ -6,23 +6,23 @@ use scorewise_train::{Error, Location, Result};
 use super::PredictionColumns;
 use super::labels::is_same_label;
 
-/// Column: probability of the positive class.
+/// Name of the column with the probability of the positive class.
 pub const PROBABILITY: &str = "probability";
-/// Prefix of the columns with the probability of each class, when there are more than two classes.
+/// Start of the names of the columns with the probability of each class, when there are more than two classes.
 pub const PROBABILITY_OF: &str = "probability of ";
-/// Column: the predicted class as 1 or 0, or as a name.
+/// Name of the column with the predicted class: 1 or 0, or the name of the class.
 pub const DECISION: &str = "decision";
-/// Column: the true class as 1 or 0, or as a name; empty if unknown.
+/// Name of the column with the true class: 1 or 0, or the name of the class; the cell is empty if the true class is unknown.
 pub const TRUTH: &str = "truth";
-/// Column: the model's threshold.
+/// Name of the column with the model's threshold.
 pub const THRESHOLD: &str = "threshold";
-/// Column: the score that the model was trained for.
+/// Name of the column with the score that the model was trained for.
 pub const SCORE: &str = "score";
-/// Column: name of the negative class.
+/// Name of the column with the name of the negative class.
 pub const NEGATIVE: &str = "negative";
-/// Column: name of the positive class.
+/// Name of the column with the name of the positive class.
 pub const POSITIVE: &str = "positive";
-/// Column: sample weights.
+/// Name of the column with sample weights.
 pub const WEIGHT: &str = "weight";
 
 /// The columns to read from a table of predictions.
@@ -100,7 +100,7 @@ impl Layout {
     }
 
     /// Restricts `reading` to the columns of this layout and sets their column types.
-    pub(super) fn apply(&self, names: &[&str], reading: &mut Reading) {
+    pub(super) fn configure_reading(&self, names: &[&str], reading: &mut Reading) {
         let numbers = self.probabilities.iter().chain(&self.weight).map(String::as_str).chain([THRESHOLD]);
         reading.kinds.extend(numbers.map(|name| (name.to_owned(), ColumnKind::Number)));
         let strings = [SCORE, NEGATIVE, POSITIVE];

@@ -170,7 +170,7 @@ enum ColumnConstant<T> {
     Absent,
     /// All rows read so far have this value.
     Constant(T),
-    /// Two values that differ, from different rows.
+    /// Two rows have these two different values.
     Different(T, T),
 }
 
@@ -193,8 +193,8 @@ impl<T: Clone + PartialEq> ColumnConstant<T> {
     }
 }
 
-/// Adds each string of the column `name` to `constant`; does nothing if the table has no such column.
-fn add_constant(table: &Table, name: &str, constant: &mut ColumnConstant<String>) {
+/// Records the strings of the column `name` in `constant`; does nothing if the table has no such column.
+fn record_column_values(table: &Table, name: &str, constant: &mut ColumnConstant<String>) {
     if let Some(Column { values: Values::Category(Category { codes, levels }), .. }) = table.column(name) {
         let mut last = None;
         for code in codes {
@@ -208,7 +208,7 @@ fn add_constant(table: &Table, name: &str, constant: &mut ColumnConstant<String>
 
 /// The binary score for one class against all others that corresponds to a model's score: the score itself, or the score that a macro,
 /// weighted or micro average is taken of. For any other score of more than two classes it is F1.
-pub fn class_score(text: &str) -> std::result::Result<Score, Failure> {
+pub fn one_versus_rest_score(text: &str) -> std::result::Result<Score, Failure> {
     match Score::parse(text) {
         Ok(score) => Ok(score),
         Err(_) => match multi_score(text)? {
@@ -226,7 +226,7 @@ pub fn read(file: &str, columns: &PredictionColumns, probabilities: &[String]) -
     let layout = std::cell::RefCell::new(Layout::default());
     let reader = Reader::open_with(&source, &Reading::default(), &|names, reading| {
         let chosen = Layout::new(&name, names, columns, probabilities)?;
-        chosen.apply(names, reading);
+        chosen.configure_reading(names, reading);
         *layout.borrow_mut() = chosen;
         Ok(())
     })?;
@@ -261,9 +261,9 @@ fn read_two_classes(
             if let Some(Column { values: Values::Number(values), .. }) = table.column(THRESHOLD) {
                 values.iter().filter(|value| !value.is_nan()).for_each(|value| threshold.add(*value));
             }
-            add_constant(&table, SCORE, &mut score);
-            add_constant(&table, NEGATIVE, &mut negative);
-            add_constant(&table, POSITIVE, &mut positive);
+            record_column_values(&table, SCORE, &mut score);
+            record_column_values(&table, NEGATIVE, &mut negative);
+            record_column_values(&table, POSITIVE, &mut positive);
         }
         let label_parser = match &mut label_parser {
             Some(label_parser) => label_parser,
@@ -276,13 +276,25 @@ fn read_two_classes(
                 label_parser.insert(LabelParser::new(named, layout.is_one_versus_rest))
             }
         };
-        label_parser.add(&table, required_column(&table, &layout.label)?, &mut predictions.labels)?;
+        label_parser.append_labels(&table, required_column(&table, &layout.label)?, &mut predictions.labels)?;
         for (name, forecast) in layout.probabilities.iter().zip(&mut predictions.forecasts) {
             let is_valid = |value: f64| (0.0..=1.0).contains(&value);
-            forecast.add(&table, required_column(&table, name)?, "probability", &is_valid, PROBABILITY_HINT)?;
+            forecast.append_checked(
+                &table,
+                required_column(&table, name)?,
+                "probability",
+                &is_valid,
+                PROBABILITY_HINT,
+            )?;
         }
         if let (Some(name), Some(weights)) = (&layout.weight, &mut predictions.weights) {
-            weights.add(&table, required_column(&table, name)?, "weight", &|value| value >= 0.0, WEIGHT_HINT)?;
+            weights.append_checked(
+                &table,
+                required_column(&table, name)?,
+                "weight",
+                &|value| value >= 0.0,
+                WEIGHT_HINT,
+            )?;
         }
     }
     note_unlabelled_rows(&predictions.file, predictions.labels.len(), unlabelled)?;
@@ -314,7 +326,7 @@ fn read_many_classes(name: String, reader: Reader, layout: &Layout) -> Result<Cl
     let mut unlabelled = 0;
     for table in reader {
         let table = rows_with_label(table?, &layout.label, &mut unlabelled)?;
-        add_constant(&table, SCORE, &mut score);
+        record_column_values(&table, SCORE, &mut score);
         let read_class_column = |name: &str, indices: &mut Vec<u32>| -> Result<()> {
             let column = required_column(&table, name)?;
             for row in 0..column.values.len() {
@@ -381,7 +393,7 @@ fn note_unlabelled_rows(file: &str, rows: usize, unlabelled: usize) -> Result<()
 }
 
 const PROBABILITY_HINT: &str =
-    "probabilities must lie between 0 and 1; divide percentages by 100, convert logits z with 1/(1 + exp(-z))";
+    "probabilities must lie between 0 and 1; divide percentages by 100, and convert logits z with 1/(1 + exp(-z))";
 const WEIGHT_HINT: &str = "weights must be numbers, 0 or above";
 
 fn required_column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
@@ -419,7 +431,7 @@ impl BinaryPredictions {
     pub fn score(&self, user: Option<&str>) -> std::result::Result<Score, Failure> {
         match (user, &self.model.score) {
             (Some(text), _) => Ok(Score::parse(text)?),
-            (None, Some(text)) => class_score(text),
+            (None, Some(text)) => one_versus_rest_score(text),
             (None, None) => Ok(Score::parse("tss")?),
         }
     }

@@ -28,11 +28,11 @@ fn shell_argument(word: &str) -> String {
 /// The provenance of a result.
 pub fn provenance(seed: Option<u64>, data: Vec<DataSource>) -> Provenance {
     let command = COMMAND_LINE.lock().map(|text| text.clone()).unwrap_or_default();
-    Provenance { command, time: now(), seed, data }
+    Provenance { command, time: current_utc_time(), seed, data }
 }
 
 /// The current time in UTC, or the time in `SOURCE_DATE_EPOCH`, which makes output reproducible.
-fn now() -> String {
+fn current_utc_time() -> String {
     let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse::<i64>().ok());
     let seconds = fixed.or_else(|| {
         let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;

@@ -45,7 +45,7 @@ fn figure_paths(settings: &ReproduceSettings, name: &str) -> [(PathBuf, OutputKi
 }
 
 /// Returns an error if a figure would replace a file that is not a figure.
-pub fn check_paths(settings: &ReproduceSettings, outputs: &Outputs) -> Result<(), Failure> {
+pub fn check_figure_paths(settings: &ReproduceSettings, outputs: &Outputs) -> Result<(), Failure> {
     for (path, kind) in figure_names(settings).iter().flat_map(|name| figure_paths(settings, name)) {
         outputs.check(&path, kind)?;
     }
@@ -53,7 +53,7 @@ pub fn check_paths(settings: &ReproduceSettings, outputs: &Outputs) -> Result<()
 }
 
 /// Writes the figures as SVG and PNG.
-pub fn write(settings: &ReproduceSettings, trials: &[Trial], outputs: &mut Outputs) -> Result<(), Failure> {
+pub fn write_figures(settings: &ReproduceSettings, trials: &[Trial], outputs: &mut Outputs) -> Result<(), Failure> {
     let names = figure_names(settings);
     save_figure(settings, &names[0], &paper_figure_1(&figure_1_priors())?, outputs)?;
     for figure in figure_2_thresholds(settings, trials) {

@@ -41,7 +41,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     let table_file = settings.out.join(if arguments.beyond { "beyond.md" } else { "table.md" });
     outputs.check(&table_file, OutputKind::Tables)?;
     if !arguments.beyond {
-        figures::check_paths(&settings, &outputs)?;
+        figures::check_figure_paths(&settings, &outputs)?;
     }
     let mut report_files = arguments.report.open_with(outputs)?;
     let tasks = settings.experiment.tasks(&settings.scores, &settings.contenders, settings.repeats, &settings.cures);
@@ -55,9 +55,13 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     let ReproduceSettings { experiment, scores, contenders, .. } = &settings;
     let seconds = start.elapsed().as_secs_f64();
     let results = PaperComparison::new(*experiment, scores, contenders, &trials, arguments.seed, seconds);
-    report_files.outputs.write(&table_file, OutputKind::Tables, tables::markdown(&results, arguments).as_bytes())?;
+    report_files.outputs.write(
+        &table_file,
+        OutputKind::Tables,
+        tables::tables_as_markdown(&results, arguments).as_bytes(),
+    )?;
     if !arguments.beyond {
-        figures::write(&settings, &trials, &mut report_files.outputs)?;
+        figures::write_figures(&settings, &trials, &mut report_files.outputs)?;
     }
     let summary = results.summary();
     arguments.report.write(report_files, || {
@@ -71,7 +75,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
         Ok(Document { reproduction: Some(reproduction), ..Document::new(provenance, summary.clone().into()) })
     })?;
     note(format!("tables, figures and results of all training runs written to {}", settings.out.display()));
-    Ok(if arguments.json { pretty_json(&summary) } else { tables::text(&results) }.into())
+    Ok(if arguments.json { pretty_json(&summary) } else { tables::tables_as_text(&results) }.into())
 }
 
 /// Does all training runs with a progress bar; returns `None` if the user stopped the command.
@@ -92,7 +96,7 @@ fn run_tasks(
         ));
     }
     let data = ExperimentData::new(settings.experiment)?;
-    // The bar is drawn on standard error, and hidden if standard error is not a terminal.
+    // The progress bar is drawn on standard error, and hidden if standard error is not a terminal.
     let bar = ProgressBar::new(tasks.len() as u64).with_position(finished as u64);
     let style =
         ProgressStyle::with_template("{bar:30} {pos} of {len} training runs, {elapsed} elapsed, {eta} left, {msg}");

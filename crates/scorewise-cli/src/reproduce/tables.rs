@@ -6,7 +6,7 @@ use super::arguments::{Cure, ReproduceArguments};
 use crate::formatting::aligned_table;
 
 /// The tables as text for the terminal.
-pub fn text(results: &PaperComparison) -> String {
+pub fn tables_as_text(results: &PaperComparison) -> String {
     let mut text = String::new();
     for table in results.result_tables() {
         let heading: Vec<&str> = table.heading.iter().map(String::as_str).collect();
@@ -19,8 +19,8 @@ pub fn text(results: &PaperComparison) -> String {
 }
 
 /// The tables as Markdown, with the command that produced them.
-pub fn markdown(results: &PaperComparison, arguments: &ReproduceArguments) -> String {
-    let (command, seed) = (command(arguments), arguments.seed);
+pub fn tables_as_markdown(results: &PaperComparison, arguments: &ReproduceArguments) -> String {
+    let (command, seed) = (reproduce_command_line(arguments), arguments.seed);
     let mut text = format!("`{command}`, version {}, seed {seed}.\n", env!("CARGO_PKG_VERSION"));
     for table in results.result_tables() {
         let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
@@ -36,7 +36,7 @@ pub fn markdown(results: &PaperComparison, arguments: &ReproduceArguments) -> St
 }
 
 /// The command that reproduces the tables.
-fn command(arguments: &ReproduceArguments) -> String {
+fn reproduce_command_line(arguments: &ReproduceArguments) -> String {
     let mut command = format!("scorewise reproduce {}", arguments.experiment);
     let mut add = |option: &str, value: Option<String>| {
         if let Some(value) = value {

@@ -73,7 +73,7 @@ pub struct ComparisonSummary {
     pub second: ComparedForecast,
     /// Score of the first forecast minus score of the second, with its 95 % interval.
     pub difference: Estimate,
-    /// Name of the better forecast; `None` when the rows do not show which forecast is better (see [`ForecastComparison::better`]).
+    /// Name of the better forecast; `None` when the rows do not show which forecast is better (see [`ForecastComparison::index_of_better`]).
     pub better: Option<String>,
     /// Number of bootstrap replicates.
     pub replicates: usize,
@@ -163,7 +163,7 @@ impl ForecastComparison {
     /// is better and the 95 % interval of the difference excludes 0. If the ideal value of the score lies inside the range of the score, a
     /// forecast counts as better if it is nearer to the ideal value in more than 97.5 % of the bootstrap replicates.
     #[must_use]
-    pub fn better(&self) -> Option<usize> {
+    pub fn index_of_better(&self) -> Option<usize> {
         let (low, high) = self.paired.difference.interval(0.95)?;
         match self.score.direction() {
             Direction::Higher if low > 0.0 => Some(0),
@@ -208,7 +208,7 @@ impl ForecastComparison {
             Direction::Lower => "lower is better",
             Direction::Toward(_) => "nearer to the ideal value is better",
         };
-        match self.better() {
+        match self.index_of_better() {
             Some(better) => {
                 format!(
                     "{} is better by {name} ({direction}), also when sampling uncertainty is taken into account.",
@@ -235,7 +235,7 @@ impl ForecastComparison {
             first: forecast(0, first.interval(0.95)),
             second: forecast(1, second.interval(0.95)),
             difference: Estimate::new(self.difference(), difference.interval(0.95)),
-            better: self.better().map(|better| self.names[better].clone()),
+            better: self.index_of_better().map(|better| self.names[better].clone()),
             replicates: self.replicates,
             seed: self.seed,
         }

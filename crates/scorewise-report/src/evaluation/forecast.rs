@@ -22,13 +22,13 @@ pub struct ForecastOptions<'a> {
     pub classes: [String; 2],
     /// The score by which the forecast is evaluated.
     pub score: &'a Score,
-    /// The threshold in use.
+    /// The decision threshold of the forecast.
     pub threshold: f64,
     /// How the threshold was chosen, such as `best f1 on these rows`.
     pub chosen: String,
     /// The rows on which the threshold was chosen, such as `these rows`.
     pub source: &'a str,
-    /// The interval of thresholds with the same score as the threshold in use.
+    /// The interval of thresholds with the same score as the decision threshold.
     pub interval: Option<(f64, f64)>,
     /// 95 % interval of the best threshold over the bootstrap replicates.
     pub spread: Option<(f64, f64)>,
@@ -36,7 +36,7 @@ pub struct ForecastOptions<'a> {
     pub prior: Option<&'a Prior>,
     /// Conditions that a threshold must satisfy.
     pub conditions: &'a [Condition],
-    /// 95 % intervals of the scores at the threshold in use.
+    /// 95 % intervals of the scores at the decision threshold.
     pub intervals: Vec<ScoreInterval>,
     /// Confusion matrix of the persistence forecast (an event is predicted when one happens now); `None` when the target has no lead time.
     pub persistence: Option<Confusion>,
@@ -63,7 +63,7 @@ impl Default for ForecastOptions<'_> {
 }
 
 impl ForecastOptions<'_> {
-    /// Uses the best threshold of the rows, with its bootstrap distribution, as the threshold in use.
+    /// Sets the decision threshold to the best threshold of the rows, with the interval of equally good thresholds and the bootstrap interval.
     pub fn set_best(&mut self, best: &Best, distribution: &BestDistribution) {
         self.threshold = best.threshold;
         self.interval = Some(best.interval);

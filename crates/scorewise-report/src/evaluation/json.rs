@@ -7,13 +7,13 @@ pub(super) mod confusion {
 
     #[derive(Serialize, Deserialize)]
     pub(super) struct ConfusionCells {
-        #[serde(serialize_with = "count")]
+        #[serde(serialize_with = "serialize_count")]
         tn: f64,
-        #[serde(serialize_with = "count")]
+        #[serde(serialize_with = "serialize_count")]
         fp: f64,
-        #[serde(rename = "fn", serialize_with = "count")]
+        #[serde(rename = "fn", serialize_with = "serialize_count")]
         fn_: f64,
-        #[serde(serialize_with = "count")]
+        #[serde(serialize_with = "serialize_count")]
         tp: f64,
     }
 
@@ -38,8 +38,8 @@ pub(super) mod confusion {
     }
 
     /// Writes a cell of a confusion matrix, without a decimal point if it is an integer.
-    fn count<S: Serializer>(count: &f64, to: S) -> Result<S::Ok, S::Error> {
-        // Every integer below 9e15 is represented exactly as f64 and can be converted to u64.
+    fn serialize_count<S: Serializer>(count: &f64, to: S) -> Result<S::Ok, S::Error> {
+        // Every integer from 0 to 9e15 is represented exactly as f64 and can be converted to u64.
         if count.fract() == 0.0 && (0.0..9e15).contains(count) {
             to.serialize_u64(*count as u64)
         } else {

@@ -6,7 +6,7 @@ use scorewise::score::{Parameter, REGISTRY, RegistryEntry, no_skill};
 use scorewise::{Confusion, Direction, Prior, Score, Shape};
 use serde::Serialize;
 
-/// Levels at which the quantiles of a prior are reported.
+/// The probabilities p for which the p-quantile of a prior is reported.
 const LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
 /// Name, formula and properties of a score, as JSON.
@@ -108,16 +108,16 @@ pub struct PriorDescription {
     pub mean: f64,
     /// Standard deviation of the prior.
     pub deviation: f64,
-    /// Quantiles of the prior at fixed levels.
+    /// Quantiles of the prior for the probabilities 0.05, 0.25, 0.5, 0.75 and 0.95.
     pub quantiles: Vec<PriorQuantile>,
 }
 
 /// A quantile of a prior, as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PriorQuantile {
-    /// Level of the quantile, between 0 and 1.
+    /// Probability that a threshold drawn from the prior does not exceed the quantile.
     pub level: f64,
-    /// Quantile of the prior at this level, which is a threshold.
+    /// The quantile, which is a threshold.
     pub threshold: f64,
 }
 

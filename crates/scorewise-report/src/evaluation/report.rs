@@ -28,7 +28,7 @@ pub struct ReportOptions<'a> {
     pub classes: [String; 2],
     /// The training history of the model, when it is known.
     pub training: Option<TrainingHistory>,
-    /// Command line, time, seed and data of the result.
+    /// Command line, time, seed and input tables of the result.
     pub provenance: Provenance,
 }
 

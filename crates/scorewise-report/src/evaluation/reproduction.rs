@@ -312,7 +312,7 @@ impl PaperComparison {
             ));
         }
         remarks.push(format!(
-            "{} training runs, {:.0} epochs, {:.1} s of training on one core; this run took {:.1} s",
+            "{} training runs, {:.0} epochs, {:.1} s of training on one core; the whole command took {:.1} s",
             self.trainings, self.epochs, self.training_seconds, self.seconds
         ));
         remarks.push(

@@ -11,8 +11,8 @@ use crate::number::format_number;
 pub const EXACT_ROWS: usize = 200_000;
 
 /// With more than [`EXACT_ROWS`] rows, the rows are sorted by prediction and divided into this many runs of consecutive rows, and bootstrap
-/// replicates search only the thresholds between two runs. Among n rows, the rank of the best threshold is known only to about n^⅔ ranks, which is
-/// much more than the length of a run.
+/// replicates search only the thresholds between two runs. The sampling error of the rank of the best threshold among n rows is about n^⅔, much more
+/// than the number of rows in a run.
 pub const RUNS: usize = 1 << 16;
 
 /// The best threshold of a score on some rows, its distribution over bootstrap replicates, and the sweep in which it was found.
@@ -257,7 +257,8 @@ pub fn tune_classes(
 }
 
 /// The best threshold of every bootstrap replicate: among all thresholds, or among those between [`RUNS`] runs of rows when there are more than
-/// [`EXACT_ROWS`] rows. The runs are taken from `swept`; if it is `None`, the rows are swept first.
+/// [`EXACT_ROWS`] rows. The runs are taken from `swept`, the sweep of the rows; if `swept` is `None`, the sweep is
+/// computed first.
 pub fn best_threshold_bootstrap<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     swept: Option<&Sweep>,

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::figures::{ReportFigure, conditions_met, forecast_scores_figure};
 use crate::number::{format_number, format_optional, format_rounded, format_threshold_range};
 
-/// The section with the threshold slider; empty when the forecast has no point at the threshold in use.
-pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<String> {
+/// The section with the threshold slider; empty when `forecast.points` does not contain the decision threshold.
+pub(super) fn slider_section_html(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<String> {
     let Some(chosen_index) = forecast.points.iter().position(|point| point.threshold == forecast.threshold) else {
         return Ok(String::new());
     };
@@ -70,7 +70,7 @@ pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) 
         let message = if conditions_met(forecast)?[chosen_index] {
             "The conditions are met."
         } else {
-            "A condition is not met here."
+            "A condition is not met at this threshold."
         };
         let _ = writeln!(body, "<p class=\"conditions\" id=\"feasible\" aria-live=\"polite\">{message}</p>");
     }
@@ -162,7 +162,8 @@ fn confusion_table(forecast: &ForecastEvaluation, cells: [f64; 4]) -> String {
     )
 }
 
-/// A table of scores: the value at the threshold of the slider, the interval at the threshold in use, the best value and the best threshold.
+/// A table of scores: the value at the threshold that the slider selects, the 95 % interval at the decision threshold, the best value and the best
+/// threshold.
 fn score_table(forecast: &ForecastEvaluation, scores: &[Score], caption: &str, has_main_score: bool) -> String {
     let Some(point) = forecast.point() else { return String::new() };
     // If only one score has an interval, the top of the page already shows it.

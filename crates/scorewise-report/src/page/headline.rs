@@ -14,7 +14,7 @@ use crate::number::{format_count, format_number, format_optional, format_rounded
 pub(super) struct Headline {
     /// Title of the browser window.
     pub title: String,
-    /// The command and its data, shown above the heading.
+    /// The command and the names of its input tables, shown above the heading.
     pub kind: String,
     /// The result as a heading.
     pub heading: String,
@@ -69,7 +69,7 @@ fn contents_without_forecast(document: &Document) -> (String, String, String) {
             _ => "Table 2 of Marchetti et al. (2022) and our results".into(),
         },
         CommandResult::Train(result) => {
-            multiclass::heading(document).unwrap_or_else(|| format!("A model for {}", result.target))
+            multiclass::page_heading(document).unwrap_or_else(|| format!("A model for {}", result.target))
         }
         CommandResult::Compare(result) => format!("Two forecasts compared by {}", result.score),
         CommandResult::Theory(result) => format!("{} under a random threshold", result.score),
@@ -134,7 +134,7 @@ fn contents_with_forecast(document: &Document, forecast: &ForecastEvaluation) ->
     (heading, lead, html)
 }
 
-/// The card with the threshold in use and its uncertainty.
+/// The card with the decision threshold and its uncertainty.
 fn threshold_card(forecast: &ForecastEvaluation) -> String {
     let mut text = format!(
         "<section class=\"card\" aria-label=\"Which threshold\"><h2>Which threshold?</h2>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",

@@ -28,7 +28,7 @@ pub(super) struct LookupTable {
     fn_: Vec<Value>,
     tp: Vec<Value>,
     scores: Vec<LookupScore>,
-    /// Index of the threshold in use, at which the page starts.
+    /// Index of the decision threshold, at which the slider of the page starts.
     chosen: Option<usize>,
     /// For each threshold, 1 if it satisfies the conditions and 0 otherwise; `None` when there are no conditions.
     #[serde(skip_serializing_if = "Option::is_none")]

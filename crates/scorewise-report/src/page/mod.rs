@@ -46,11 +46,11 @@ pub fn page(document: &Document) -> Result<String> {
     let mut body = String::new();
     body += &headline.html;
     if let Some(forecast) = &document.forecast {
-        body += &explorer::explorer(forecast, &figures)?;
+        body += &explorer::slider_section_html(forecast, &figures)?;
     }
-    let multiclass = multiclass::section_html(document);
+    let multiclass = multiclass::multiclass_section_html(document);
     body += multiclass.as_deref().unwrap_or_default();
-    body += &sections::sections(document, &figures, multiclass.is_none())?;
+    body += &sections::sections_html(document, &figures, multiclass.is_none())?;
     let mut scripts = json_script("result", &serde_json::to_string_pretty(&document.result).unwrap_or_default());
     if let Some(forecast) = &document.forecast {
         scripts += &json_script("table", &serde_json::to_string(&lookup::lookup_table(forecast)?).unwrap_or_default());

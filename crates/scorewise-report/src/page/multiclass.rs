@@ -20,7 +20,7 @@ fn evaluated_rows(document: &Document) -> Option<(&TrainSummary, &'static str, &
 }
 
 /// The heading of the page; `None` unless the result is a model with more than two classes.
-pub(super) fn heading(document: &Document) -> Option<String> {
+pub(super) fn page_heading(document: &Document) -> Option<String> {
     let (_, description, summary) = evaluated_rows(document)?;
     let first = summary.scores.first()?;
     let value = first.estimate.value.map_or(format_optional(None), format_rounded);
@@ -29,7 +29,7 @@ pub(super) fn heading(document: &Document) -> Option<String> {
 
 /// The scores on the training, validation and test rows, and the confusion matrix; `None` unless the result is a model with more than
 /// two classes.
-pub(super) fn section_html(document: &Document) -> Option<String> {
+pub(super) fn multiclass_section_html(document: &Document) -> Option<String> {
     let (result, description, summary) = evaluated_rows(document)?;
     let parts = [("train", &result.train), ("validation", &result.validation), ("test", &result.test)];
     let parts: Vec<(&str, &Evaluation)> =

@@ -59,7 +59,8 @@
   });
   let row = table.chosen === null ? 0 : table.chosen;
 
-  // The index of the table row whose interval contains a threshold, or the nearest row, because the table may leave out thresholds.
+  // The index of the table row whose interval of thresholds contains `threshold`. The table may leave out thresholds; if no interval contains
+  // `threshold`, the index of the nearest row is returned.
   function rowOfThreshold(threshold) {
     let low = 0, high = count;
     while (low < high) {
@@ -86,7 +87,7 @@
     if (moveSlider) slider.value = String(table.threshold[row]);
     const main = table.scores[0];
     slider.setAttribute("aria-valuetext", `threshold ${label}, ${main.name} ${formatted(main.values[row])}`);
-    if (table.feasible) find("#feasible").textContent = table.feasible[row] ? "The conditions are met." : "A condition is not met here.";
+    if (table.feasible) find("#feasible").textContent = table.feasible[row] ? "The conditions are met." : "A condition is not met at this threshold.";
     for (const mark of marks) {
       if (mark.line) {
         const x = mark.x(table.threshold[row]);

@@ -12,7 +12,7 @@ use crate::figures::{MovingMark, ReportFigure};
 use crate::number::{format_number, format_optional};
 
 /// All sections after the top of the page, in their order. `has_plain_result` adds the result as a list of names and values.
-pub(super) fn sections(document: &Document, pictures: &[ReportFigure], has_plain_result: bool) -> Result<String> {
+pub(super) fn sections_html(document: &Document, pictures: &[ReportFigure], has_plain_result: bool) -> Result<String> {
     let mut html = comparison_section(document);
     html += &reproduction_section(document, pictures)?;
     html += &figures_section(document, pictures)?;
@@ -303,7 +303,7 @@ fn plain_text(value: &Value) -> String {
     }
 }
 
-/// The section with command, time, version, seed and data of a result.
+/// The section with command, time, version, seed and input tables of a result.
 fn provenance_section(document: &Document) -> String {
     let provenance = &document.provenance;
     let seed = provenance.seed.map_or(String::new(), |seed| seed.to_string());

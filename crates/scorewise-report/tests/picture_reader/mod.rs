@@ -78,7 +78,7 @@ pub struct AxisReader {
 }
 
 impl AxisReader {
-    /// Creates the reader of the panel between two x positions, in drawing units.
+    /// Reads the axes of the panel between two x positions, given in drawing units.
     pub fn for_x_range(tags: &[Tag], from: f64, to: f64) -> Self {
         let numbers = |anchor: &str, side: &str| -> Vec<(f64, f64)> {
             let at_axis = |tag: &&Tag| tag.name == "text" && tag.has_attribute("text-anchor", anchor);
@@ -94,8 +94,7 @@ impl AxisReader {
         AxisReader { x: line(numbers("middle", "x")), y: line(numbers("end", "y")) }
     }
 
-    /// Reads the axes of the plot inside `frame` from their labels, so that positions in the picture can be converted to values. `transform` maps
-    /// values of the y axis to a linear scale.
+    /// Reads the axes of the panel with this `frame` from their tick labels. `transform` maps values of the y axis to a linear scale.
     pub fn for_frame(tags: &[Tag], frame: &Frame, transform: fn(f64) -> f64) -> Self {
         let labels_in = |anchor: &str, (left, top): PlotPoint, (right, bottom): PlotPoint| -> Vec<(f64, PlotPoint)> {
             tags.iter()
@@ -121,7 +120,7 @@ impl AxisReader {
     }
 
     /// Converts a position in drawing units to axis coordinates.
-    pub fn read(&self, (x, y): (f64, f64)) -> (f64, f64) {
+    pub fn to_axis_coordinates(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.x.0 + self.x.1 * x, self.y.0 + self.y.1 * y)
     }
 }
@@ -155,7 +154,7 @@ impl ReadPicture {
         let (transform, inverse) = (choose(transform), choose(inverse));
         let reader = |(frame, transform): (&Frame, &fn(f64) -> f64)| {
             let reader = AxisReader::for_frame(&tags, frame, *transform);
-            let corner = |x: f64, y: f64| reader.read((10.0 * (frame.left + x), 10.0 * (frame.top + y)));
+            let corner = |x: f64, y: f64| reader.to_axis_coordinates((10.0 * (frame.left + x), 10.0 * (frame.top + y)));
             let (low, high) = (corner(0.0, frame.height), corner(frame.width, 0.0));
             let (x, y) = (frame.x.1 - frame.x.0, transform(frame.y.1) - transform(frame.y.0));
             assert_close(low.0, frame.x.0, 2e-3 * x);
@@ -168,8 +167,8 @@ impl ReadPicture {
         ReadPicture { tags, frames, readers, inverse }
     }
 
-    fn read(&self, panel: usize, position: PlotPoint) -> PlotPoint {
-        let (x, y) = self.readers[panel].read(position);
+    fn to_axis_coordinates(&self, panel: usize, position: PlotPoint) -> PlotPoint {
+        let (x, y) = self.readers[panel].to_axis_coordinates(position);
         (x, self.inverse[panel](y))
     }
 
@@ -186,8 +185,9 @@ impl ReadPicture {
         let positions = self.tags.iter().filter(matches).map(Tag::points);
         let inside =
             |positions: &Vec<PlotPoint>| positions.iter().all(|position| self.is_inside_panel(panel, *position));
-        let read =
-            |positions: Vec<PlotPoint>| positions.into_iter().map(|position| self.read(panel, position)).collect();
+        let read = |positions: Vec<PlotPoint>| {
+            positions.into_iter().map(|position| self.to_axis_coordinates(panel, position)).collect()
+        };
         positions.filter(inside).map(read).collect()
     }
 
@@ -211,7 +211,7 @@ impl ReadPicture {
             self.tags.iter().filter(|tag| tag.name == "rect" && tag.has_attribute("fill", colour)).map(corners);
         positions
             .filter(|(low, high)| self.is_inside_panel(panel, *low) && self.is_inside_panel(panel, *high))
-            .map(|(low, high)| (self.read(panel, low), self.read(panel, high)))
+            .map(|(low, high)| (self.to_axis_coordinates(panel, low), self.to_axis_coordinates(panel, high)))
             .collect()
     }
 
@@ -221,14 +221,14 @@ impl ReadPicture {
         let positions = positions.map(|tag| (tag.number("cx"), tag.number("cy")));
         positions
             .filter(|position| self.is_inside_panel(panel, *position))
-            .map(|position| self.read(panel, position))
+            .map(|position| self.to_axis_coordinates(panel, position))
             .collect()
     }
 
     /// The positions of all texts that equal `label`, in the axis coordinates of a panel.
     pub fn label_positions(&self, panel: usize, label: &str) -> Vec<PlotPoint> {
         let texts = self.tags.iter().filter(|tag| tag.name == "text" && tag.text == label);
-        texts.map(|tag| self.read(panel, (tag.number("x"), tag.number("y")))).collect()
+        texts.map(|tag| self.to_axis_coordinates(panel, (tag.number("x"), tag.number("y")))).collect()
     }
 
     /// Whether the picture contains this text.

@@ -4,7 +4,7 @@
 use scorewise::{Purpose, stream};
 
 use super::group::GroupCounts;
-use super::random::{strata, take};
+use super::random::{shuffled_strata, take_share};
 use super::shuffle::{random, shuffle};
 use super::time::TimeOrder;
 use super::{NO_SET, Split, SplitRows, TEST, TRAINING, UNUSED, VALIDATION};
@@ -89,7 +89,7 @@ impl CrossValidation {
             return Err(Error::setting("repeats", problem, hint));
         }
         if !(0.0..1.0).contains(&self.validation) {
-            let problem = format!("{} is not a share of the rows", self.validation);
+            let problem = format!("the share of validation rows cannot be {}", self.validation);
             return Err(Error::setting("validation", problem, "give a number from 0 to below 1"));
         }
         Ok(())
@@ -106,7 +106,7 @@ impl CrossValidation {
         // Rows are dealt to the folds in turn, class by class. The sizes of the folds therefore differ by at most one row, both in total and in
         // each class.
         let mut fold_of = vec![None; labels.classes.len()];
-        let shuffled = strata(labels, &labels.rows(), seed).into_iter().flatten().enumerate();
+        let shuffled = shuffled_strata(labels, &labels.rows(), seed).into_iter().flatten().enumerate();
         shuffled.for_each(|(at, row)| fold_of[row as usize] = Some(at % self.folds));
         Ok((0..self.folds)
             .map(|fold| {
@@ -114,8 +114,8 @@ impl CrossValidation {
                 let (test, rest): (Vec<u32>, Vec<u32>) =
                     labels.rows().into_iter().partition(|row| fold_of[*row as usize] == Some(fold));
                 test.iter().for_each(|row| set_of_row[*row as usize] = TEST);
-                let mut strata = strata(labels, &rest, stream(seed, Purpose::FoldSplit, fold as u64));
-                take(&mut strata, self.validation, VALIDATION, &mut set_of_row);
+                let mut strata = shuffled_strata(labels, &rest, stream(seed, Purpose::FoldSplit, fold as u64));
+                take_share(&mut strata, self.validation, VALIDATION, &mut set_of_row);
                 strata.iter().flatten().for_each(|row| set_of_row[*row as usize] = TRAINING);
                 set_of_row
             })
@@ -131,7 +131,7 @@ impl CrossValidation {
         counts.check_enough_groups(self.folds.max(1 + other_sets), column)?;
         let mut fold_order: Vec<usize> = (0..self.folds).collect();
         shuffle(&mut fold_order, &mut random(seed, Purpose::FoldOrder, 0));
-        let fold_of = counts.assign(&vec![1.0 / self.folds as f64; self.folds], classes, seed);
+        let fold_of = counts.assign_groups(&vec![1.0 / self.folds as f64; self.folds], classes, seed);
         Ok(fold_order
             .into_iter()
             .map(|fold| {
@@ -139,7 +139,7 @@ impl CrossValidation {
                 let rest: Vec<u32> = rows.iter().copied().filter(|row| !is_test(groups.codes[*row as usize])).collect();
                 let rest_counts = GroupCounts::new(&groups, labels, &rest);
                 let shares = [1.0 - self.validation, self.validation];
-                let set_of = rest_counts.assign(&shares, classes, stream(seed, Purpose::FoldSplit, fold as u64));
+                let set_of = rest_counts.assign_groups(&shares, classes, stream(seed, Purpose::FoldSplit, fold as u64));
                 let set = |group: &u32| match set_of[*group as usize] {
                     _ if is_test(*group) => TEST,
                     Some(0) => TRAINING,
@@ -160,7 +160,7 @@ impl CrossValidation {
         let mut borders = vec![order.rows.len()];
         for block in (1..=self.folds).rev() {
             let end = borders[borders.len() - 1];
-            // The number of labelled rows from the start of this block to the end of the table, if all blocks have equally many labelled rows.
+            // The number of labelled rows from the start of this block to the end of the table, if all blocks had equally many labelled rows.
             let after = labelled - labelled * block / (self.folds + 1);
             borders.push(order.first_of_same_time(order.begin_of_last(order.rows.len(), labels, after), end));
         }

@@ -18,7 +18,7 @@ pub(super) fn assign(table: &Table, labels: &Labels, column: &str, shares: &Spli
     let shares = shares.of_all();
     let sets = shares.iter().filter(|share| **share > 0.0).count();
     counts.check_enough_groups(sets, column)?;
-    let set_of_group = counts.assign(&shares, labels.names.len(), seed);
+    let set_of_group = counts.assign_groups(&shares, labels.names.len(), seed);
     let set_codes = [TRAINING, VALIDATION, TEST];
     Ok(groups.codes.iter().map(|group| set_of_group[*group as usize].map_or(NO_SET, |set| set_codes[set])).collect())
 }
@@ -57,7 +57,7 @@ impl GroupCounts {
 
     /// Returns the set of each group, as an index into `shares`; `None` for groups without rows. Large groups are assigned first, and groups of
     /// the same size in random order. Each group is assigned to the set where it least increases the distance from the requested shares.
-    pub fn assign(&self, shares: &[f64], classes: usize, seed: u64) -> Vec<Option<usize>> {
+    pub fn assign_groups(&self, shares: &[f64], classes: usize, seed: u64) -> Vec<Option<usize>> {
         let mut totals = vec![0.0; classes];
         self.counts.iter().flatten().for_each(|(class, count)| totals[*class as usize] += f64::from(*count));
         let mut order: Vec<usize> = (0..self.counts.len()).filter(|group| !self.counts[*group].is_empty()).collect();
@@ -68,8 +68,8 @@ impl GroupCounts {
         let mut assigned = vec![0.0; shares.len() * classes];
         let mut set_of_group = vec![None; self.counts.len()];
         for group in order {
-            // How much the group would increase the sum over classes of the squared distance between the requested and the actual number of rows
-            // in the set, each relative to the number of rows of the class.
+            // How much the group would increase the sum of d² over the classes, where d is the difference between the actual and the requested
+            // number of rows of a class in the set, divided by the total number of rows of that class.
             let cost = |set: usize| -> f64 {
                 let increase = |(class, count): &(u32, u32)| {
                     let (total, count) = (totals[*class as usize], f64::from(*count));

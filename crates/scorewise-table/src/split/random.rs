@@ -9,15 +9,15 @@ use crate::target::Labels;
 /// Returns the set of each row (`TRAINING`, `VALIDATION` or `TEST`); [`NO_SET`] for rows without a label.
 pub(super) fn assign(labels: &Labels, shares: &SplitShares, seed: u64) -> Vec<u8> {
     let mut set_of_row = vec![NO_SET; labels.classes.len()];
-    let mut strata = strata(labels, &labels.rows(), seed);
-    take(&mut strata, shares.test, TEST, &mut set_of_row);
-    take(&mut strata, shares.validation, VALIDATION, &mut set_of_row);
+    let mut strata = shuffled_strata(labels, &labels.rows(), seed);
+    take_share(&mut strata, shares.test, TEST, &mut set_of_row);
+    take_share(&mut strata, shares.validation, VALIDATION, &mut set_of_row);
     strata.iter().flatten().for_each(|row| set_of_row[*row as usize] = TRAINING);
     set_of_row
 }
 
 /// Returns one list for each class (a stratum) with the given rows of that class, shuffled.
-pub(super) fn strata(labels: &Labels, rows: &[u32], seed: u64) -> Vec<Vec<u32>> {
+pub(super) fn shuffled_strata(labels: &Labels, rows: &[u32], seed: u64) -> Vec<Vec<u32>> {
     let mut strata = vec![Vec::new(); labels.names.len()];
     rows.iter().for_each(|row| strata[labels.classes[*row as usize] as usize].push(*row));
     for (class, rows) in strata.iter_mut().enumerate() {
@@ -27,7 +27,7 @@ pub(super) fn strata(labels: &Labels, rows: &[u32], seed: u64) -> Vec<Vec<u32>> 
 }
 
 /// Removes a share of the rows from every stratum and assigns these rows to `set`, which is `VALIDATION` or `TEST`.
-pub(super) fn take(strata: &mut [Vec<u32>], share: f64, set: u8, set_of_row: &mut [u8]) {
+pub(super) fn take_share(strata: &mut [Vec<u32>], share: f64, set: u8, set_of_row: &mut [u8]) {
     let sizes: Vec<usize> = strata.iter().map(Vec::len).collect();
     let counts = apportion(&sizes, rows_of(share, sizes.iter().sum()));
     for (rows, count) in strata.iter_mut().zip(counts) {

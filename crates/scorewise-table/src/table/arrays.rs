@@ -43,12 +43,14 @@ pub(super) fn column_kind(data_type: &DataType) -> Option<ColumnKind> {
 pub(super) fn unreadable_type(data_type: &DataType) -> (String, &'static str) {
     match data_type {
         DataType::Decimal256(precision, scale) => {
-            (format!("decimal256({precision}, {scale})"), "write it as float64 or decimal128")
+            (format!("decimal256({precision}, {scale})"), "write the column as float64 or decimal128")
         }
-        DataType::Time32(_) | DataType::Time64(_) => ("time of day".into(), "write it as text or as a timestamp"),
-        DataType::Duration(_) => ("duration".into(), "write it as a number"),
-        DataType::Interval(_) => ("interval".into(), "write it as a number"),
-        DataType::FixedSizeBinary(size) => (format!("binary of {size} bytes"), "write it as text"),
+        DataType::Time32(_) | DataType::Time64(_) => {
+            ("time of day".into(), "write the column as text or as a timestamp")
+        }
+        DataType::Duration(_) => ("duration".into(), "write the column as a number"),
+        DataType::Interval(_) => ("interval".into(), "write the column as a number"),
+        DataType::FixedSizeBinary(size) => (format!("binary of {size} bytes"), "write the column as text"),
         DataType::List(_)
         | DataType::LargeList(_)
         | DataType::ListView(_)
@@ -57,7 +59,9 @@ pub(super) fn unreadable_type(data_type: &DataType) -> (String, &'static str) {
         DataType::Struct(_) => ("struct".into(), "write its fields as columns"),
         DataType::Map(..) => ("map".into(), "write its values as columns"),
         DataType::Dictionary(_, values) => unreadable_type(values),
-        other => (cell_excerpt(other.to_string().as_bytes()), "write it as numbers, strings, booleans or dates"),
+        other => {
+            (cell_excerpt(other.to_string().as_bytes()), "write the column as numbers, strings, booleans or dates")
+        }
     }
 }
 
@@ -72,14 +76,14 @@ pub(super) struct StringFormat {
 }
 
 /// Converts an array of a readable Arrow type to values of the column type `wanted`.
-pub(super) fn values(
+pub(super) fn convert_array(
     array: &ArrayRef,
     wanted: ColumnKind,
     markers: &MissingMarkers,
     format: &StringFormat,
 ) -> Result<Values, InvalidValue> {
     let values = values_of_arrow_type(array, markers)?;
-    if values.kind() == wanted { Ok(values) } else { as_kind(&values, wanted, markers, format) }
+    if values.kind() == wanted { Ok(values) } else { convert_to_kind(&values, wanted, markers, format) }
 }
 
 /// Converts an Arrow array to the column type that corresponds to its Arrow type. Values listed in `markers` become missing values.
@@ -107,20 +111,24 @@ fn values_of_arrow_type(array: &ArrayRef, markers: &MissingMarkers) -> Result<Va
                 &array.normalized_keys(),
             ))
         }
-        DataType::Utf8 => strings(array.as_string::<i32>().iter().map(|string| string.map(str::as_bytes)), markers),
-        DataType::LargeUtf8 => {
-            strings(array.as_string::<i64>().iter().map(|string| string.map(str::as_bytes)), markers)
+        DataType::Utf8 => {
+            encode_strings(array.as_string::<i32>().iter().map(|string| string.map(str::as_bytes)), markers)
         }
-        DataType::Utf8View => strings(array.as_string_view().iter().map(|string| string.map(str::as_bytes)), markers),
-        DataType::Binary => strings(array.as_binary::<i32>().iter(), markers),
-        DataType::LargeBinary => strings(array.as_binary::<i64>().iter(), markers),
-        DataType::BinaryView => strings(array.as_binary_view().iter(), markers),
-        _ => numbers(array, markers),
+        DataType::LargeUtf8 => {
+            encode_strings(array.as_string::<i64>().iter().map(|string| string.map(str::as_bytes)), markers)
+        }
+        DataType::Utf8View => {
+            encode_strings(array.as_string_view().iter().map(|string| string.map(str::as_bytes)), markers)
+        }
+        DataType::Binary => encode_strings(array.as_binary::<i32>().iter(), markers),
+        DataType::LargeBinary => encode_strings(array.as_binary::<i64>().iter(), markers),
+        DataType::BinaryView => encode_strings(array.as_binary_view().iter(), markers),
+        _ => convert_number_array(array, markers),
     }
 }
 
 /// Converts an Arrow array of numbers. Infinite numbers are an error.
-fn numbers(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
+fn convert_number_array(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
     let scaled = |scale: i8| move |digits: f64| digits / 10f64.powi(i32::from(scale));
     let mut values = match array.data_type() {
         DataType::Int8 => convert_numbers::<Int8Type>(array, f64::from),
@@ -167,7 +175,7 @@ fn convert_times<T: ArrowPrimitiveType>(array: &ArrayRef, second: impl Fn(T::Nat
 }
 
 /// Dictionary-encodes strings; bytes that are not UTF-8 are an error.
-fn strings<'a>(
+fn encode_strings<'a>(
     cells: impl Iterator<Item = Option<&'a [u8]>>,
     markers: &MissingMarkers,
 ) -> Result<Values, InvalidValue> {
@@ -219,7 +227,7 @@ fn dictionary_values(values: &Values, keys: &dyn Array, indices: &[usize]) -> Va
 }
 
 /// Converts values to the column type that the user set.
-fn as_kind(
+fn convert_to_kind(
     values: &Values,
     wanted: ColumnKind,
     markers: &MissingMarkers,
@@ -267,7 +275,7 @@ fn as_kind(
             let order = if month_first { DateOrder::MonthFirst } else { DateOrder::DayFirst };
             let second = |string: &[u8]| {
                 let second = match format.style.is_clock {
-                    true => time::time_of_day(string).map(|second| Values::TIME_OF_DAY_ORIGIN + second),
+                    true => time::parse_time_of_day(string).map(|second| Values::TIME_OF_DAY_ORIGIN + second),
                     false => time::parse(string, order),
                 };
                 second.or_else(|| MissingMarkers::is_missing_word(string).then_some(Values::NO_TIME))
@@ -283,7 +291,7 @@ fn as_kind(
     }
 }
 
-/// Parses all strings; `None` gives `missing`. The error is the row of the first string that cannot be parsed.
+/// Parses all strings; a string that is `None` becomes the value `missing`. The error is the row of the first string that cannot be parsed.
 fn parse_each<T: Copy>(
     strings: &[Option<String>],
     missing: T,

@@ -16,7 +16,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use super::byte_source::ByteSource;
 use super::catch_panic::catch_panic;
-use super::selected_columns::{SelectedColumn, SelectedColumns, damaged};
+use super::selected_columns::{SelectedColumn, SelectedColumns, damaged_error};
 use super::{ChooseColumns, Field, Reading, Table};
 use crate::error::Result;
 
@@ -41,10 +41,10 @@ pub(super) struct ArrowReader {
 /// The messages of a file or stream that were not read yet.
 struct Messages {
     source: ByteSource,
-    remaining: Remaining,
+    remaining: RemainingMessages,
 }
 
-enum Remaining {
+enum RemainingMessages {
     /// In a stream: all messages from this position on.
     From(u64),
     /// In a file: the positions of the messages, as listed in the index of the file; dictionaries come before record batches.
@@ -70,15 +70,17 @@ impl ArrowReader {
             if !is_stream {
                 return Messages::read_index(source.clone());
             }
-            let mut messages = Messages { source: source.clone(), remaining: Remaining::From(0) };
+            let mut messages = Messages { source: source.clone(), remaining: RemainingMessages::From(0) };
             let first = messages.next()?.ok_or_else(|| ipc_error("it has no schema"))?;
-            let schema =
-                first.message()?.header_as_schema().ok_or_else(|| ipc_error("it does not begin with a schema"))?;
+            let schema = first
+                .message()?
+                .header_as_schema()
+                .ok_or_else(|| ipc_error("the data does not begin with a schema"))?;
             Ok((messages, checked_schema(schema)?))
         });
         let (messages, schema) = opened
             .unwrap_or_else(|| Err(ipc_error("its schema is invalid")))
-            .map_err(|error| damaged(file, "Arrow", &message_of(&error)))?;
+            .map_err(|error| damaged_error(file, "Arrow", &message_of(&error)))?;
         let declared: Vec<_> =
             schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone(), true)).collect();
         let columns = SelectedColumns::new(file, "Arrow", &declared, reading, choose, notes)?;
@@ -118,7 +120,8 @@ impl ArrowReader {
         batch: arrow_ipc::RecordBatch<'_>,
         version: MetadataVersion,
     ) -> Decoded<RecordBatch> {
-        // The decoder searches the list of wanted columns for every column, which is slow for many columns. So no list is given if all are wanted.
+        // The decoder searches the list of wanted columns for every column, which is slow for many columns. So no list is given if all
+        // columns are wanted.
         let reads_all_columns = self.projection.len() == self.schema.fields().len();
         let projection = Some(self.projection.as_slice()).filter(|_| !reads_all_columns);
         read_record_batch(body, batch, self.schema.clone(), &self.dictionaries, projection, &version)
@@ -133,17 +136,17 @@ impl Iterator for ArrowReader {
         if self.batch.is_none() {
             self.batch = match catch_panic(|| self.next_batch()) {
                 Some(Ok(batch)) => batch.map(|batch| (batch, 0)),
-                Some(Err(error)) => return self.columns.table(vec![Err(message_of(&error)); width]),
-                None => return self.columns.table(vec![Err("a batch is invalid".into()); width]),
+                Some(Err(error)) => return self.columns.make_chunk(vec![Err(message_of(&error)); width]),
+                None => return self.columns.make_chunk(vec![Err("a batch is invalid".into()); width]),
             };
         }
-        let Some((batch, from)) = self.batch.take() else { return self.columns.table(vec![Ok(None); width]) };
+        let Some((batch, from)) = self.batch.take() else { return self.columns.make_chunk(vec![Ok(None); width]) };
         let rows = self.columns.batch_rows().min(batch.num_rows() - from);
         let arrays = batch.columns().iter().map(|array| Ok(Some(array.slice(from, rows)))).collect();
         if from + rows < batch.num_rows() {
             self.batch = Some((batch, from + rows));
         }
-        self.columns.table(arrays)
+        self.columns.make_chunk(arrays)
     }
 }
 
@@ -163,7 +166,7 @@ fn message_of(error: &ArrowError) -> String {
 
 fn checked_schema(schema: arrow_ipc::Schema<'_>) -> Decoded<SchemaRef> {
     if !schema.endianness().equals_to_target_endianness() {
-        return Err(ipc_error("it was written with another byte order"));
+        return Err(ipc_error("the data has another byte order than this machine"));
     }
     Ok(Arc::new(try_fb_to_schema(schema)?))
 }
@@ -181,13 +184,13 @@ impl Messages {
         let blocks = index.dictionaries().into_iter().flatten().chain(index.recordBatches().into_iter().flatten());
         let positions = blocks
             .map(|block| u64::try_from(block.offset()).map_err(|_| ipc_error("the position of a message is negative")));
-        Ok((Messages { remaining: Remaining::At(positions.collect::<Decoded<_>>()?), source }, schema))
+        Ok((Messages { remaining: RemainingMessages::At(positions.collect::<Decoded<_>>()?), source }, schema))
     }
 
     fn next(&mut self) -> Decoded<Option<EncodedMessage>> {
         let start = match &mut self.remaining {
-            Remaining::From(position) => *position,
-            Remaining::At(positions) => match positions.pop_front() {
+            RemainingMessages::From(position) => *position,
+            RemainingMessages::At(positions) => match positions.pop_front() {
                 Some(position) => position,
                 None => return Ok(None),
             },
@@ -215,7 +218,7 @@ impl Messages {
         let body = u64::try_from(message.bodyLength()).map_err(|_| ipc_error("a message has a negative size"))?;
         let body_start = begin + u64::from(length);
         let body = Buffer::from(bytes_of(&self.source, body_start, body)?);
-        if let Remaining::From(position) = &mut self.remaining {
+        if let RemainingMessages::From(position) = &mut self.remaining {
             *position = body_start + body.len() as u64;
         }
         Ok(Some(EncodedMessage { metadata, body }))

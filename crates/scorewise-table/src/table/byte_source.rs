@@ -22,11 +22,11 @@ enum Storage {
 }
 
 impl ByteSource {
-    pub(super) fn file(file: File, len: u64) -> Self {
+    pub(super) fn from_file(file: File, len: u64) -> Self {
         ByteSource { storage: Storage::File(Arc::new(Mutex::new(file))), len }
     }
 
-    pub(super) fn memory(bytes: Vec<u8>) -> Self {
+    pub(super) fn from_memory(bytes: Vec<u8>) -> Self {
         ByteSource { len: bytes.len() as u64, storage: Storage::Memory(bytes.into()) }
     }
 
@@ -39,7 +39,10 @@ impl ByteSource {
     pub(super) fn bytes(&self, start: u64, length: u64) -> io::Result<Bytes> {
         let end = start.checked_add(length).filter(|end| *end <= self.len);
         let (Some(end), Ok(length)) = (end, usize::try_from(length)) else {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "a part extends beyond the end of the file"));
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the requested bytes extend beyond the end of the file",
+            ));
         };
         match &self.storage {
             Storage::Memory(bytes) => Ok(bytes.slice(start as usize..end as usize)),

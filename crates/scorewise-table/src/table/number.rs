@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_separators_and_signs_are_parsed() {
+    fn thousands_separators_and_per_cent_and_currency_signs_are_parsed() {
         let check = |text: &str, mark: u8, value: f64, is_grouped: bool, sign: Option<char>| {
             assert_eq!(
                 parse_formatted(text.as_bytes(), mark),

@@ -38,12 +38,12 @@ impl EmptyLines {
         match count {
             0 => None,
             1 => Some(format!(
-                "line {first} is empty: it is read as a row of missing values, so that the distances between rows are kept; \
+                "line {first} is empty: it is read as a row of missing values, so that lags and leads count it as a step; \
                  remove it if it is not a row"
             )),
             _ => Some(format!(
-                "{count} lines are empty, the first is line {first}: they are read as rows of missing values, so that the \
-                 distances between rows are kept; remove them if they are not rows"
+                "{count} lines are empty, the first is line {first}: they are read as rows of missing values, so that lags \
+                 and leads count them as steps; remove them if they are not rows"
             )),
         }
     }

@@ -32,8 +32,8 @@ pub struct Reading {
     pub writing: Option<TextConventions>,
 }
 
-/// The conventions for numbers and dates in a table that a single cell does not show, such as the decimal mark. Returned by
-/// [`Reader::writing`](super::Reader::writing).
+/// How numbers and dates are written in a table, as far as a single cell does not show it: for example, which decimal mark is used. Returned
+/// by [`Reader::writing`](super::Reader::writing).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TextConventions {
@@ -43,7 +43,7 @@ pub struct TextConventions {
     pub columns: BTreeMap<String, ColumnConventions>,
 }
 
-/// The conventions for the cells of a column that a single cell does not show, such as the order of day and month.
+/// How the cells of a column are written, as far as a single cell does not show it: for example, in which order day and month come.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ColumnConventions {

@@ -1,4 +1,4 @@
-//! Common parts of the Parquet and Arrow readers: selecting columns by name and type, and turning their arrays into tables.
+//! Code that the Parquet and Arrow readers share: it selects columns by name and type, and turns their arrays into tables.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -40,15 +40,15 @@ pub(super) struct SelectedColumns {
 }
 
 /// The error for a file compressed with an unsupported codec.
-pub(super) fn unsupported_codec(file: &str, codec: &str) -> Error {
+pub(super) fn unsupported_codec_error(file: &str, codec: &str) -> Error {
     let problem = format!("is compressed with {codec}, which is not supported");
-    Error::data(Location::file(file), problem, "write it again, compressed with snappy or zstd")
+    Error::data(Location::file(file), problem, "write the file again, compressed with snappy or zstd")
 }
 
 /// The error for a file that cannot be decoded.
-pub(super) fn damaged(file: &str, format: &str, error: &impl fmt::Display) -> Error {
+pub(super) fn damaged_error(file: &str, format: &str, error: &impl fmt::Display) -> Error {
     let problem = format!("cannot be read as {format}: {error}");
-    Error::data(Location::file(file), problem, "it may be damaged or truncated; write or download it again")
+    Error::data(Location::file(file), problem, "the file may be damaged or truncated; write or download it again")
 }
 
 impl SelectedColumns {
@@ -140,7 +140,7 @@ impl SelectedColumns {
 
     /// Makes the next chunk of the table from decoded arrays, one for each column. Arrays are `None` after the last row; the result is then `None`
     /// too, or an error if the file has no rows.
-    pub(super) fn table(
+    pub(super) fn make_chunk(
         &mut self,
         arrays: Vec<std::result::Result<Option<ArrayRef>, String>>,
     ) -> Option<Result<Table>> {
@@ -149,7 +149,7 @@ impl SelectedColumns {
         for array in arrays {
             match array {
                 Ok(array) => decoded.push(array),
-                Err(error) => return Some(Err(damaged(&self.file, self.format, &error))),
+                Err(error) => return Some(Err(damaged_error(&self.file, self.format, &error))),
             }
         }
         if decoded.iter().all(Option::is_none) {
@@ -159,17 +159,19 @@ impl SelectedColumns {
         }
         let rows = decoded.iter().map(|array| array.as_ref().map_or(0, Array::len)).min().unwrap_or(0);
         if decoded.iter().any(|array| array.as_ref().map_or(0, Array::len) != rows) {
-            return Some(Err(damaged(&self.file, self.format, &"its columns have different lengths")));
+            return Some(Err(damaged_error(&self.file, self.format, &"the columns have different lengths")));
         }
         let convert = |(column, array): (&SelectedColumn, Option<ArrayRef>)| {
-            catch_panic(|| array.map(|array| arrays::values(&array, column.kind, &self.markers, &column.string_format)))
+            catch_panic(|| {
+                array.map(|array| arrays::convert_array(&array, column.kind, &self.markers, &column.string_format))
+            })
         };
         let converted: Vec<_> = self.columns.par_iter().zip(decoded).map(convert).collect();
         let mut columns = Vec::with_capacity(converted.len());
         for (column, values) in self.columns.iter().zip(converted) {
             match values.flatten() {
                 Some(Ok(values)) => columns.push(Column { name: column.name.clone(), values }),
-                None => return Some(Err(damaged(&self.file, self.format, &"its values are invalid"))),
+                None => return Some(Err(damaged_error(&self.file, self.format, &"its values are invalid"))),
                 Some(Err(invalid)) => {
                     let row = Some(self.rows + invalid.row as u64 + 1);
                     let place = Location { row, ..Location::file(&self.file) }.column(&column.name);

@@ -115,7 +115,7 @@ impl BuiltIn {
 }
 
 /// An opened source of a table, with the format that was recognised.
-enum Opened {
+enum OpenedSource {
     /// Text, decompressed if necessary, and the number of the line on which it begins.
     Text { text: Box<dyn Read + Send>, line: u64 },
     /// A Parquet file.
@@ -141,11 +141,13 @@ impl Chunks {
     ) -> Result<Self> {
         let file = source.name();
         Ok(match open(source, reading)? {
-            Opened::Text { text, line } => {
+            OpenedSource::Text { text, line } => {
                 Chunks::Text(Box::new(TextReader::open(&file, text, line, reading, choose, notes)?))
             }
-            Opened::Parquet(bytes) => Chunks::Parquet(ParquetReader::open(&file, &bytes, reading, choose, notes)?),
-            Opened::Arrow { bytes, is_stream } => {
+            OpenedSource::Parquet(bytes) => {
+                Chunks::Parquet(ParquetReader::open(&file, &bytes, reading, choose, notes)?)
+            }
+            OpenedSource::Arrow { bytes, is_stream } => {
                 Chunks::Arrow(Box::new(ArrowReader::open(&file, &bytes, is_stream, reading, choose, notes)?))
             }
         })
@@ -160,7 +162,7 @@ impl Chunks {
         }
     }
 
-    /// How numbers and dates are written; only text has conventions of its own.
+    /// How numbers and dates are written in a text table. For other formats, the conventions that `reading` contains are returned.
     pub fn writing(&self, reading: &Reading) -> TextConventions {
         match self {
             Chunks::Text(text) => text.writing().clone(),
@@ -180,44 +182,44 @@ impl Chunks {
 }
 
 /// Opens a source and recognises its format by its first bytes, not by the name of the file.
-fn open(source: &Source, reading: &mut Reading) -> Result<Opened> {
+fn open(source: &Source, reading: &mut Reading) -> Result<OpenedSource> {
     let name = source.name();
     match source {
         Source::BuiltIn(table) => {
             if *table != BuiltIn::Pollution && reading.columns.is_none() {
                 reading.columns = Some(ADULT_COLUMNS.map(String::from).to_vec());
             }
-            let (text, line) = table.text().map_err(|error| unreadable(&name, &error))?;
-            Ok(Opened::Text { text: Box::new(Cursor::new(text)), line })
+            let (text, line) = table.text().map_err(|error| unreadable_error(&name, &error))?;
+            Ok(OpenedSource::Text { text: Box::new(Cursor::new(text)), line })
         }
         Source::Stdin => {
             let mut stdin = io::stdin();
-            let start = first_bytes(&mut stdin).map_err(|error| unreadable(&name, &error))?;
+            let start = first_bytes(&mut stdin).map_err(|error| unreadable_error(&name, &error))?;
             let whole = Cursor::new(start.clone()).chain(stdin);
             let in_memory = |mut whole: io::Chain<Cursor<Vec<u8>>, io::Stdin>| {
                 let mut bytes = Vec::new();
-                whole.read_to_end(&mut bytes).map_err(|error| unreadable(&name, &error))?;
-                Ok::<_, Error>(ByteSource::memory(bytes))
+                whole.read_to_end(&mut bytes).map_err(|error| unreadable_error(&name, &error))?;
+                Ok::<_, Error>(ByteSource::from_memory(bytes))
             };
             match recognise_format(&name, &start)? {
-                Format::Text => Ok(Opened::Text { text: Box::new(whole), line: 1 }),
-                Format::Gzip => Ok(Opened::Text { text: Box::new(gzip_decoder(whole)), line: 1 }),
-                Format::Parquet => Ok(Opened::Parquet(in_memory(whole)?)),
-                Format::ArrowFile => Ok(Opened::Arrow { bytes: in_memory(whole)?, is_stream: false }),
-                Format::ArrowStream => Ok(Opened::Arrow { bytes: in_memory(whole)?, is_stream: true }),
+                Format::Text => Ok(OpenedSource::Text { text: Box::new(whole), line: 1 }),
+                Format::Gzip => Ok(OpenedSource::Text { text: Box::new(gzip_decoder(whole)), line: 1 }),
+                Format::Parquet => Ok(OpenedSource::Parquet(in_memory(whole)?)),
+                Format::ArrowFile => Ok(OpenedSource::Arrow { bytes: in_memory(whole)?, is_stream: false }),
+                Format::ArrowStream => Ok(OpenedSource::Arrow { bytes: in_memory(whole)?, is_stream: true }),
             }
         }
         Source::File(path) => open_file(path, &name),
     }
 }
 
-fn open_file(path: &Path, name: &str) -> Result<Opened> {
-    let mut file = File::open(path).map_err(|error| unreadable(name, &error))?;
-    let metadata = file.metadata().map_err(|error| unreadable(name, &error))?;
+fn open_file(path: &Path, name: &str) -> Result<OpenedSource> {
+    let mut file = File::open(path).map_err(|error| unreadable_error(name, &error))?;
+    let metadata = file.metadata().map_err(|error| unreadable_error(name, &error))?;
     if metadata.is_dir() {
         return Err(Error::data(Location::file(name), "is a directory", "name one of the files in it"));
     }
-    let start = first_bytes(&mut file).map_err(|error| unreadable(name, &error))?;
+    let start = first_bytes(&mut file).map_err(|error| unreadable_error(name, &error))?;
     let format = recognise_format(name, &start)?;
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
     let expected = match extension.as_str() {
@@ -229,17 +231,21 @@ fn open_file(path: &Path, name: &str) -> Result<Opened> {
         return Err(Error::data(
             Location::file(name),
             format!("is not a {expected} file"),
-            "it may be damaged or truncated; name it .csv if it is text",
+            "the file may be damaged or truncated; name it .csv if it is text",
         ));
     }
     // A pipe cannot be rewound, so the bytes that were already read are put back in front of the rest.
-    let whole = Cursor::new(start).chain(file.try_clone().map_err(|error| unreadable(name, &error))?);
+    let whole = Cursor::new(start).chain(file.try_clone().map_err(|error| unreadable_error(name, &error))?);
     Ok(match format {
-        Format::Text => Opened::Text { text: Box::new(whole), line: 1 },
-        Format::Gzip => Opened::Text { text: Box::new(gzip_decoder(whole)), line: 1 },
-        Format::Parquet => Opened::Parquet(ByteSource::file(file, metadata.len())),
-        Format::ArrowFile => Opened::Arrow { bytes: ByteSource::file(file, metadata.len()), is_stream: false },
-        Format::ArrowStream => Opened::Arrow { bytes: ByteSource::file(file, metadata.len()), is_stream: true },
+        Format::Text => OpenedSource::Text { text: Box::new(whole), line: 1 },
+        Format::Gzip => OpenedSource::Text { text: Box::new(gzip_decoder(whole)), line: 1 },
+        Format::Parquet => OpenedSource::Parquet(ByteSource::from_file(file, metadata.len())),
+        Format::ArrowFile => {
+            OpenedSource::Arrow { bytes: ByteSource::from_file(file, metadata.len()), is_stream: false }
+        }
+        Format::ArrowStream => {
+            OpenedSource::Arrow { bytes: ByteSource::from_file(file, metadata.len()), is_stream: true }
+        }
     })
 }
 
@@ -274,11 +280,15 @@ fn recognise_format(name: &str, start: &[u8]) -> Result<Format> {
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(Format::ArrowFile),
         [b'F', b'E', b'A', b'1', ..] => refused("is a Feather file of version 1", "write it as version 2"),
         [0xff, 0xff, 0xff, 0xff, ..] => Ok(Format::ArrowStream),
-        [b'P', b'K', 3, 4, ..] => refused("is a zip archive or a spreadsheet", "unpack it, or save the sheet as CSV"),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => refused("is compressed with zstd", "decompress it, or compress it with gzip"),
-        [b'B', b'Z', b'h', ..] => refused("is compressed with bzip2", "decompress it, or compress it with gzip"),
+        [b'P', b'K', 3, 4, ..] => {
+            refused("is a zip archive or a spreadsheet", "unpack the archive, or save the sheet as CSV")
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            refused("is compressed with zstd", "decompress the file, or compress it with gzip")
+        }
+        [b'B', b'Z', b'h', ..] => refused("is compressed with bzip2", "decompress the file, or compress it with gzip"),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => {
-            refused("is compressed with xz", "decompress it, or compress it with gzip")
+            refused("is compressed with xz", "decompress the file, or compress it with gzip")
         }
         _ => check_byte_order_mark(name, start).map(|()| Format::Text),
     }
@@ -287,15 +297,15 @@ fn recognise_format(name: &str, start: &[u8]) -> Result<Format> {
 /// Returns an error if a text begins with the byte order mark of UTF-16 or UTF-32.
 fn check_byte_order_mark(name: &str, start: &[u8]) -> Result<()> {
     match start {
-        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Err(not_utf8(name, "UTF-32 text", "utf-32")),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(not_utf8(name, "UTF-16 text", "utf-16")),
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Err(not_utf8_error(name, "UTF-32 text", "utf-32")),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(not_utf8_error(name, "UTF-16 text", "utf-16")),
         _ => Ok(()),
     }
 }
 
 /// The error for text that is not UTF-8. `iconv` is the name of the encoding for the program iconv, which the hint suggests.
-fn not_utf8(name: &str, encoding: &str, iconv: &str) -> Error {
-    let hint = format!("save it as UTF-8: `iconv -f {iconv} -t utf-8 FILE > NEW`");
+fn not_utf8_error(name: &str, encoding: &str, iconv: &str) -> Error {
+    let hint = format!("save the file as UTF-8: `iconv -f {iconv} -t utf-8 FILE > NEW`");
     Error::data(Location::file(name), format!("is {encoding}"), hint)
 }
 
@@ -309,30 +319,31 @@ pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
     }
     let quads = start.chunks_exact(4);
     if quads.len() > 0 && quads.clone().all(|quad| quad[3] == 0 && quad[2] <= 0x10 && quad != [0; 4]) {
-        return Err(not_utf8(name, "UTF-32 text without a byte order mark", "utf-32le"));
+        return Err(not_utf8_error(name, "UTF-32 text without a byte order mark", "utf-32le"));
     }
     if quads.len() > 0 && quads.clone().all(|quad| quad[0] == 0 && quad[1] <= 0x10 && quad != [0; 4]) {
-        return Err(not_utf8(name, "UTF-32 text without a byte order mark", "utf-32be"));
+        return Err(not_utf8_error(name, "UTF-32 text without a byte order mark", "utf-32be"));
     }
     let pairs = start.chunks_exact(2);
     let zeros = |byte: usize| pairs.clone().filter(|pair| pair[byte] == 0).count();
-    // In UTF-16, all characters of a table in Latin letters have a zero byte, and so have at least a fifth of the characters of other tables.
+    // In UTF-16, every ASCII character has a zero byte. Digits, delimiters and line ends are ASCII, so even in a table in another script a fifth
+    // of the characters or more should have a zero byte.
     let min_zeros = (pairs.len() / 5).max(1);
     // In little-endian text the zero is the second byte of a pair, in big-endian text the first. A few characters of other scripts have a zero
-    // in the other byte, so the two numbers of zeros are compared.
+    // in the other byte, so the number of zeros in first bytes is compared with the number of zeros in second bytes.
     match (zeros(0), zeros(1)) {
         (few, most) if most >= min_zeros && most > 4 * few => {
-            Err(not_utf8(name, "UTF-16 text without a byte order mark", "utf-16le"))
+            Err(not_utf8_error(name, "UTF-16 text without a byte order mark", "utf-16le"))
         }
         (most, few) if most >= min_zeros && most > 4 * few => {
-            Err(not_utf8(name, "UTF-16 text without a byte order mark", "utf-16be"))
+            Err(not_utf8_error(name, "UTF-16 text without a byte order mark", "utf-16be"))
         }
         _ => Ok(()),
     }
 }
 
 /// The error for a file that cannot be read.
-pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
+pub(super) fn unreadable_error(name: &str, error: &io::Error) -> Error {
     let place = Location::file(name);
     match error.kind() {
         io::ErrorKind::NotFound => {
@@ -346,9 +357,11 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
             );
             Error::data(place, "no such file", hint)
         }
-        io::ErrorKind::PermissionDenied => {
-            Error::data(place, "cannot be read: permission denied", "get permission to read it, or name another file")
-        }
+        io::ErrorKind::PermissionDenied => Error::data(
+            place,
+            "cannot be read: permission denied",
+            "get permission to read the file, or name another one",
+        ),
         io::ErrorKind::IsADirectory => Error::data(place, "is a directory", "name one of the files in it"),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
             Error::data(place, format!("the compressed data is damaged: {error}"), "download or write the file again")

@@ -40,11 +40,11 @@ pub(super) fn parse(cell: &[u8], order: DateOrder) -> Option<i64> {
 }
 
 /// Parses a time of day without a date (`14:30`, `14:30:05`, `2:30 PM`) as seconds since midnight. `None` if the cell is something else.
-pub(super) fn time_of_day(cell: &[u8]) -> Option<i64> {
+pub(super) fn parse_time_of_day(cell: &[u8]) -> Option<i64> {
     seconds_of_day(cell).map(|second| second.rem_euclid(DAY))
 }
 
-/// Whether a cell is a date with either the day or the month first.
+/// Whether a cell can be read as a date, with the day first or with the month first.
 pub(super) fn is_date(cell: &[u8]) -> bool {
     parse(cell, DateOrder::DayFirst).is_some()
         || numeric_date(cell).is_some() && parse(cell, DateOrder::MonthFirst).is_some()
@@ -56,7 +56,7 @@ pub(super) fn is_compact_date(cell: &[u8]) -> bool {
 }
 
 /// Whether a cell is a date whose meaning depends on the order of day and month, such as `03/04/2010`.
-pub(super) fn is_ambiguous(cell: &[u8]) -> bool {
+pub(super) fn is_ambiguous_date(cell: &[u8]) -> bool {
     matches!(numeric_date(cell), Some((DateParts::YearLast(first, second, _), _)) if first <= 12 && second <= 12 && first != second)
 }
 
@@ -78,14 +78,14 @@ enum DateParts {
 /// Parses a date of three numbers with the same separator, in which the first or the last number is a year of four digits. Returns the date
 /// and the rest of the cell.
 fn numeric_date(cell: &[u8]) -> Option<(DateParts, &[u8])> {
-    let (first, first_digits, rest) = digits(cell)?;
+    let (first, first_digits, rest) = parse_digits(cell)?;
     let (separator, rest) = rest.split_first()?;
     if !matches!(separator, b'-' | b'/' | b'.') {
         return None;
     }
-    let (second, second_digits, rest) = digits(rest)?;
+    let (second, second_digits, rest) = parse_digits(rest)?;
     let rest = rest.strip_prefix(&[*separator])?;
-    let (third, third_digits, rest) = digits(rest)?;
+    let (third, third_digits, rest) = parse_digits(rest)?;
     match (first_digits, second_digits, third_digits) {
         (4, 1..=2, 1..=2) => Some((DateParts::YearFirst(first as i32, second, third), rest)),
         (1..=2, 1..=2, 4) => Some((DateParts::YearLast(first, second, third as i32), rest)),
@@ -98,28 +98,28 @@ fn date_with_month_name_or_eight_digits(cell: &[u8]) -> Option<(DateParts, &[u8]
     let separators =
         |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b' ' | b'-' | b',' | b'.' | b'/')).count();
     if cell.len() == 8 && cell.iter().all(u8::is_ascii_digit) {
-        let number = |part: &[u8]| digits(part).map(|(value, ..)| value);
+        let number = |part: &[u8]| parse_digits(part).map(|(value, ..)| value);
         let (year, month, day) = (number(&cell[..4])?, number(&cell[4..6])?, number(&cell[6..])?);
         return (1900..2100).contains(&year).then(|| (DateParts::YearFirst(year as i32, month, day), &cell[8..]));
     }
     // The date begins with `31 Jan` or `Jan 31`, and the year follows.
     let (month, day, rest) = if cell.first()?.is_ascii_digit() {
-        let (day, day_digits, rest) = digits(cell)?;
-        let (month, rest) = month(&rest[separators(rest)..])?;
+        let (day, day_digits, rest) = parse_digits(cell)?;
+        let (month, rest) = parse_month_name(&rest[separators(rest)..])?;
         (month, (day_digits <= 2).then_some(day)?, rest)
     } else {
-        let (month, rest) = month(cell)?;
-        let (day, day_digits, rest) = digits(&rest[separators(rest)..])?;
+        let (month, rest) = parse_month_name(cell)?;
+        let (day, day_digits, rest) = parse_digits(&rest[separators(rest)..])?;
         (month, (day_digits <= 2).then_some(day)?, rest)
     };
     let between = separators(rest);
-    let (year, year_digits, rest) = digits(&rest[between..])?;
+    let (year, year_digits, rest) = parse_digits(&rest[between..])?;
     ((between > 0 || cell[0].is_ascii_digit()) && year_digits == 4)
         .then_some((DateParts::YearFirst(year as i32, month, day), rest))
 }
 
 /// Parses the name of a month. Returns the number of the month, from 1 to 12, and the rest of the text.
-fn month(text: &[u8]) -> Option<(u32, &[u8])> {
+fn parse_month_name(text: &[u8]) -> Option<(u32, &[u8])> {
     const MONTHS: [&str; 12] = [
         "january",
         "february",
@@ -146,11 +146,11 @@ fn month(text: &[u8]) -> Option<(u32, &[u8])> {
 /// Parses a time of day (`18:00`, `18:00:05`, `18:00:05.25` or `6:00 PM`) as seconds since midnight. An offset from UTC that follows the time
 /// is subtracted, so the result may be negative. Fractions of a second are dropped.
 fn seconds_of_day(text: &[u8]) -> Option<i64> {
-    let (hour, hour_digits, rest) = digits(text)?;
-    let (minute, minute_digits, mut rest) = digits(rest.strip_prefix(b":")?)?;
+    let (hour, hour_digits, rest) = parse_digits(text)?;
+    let (minute, minute_digits, mut rest) = parse_digits(rest.strip_prefix(b":")?)?;
     let mut second = 0;
     if let [b':', tail @ ..] = rest {
-        let (value, second_digits, tail) = digits(tail)?;
+        let (value, second_digits, tail) = parse_digits(tail)?;
         (second, rest) = (value, tail);
         if second_digits != 2 {
             return None;
@@ -184,11 +184,11 @@ fn utc_offset(text: &[u8]) -> Option<i64> {
         [b'-', rest @ ..] => (-1, rest),
         _ => return None,
     };
-    let (first, count, rest) = digits(rest)?;
+    let (first, count, rest) = parse_digits(rest)?;
     let (hour, minute) = match (count, rest) {
         (1..=2, []) => (first, 0),
         (4, []) => (first / 100, first % 100),
-        (1..=2, [b':', rest @ ..]) => match digits(rest)? {
+        (1..=2, [b':', rest @ ..]) => match parse_digits(rest)? {
             (minute, 2, []) => (first, minute),
             _ => return None,
         },
@@ -198,7 +198,7 @@ fn utc_offset(text: &[u8]) -> Option<i64> {
 }
 
 /// Parses a number of one to four digits. Returns the number, how many digits it has, and the rest of the text.
-fn digits(text: &[u8]) -> Option<(u32, usize, &[u8])> {
+fn parse_digits(text: &[u8]) -> Option<(u32, usize, &[u8])> {
     let count = text.iter().take(5).take_while(|byte| byte.is_ascii_digit()).count();
     let value = text[..count].iter().fold(0, |value, byte| value * 10 + u32::from(byte - b'0'));
     (1..=4).contains(&count).then(|| (value, count, &text[count..]))
@@ -254,10 +254,10 @@ mod tests {
             ("12:00 AM", 0),
             ("12:00 pm", 43_200),
         ] {
-            assert_eq!(time_of_day(text.as_bytes()), Some(second), "{text}");
+            assert_eq!(parse_time_of_day(text.as_bytes()), Some(second), "{text}");
         }
         for text in ["", "14", "24:00", "14:60", "14:3", "13:00 PM", "0:10 AM", "14:30x", "2:1", "125:30"] {
-            assert_eq!(time_of_day(text.as_bytes()), None, "{text}");
+            assert_eq!(parse_time_of_day(text.as_bytes()), None, "{text}");
         }
     }
 
@@ -301,6 +301,8 @@ mod tests {
         assert_eq!(unambiguous_order(b"01/31/2010"), Some(DateOrder::MonthFirst));
         assert_eq!(unambiguous_order(b"03/04/2010"), None);
         assert_eq!(unambiguous_order(b"2010-01-31"), None);
-        assert!(is_ambiguous(b"03/04/2010") && !is_ambiguous(b"03/03/2010") && !is_ambiguous(b"31/01/2010"));
+        assert!(
+            is_ambiguous_date(b"03/04/2010") && !is_ambiguous_date(b"03/03/2010") && !is_ambiguous_date(b"31/01/2010")
+        );
     }
 }

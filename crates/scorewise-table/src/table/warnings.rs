@@ -16,8 +16,8 @@ const MAX_NAMED: usize = 3;
 /// - A number that repeats and is far from all others, such as -200 or 999, may stand for a missing value. The warning is given for the
 ///   smallest or largest number of a column if it is not 0, occurs at least three times and in at least 1 % of the rows, and the column has
 ///   at least ten other values. In addition, the gap between this number and all others must be larger than the range of the others; or the
-///   number must be the only negative one or consist of nines, and the gap must be larger than ten times the mean difference between
-///   successive values.
+///   number must consist of nines or be a negative integer while no other number is negative, and the gap must be larger than ten times the
+///   mean distance between neighbouring values in sorted order.
 /// - If at least half of the cells in a column of text are numbers, a few other cells probably prevent the column from being read as numbers.
 #[must_use]
 pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
@@ -34,7 +34,10 @@ pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
                 }
             }
             Values::Category(values) if reading.kinds.get(&column.name) != Some(&ColumnKind::Category) => {
-                notes.extend(numbers_as_text(values, &column.name).map(|text| Note::about_column(&column.name, text)));
+                notes.extend(
+                    warning_about_numbers_as_text(values, &column.name)
+                        .map(|text| Note::about_column(&column.name, text)),
+                );
             }
             _ => {}
         }
@@ -88,8 +91,8 @@ fn is_outlier(candidate: f64, mut others: Vec<f64>) -> bool {
     if gap > last - first {
         return true;
     }
-    // The mean difference between successive values from the 1st to the 99th percentile; the tails are excluded because values are sparse
-    // there.
+    // The mean distance between neighbouring values in sorted order, from the 1st to the 99th percentile; the tails are excluded because values
+    // are sparse there.
     let within = others.iter().filter(|value| (low..=high).contains(*value)).count();
     let step = (high - low) / (within.max(2) - 1) as f64;
     let is_only_negative = candidate < 0.0 && first >= 0.0 && candidate.fract() == 0.0;
@@ -104,7 +107,7 @@ fn consists_of_nines(value: f64) -> bool {
 }
 
 /// The warning for a column of text in which at least half of the cells are numbers; `None` for other columns.
-fn numbers_as_text(Category { codes, levels }: &Category, name: &str) -> Option<String> {
+fn warning_about_numbers_as_text(Category { codes, levels }: &Category, name: &str) -> Option<String> {
     let mut counts = vec![0usize; levels.len()];
     for code in codes {
         if let Some(count) = counts.get_mut(*code as usize) {
@@ -162,7 +165,7 @@ mod tests {
     use super::*;
 
     /// The outlier that is found in a column of the numbers `others`, `times` copies of `value` and a missing value.
-    fn found_with(value: f64, times: usize, others: impl Iterator<Item = f64>) -> Option<f64> {
+    fn outlier_among(value: f64, times: usize, others: impl Iterator<Item = f64>) -> Option<f64> {
         let mut values: Vec<f64> = others.collect();
         values.splice(0..0, vec![value; times]);
         values.push(f64::NAN);
@@ -174,31 +177,31 @@ mod tests {
         let ramp = |low: f64, high: f64| (0..1000).map(move |i| low + (high - low) * f64::from(i) / 999.0);
         // Ranges of columns in an air quality table: carbon monoxide, nitrogen oxides, a sensor, a temperature.
         for (low, high) in [(0.1, 11.9), (2.0, 1479.0), (322.0, 2683.0), (-1.9, 44.6)] {
-            assert_eq!(found_with(-200.0, 40, ramp(low, high)), Some(-200.0), "{low} to {high}");
+            assert_eq!(outlier_among(-200.0, 40, ramp(low, high)), Some(-200.0), "{low} to {high}");
         }
-        assert_eq!(found_with(999.0, 40, ramp(0.0, 40.0)), Some(999.0));
-        assert_eq!(found_with(999.0, 40, ramp(0.0, 800.0)), Some(999.0));
-        assert_eq!(found_with(9999.9, 40, ramp(980.0, 1040.0)), Some(9999.9));
-        assert_eq!(found_with(-999.0, 3, ramp(0.0, 1.0).take(40)), Some(-999.0));
+        assert_eq!(outlier_among(999.0, 40, ramp(0.0, 40.0)), Some(999.0));
+        assert_eq!(outlier_among(999.0, 40, ramp(0.0, 800.0)), Some(999.0));
+        assert_eq!(outlier_among(9999.9, 40, ramp(980.0, 1040.0)), Some(9999.9));
+        assert_eq!(outlier_among(-999.0, 3, ramp(0.0, 1.0).take(40)), Some(-999.0));
     }
 
     #[test]
-    fn counts_zeros_heavy_tails_and_codes_are_not_outliers() {
+    fn columns_of_counts_or_codes_and_frequent_zeros_and_heavy_tails_have_no_outliers() {
         let counts = (0..1000u32).map(|i| f64::from((i * 7919 % 1000) / 100 % 7));
         assert_eq!(repeated_outlier(&counts.collect::<Vec<_>>()), None, "counts");
-        assert_eq!(found_with(0.0, 900, (1..100).map(f64::from)), None, "zeros");
+        assert_eq!(outlier_among(0.0, 900, (1..100).map(f64::from)), None, "zeros");
         let tail = |i: u32| (1000.0 / f64::from(i + 1)).powi(2);
         assert_eq!(repeated_outlier(&(0..1000).map(tail).collect::<Vec<_>>()), None, "a heavy tail");
         assert_eq!(
-            found_with(-1.0, 50, (0..1000).map(|i| f64::from(i % 30))),
+            outlier_among(-1.0, 50, (0..1000).map(|i| f64::from(i % 30))),
             None,
             "the only negative temperature is near the others"
         );
-        assert_eq!(found_with(500.0, 50, (0..1000).map(|i| [5.0, 10.0, 20.0, 50.0, 100.0][i % 5])), None, "doses");
-        assert_eq!(found_with(1.0, 50, (0..1000).map(|_| 0.0)), None, "yes and no");
-        assert_eq!(found_with(-999.0, 2, (0..1000).map(f64::from)), None, "a value that occurs only twice");
+        assert_eq!(outlier_among(500.0, 50, (0..1000).map(|i| [5.0, 10.0, 20.0, 50.0, 100.0][i % 5])), None, "doses");
+        assert_eq!(outlier_among(1.0, 50, (0..1000).map(|_| 0.0)), None, "yes and no");
+        assert_eq!(outlier_among(-999.0, 2, (0..1000).map(f64::from)), None, "a value that occurs only twice");
         assert_eq!(
-            found_with(50.0, 50, (0..1000).map(|i| f64::from(i) / 21.0)),
+            outlier_among(50.0, 50, (0..1000).map(|i| f64::from(i) / 21.0)),
             None,
             "a maximum at which values are capped"
         );

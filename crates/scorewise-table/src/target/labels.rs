@@ -110,7 +110,7 @@ impl Target {
             };
             return Err(Error::data(table.place(row).column(&self.column), problem, hint));
         }
-        let labels = self.with_lead(classified.classes, neighbours);
+        let labels = self.labels_with_lead(classified.classes, neighbours);
         let notes = self.unlabelled_notes(&labels);
         Ok((labels, notes))
     }
@@ -118,11 +118,11 @@ impl Target {
     /// Returns the labels of all rows. A row whose value is not a class of the target gets no label and is counted in [`Unmatched`].
     pub fn known_labels(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Unmatched)> {
         let classified = self.classify(table)?;
-        Ok((self.with_lead(classified.classes, neighbours), classified.unmatched))
+        Ok((self.labels_with_lead(classified.classes, neighbours), classified.unmatched))
     }
 
     /// Turns the class of the value in each row into labels: with a lead, the label of a row is the class of the row that is `lead` rows ahead.
-    fn with_lead(&self, own: Vec<u32>, neighbours: &Neighbours) -> Labels {
+    fn labels_with_lead(&self, own: Vec<u32>, neighbours: &Neighbours) -> Labels {
         let ahead = (self.lead > 0).then(|| neighbours.ahead(self.lead));
         let classes = match &ahead {
             None => own,

@@ -256,7 +256,7 @@ impl Course {
         }
         let count = run.history.len();
         let since_best = count - run.kept.map_or(0, |kept| kept + 1);
-        // A main phase that follows a warm-up is not dead if its loss does not change: the warm-up may have left nothing to improve.
+        // A constant loss in a main phase after a warm-up does not mean that the attempt cannot learn: the warm-up may have left nothing to improve.
         let may_be_dead = phase == Phase::WarmUp || self.policy.warm_up.is_none();
         if stop {
             self.run.stop_reason = StopReason::Stopped;
@@ -387,7 +387,7 @@ mod tests {
 
     /// The results that a simulated trainer reports. The first validation loss of each phase is the loss before its first epoch.
     #[derive(Clone)]
-    struct Script {
+    struct TrainerScript {
         warm_up: Vec<f64>,
         main: Vec<f64>,
         coverage: f64,
@@ -396,15 +396,22 @@ mod tests {
         diverge_at: Option<(Phase, usize)>,
     }
 
-    impl Script {
+    impl TrainerScript {
         fn new(main: &[f64]) -> Self {
             let warm_up = vec![1.0, 0.9, 0.8, 0.7, 0.6];
-            Script { warm_up, main: main.to_vec(), coverage: 1.0, one_sided: false, stop_at: None, diverge_at: None }
+            TrainerScript {
+                warm_up,
+                main: main.to_vec(),
+                coverage: 1.0,
+                one_sided: false,
+                stop_at: None,
+                diverge_at: None,
+            }
         }
     }
 
     /// Runs a course to its end with the results of `script`. Returns the actions and the summary of the course.
-    fn run(policy: Policy, script: &Script) -> (Vec<Action>, CourseSummary) {
+    fn run_course(policy: Policy, script: &TrainerScript) -> (Vec<Action>, CourseSummary) {
         let mut course = Course::new(policy);
         let mut actions = Vec::new();
         loop {
@@ -433,20 +440,20 @@ mod tests {
         }
     }
 
-    fn initialisations(actions: &[Action]) -> usize {
+    fn count_initialisations(actions: &[Action]) -> usize {
         actions.iter().filter(|action| matches!(action, Action::Initialise { .. })).count()
     }
 
     #[test]
     fn patience_counts_epochs_since_the_lowest_validation_loss() {
-        let (_, summary) = run(POLICY, &Script::new(&[1.0, 0.9, 0.8, 0.8, 0.9, 0.1, 0.1]));
+        let (_, summary) = run_course(POLICY, &TrainerScript::new(&[1.0, 0.9, 0.8, 0.8, 0.9, 0.1, 0.1]));
         assert_eq!((summary.history.len(), summary.kept, summary.stop_reason), (4, Some(1), StopReason::Patience));
         assert!(summary.success);
     }
 
     #[test]
     fn all_epochs_are_run_while_the_loss_falls() {
-        let (actions, summary) = run(POLICY, &Script::new(&[1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4]));
+        let (actions, summary) = run_course(POLICY, &TrainerScript::new(&[1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4]));
         assert_eq!((summary.history.len(), summary.kept, summary.stop_reason), (6, Some(5), StopReason::Epochs));
         assert_eq!(actions[0], Action::Initialise { restart: 0, centre: true });
         assert_eq!(actions[actions.len() - 3..], [Action::RestoreBest, Action::CheckOneSided, Action::Finish]);
@@ -455,40 +462,40 @@ mod tests {
     #[test]
     fn with_keep_last_the_best_weights_are_restored_only_after_a_divergence() {
         let policy = Policy { keep: Keep::Last, ..POLICY };
-        let (actions, summary) = run(policy, &Script::new(&[1.0, 0.9, 0.8, 0.8, 0.9]));
+        let (actions, summary) = run_course(policy, &TrainerScript::new(&[1.0, 0.9, 0.8, 0.8, 0.9]));
         assert!(!actions.contains(&Action::RestoreBest));
         assert_eq!(summary.kept, Some(3));
         // After a divergence the last weights are not finite, so the best weights are restored even with `Keep::Last`.
-        let script = Script { diverge_at: Some((Phase::Main, 1)), ..Script::new(&[1.0, 0.9]) };
-        let (actions, summary) = run(policy, &script);
+        let script = TrainerScript { diverge_at: Some((Phase::Main, 1)), ..TrainerScript::new(&[1.0, 0.9]) };
+        let (actions, summary) = run_course(policy, &script);
         assert!(actions.contains(&Action::RestoreBest));
         assert_eq!((summary.stop_reason, summary.kept), (StopReason::Diverged, Some(0)));
     }
 
     #[test]
-    fn a_run_whose_loss_never_changes_is_restarted_until_the_last_attempt_which_is_accepted() {
-        let (actions, summary) = run(POLICY, &Script::new(&[1.0; 7]));
-        assert_eq!((initialisations(&actions), summary.restarts), (ATTEMPTS, ATTEMPTS - 1));
+    fn training_with_a_constant_loss_is_restarted_until_the_last_attempt_which_is_accepted() {
+        let (actions, summary) = run_course(POLICY, &TrainerScript::new(&[1.0; 7]));
+        assert_eq!((count_initialisations(&actions), summary.restarts), (ATTEMPTS, ATTEMPTS - 1));
         assert!(!summary.success);
-        let (actions, summary) = run(Policy { restarts: false, ..POLICY }, &Script::new(&[1.0; 7]));
-        assert_eq!((initialisations(&actions), summary.restarts), (1, 0));
+        let (actions, summary) = run_course(Policy { restarts: false, ..POLICY }, &TrainerScript::new(&[1.0; 7]));
+        assert_eq!((count_initialisations(&actions), summary.restarts), (1, 0));
     }
 
     #[test]
-    fn a_run_whose_predictions_left_the_support_is_restarted_unless_it_succeeded_or_was_stopped() {
-        let rising = Script { coverage: 0.0, ..Script::new(&[1.0, 1.1, 1.2, 1.3]) };
-        assert_eq!(run(POLICY, &rising).1.restarts, ATTEMPTS - 1);
-        let falling = Script { coverage: 0.0, ..Script::new(&[1.0, 0.9, 0.9, 0.9]) };
-        assert_eq!(run(POLICY, &falling).1.restarts, 0);
-        let stopped = Script { stop_at: Some((Phase::Main, 1)), ..rising };
-        let (_, summary) = run(POLICY, &stopped);
+    fn training_whose_predictions_left_the_support_of_the_prior_restarts_unless_it_succeeded_or_was_stopped() {
+        let rising = TrainerScript { coverage: 0.0, ..TrainerScript::new(&[1.0, 1.1, 1.2, 1.3]) };
+        assert_eq!(run_course(POLICY, &rising).1.restarts, ATTEMPTS - 1);
+        let falling = TrainerScript { coverage: 0.0, ..TrainerScript::new(&[1.0, 0.9, 0.9, 0.9]) };
+        assert_eq!(run_course(POLICY, &falling).1.restarts, 0);
+        let stopped = TrainerScript { stop_at: Some((Phase::Main, 1)), ..rising };
+        let (_, summary) = run_course(POLICY, &stopped);
         assert_eq!((summary.restarts, summary.stop_reason), (0, StopReason::Stopped));
     }
 
     #[test]
     fn a_warm_up_comes_first_and_reduces_the_learning_rate_of_the_main_phase() {
         let policy = Policy { warm_up: Some(WARM_UP), ..POLICY };
-        let (actions, summary) = run(policy, &Script::new(&[0.5, 0.6, 0.7]));
+        let (actions, summary) = run_course(policy, &TrainerScript::new(&[0.5, 0.6, 0.7]));
         assert_eq!(actions[0], Action::Initialise { restart: 0, centre: false });
         let rates: Vec<f32> = actions
             .iter()
@@ -505,30 +512,30 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_warm_up_is_restarted_but_a_main_phase_with_constant_loss_is_not() {
+    fn a_warm_up_with_constant_loss_is_restarted_but_a_main_phase_after_a_warm_up_is_not() {
         let policy = Policy { warm_up: Some(WARM_UP), patience: 5, ..POLICY };
-        let dead = Script { warm_up: vec![1.0; 5], ..Script::new(&[0.5; 7]) };
-        assert_eq!(run(policy, &dead).1.restarts, ATTEMPTS - 1);
-        let (_, summary) = run(policy, &Script::new(&[0.5; 7]));
+        let dead = TrainerScript { warm_up: vec![1.0; 5], ..TrainerScript::new(&[0.5; 7]) };
+        assert_eq!(run_course(policy, &dead).1.restarts, ATTEMPTS - 1);
+        let (_, summary) = run_course(policy, &TrainerScript::new(&[0.5; 7]));
         assert_eq!((summary.restarts, summary.history.len(), summary.stop_reason), (0, 5, StopReason::Patience));
     }
 
     #[test]
     fn a_stop_or_a_divergence_in_the_warm_up_ends_the_training_run() {
         let policy = Policy { warm_up: Some(WARM_UP), ..POLICY };
-        let stopped = Script { stop_at: Some((Phase::WarmUp, 1)), ..Script::new(&[0.5, 0.4]) };
-        let (actions, summary) = run(policy, &stopped);
+        let stopped = TrainerScript { stop_at: Some((Phase::WarmUp, 1)), ..TrainerScript::new(&[0.5, 0.4]) };
+        let (actions, summary) = run_course(policy, &stopped);
         assert_eq!((summary.warm_up.len(), summary.history.len()), (2, 0));
         assert_eq!((summary.stop_reason, summary.first), (StopReason::Stopped, 0.5));
         assert!(actions.contains(&Action::MoveBias), "the bias is moved even if the warm-up was stopped");
-        let diverged = Script { diverge_at: Some((Phase::WarmUp, 0)), ..Script::new(&[0.5, 0.4]) };
-        let (_, summary) = run(policy, &diverged);
+        let diverged = TrainerScript { diverge_at: Some((Phase::WarmUp, 0)), ..TrainerScript::new(&[0.5, 0.4]) };
+        let (_, summary) = run_course(policy, &diverged);
         assert_eq!((summary.warm_up.len(), summary.stop_reason, summary.success), (0, StopReason::Diverged, false));
     }
 
     #[test]
-    fn a_run_that_gives_all_rows_the_same_label_is_not_a_success() {
-        let script = Script { one_sided: true, ..Script::new(&[1.0, 0.9, 0.8, 0.8, 0.8]) };
-        assert!(!run(POLICY, &script).1.success);
+    fn a_training_run_that_gives_all_rows_the_same_label_is_not_a_success() {
+        let script = TrainerScript { one_sided: true, ..TrainerScript::new(&[1.0, 0.9, 0.8, 0.8, 0.8]) };
+        assert!(!run_course(POLICY, &script).1.success);
     }
 }

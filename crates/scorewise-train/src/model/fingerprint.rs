@@ -33,18 +33,18 @@ impl Fingerprint {
     /// Adds the names, types and values of the columns of a table to the hash.
     #[must_use]
     pub fn table(self, table: &Table) -> Self {
-        table.columns.iter().fold(self.word(table.columns.len() as u64), |hash, column| {
+        table.columns.iter().fold(self.add_word(table.columns.len() as u64), |hash, column| {
             let hash = hash.text(&column.name);
             match &column.values {
-                Values::Number(values) => hash.word(1).numbers(values),
+                Values::Number(values) => hash.add_word(1).numbers(values),
                 Values::Category(values) => {
-                    let hash = hash.word(2).texts(&values.levels);
+                    let hash = hash.add_word(2).texts(&values.levels);
                     hash.bits(values.codes.len(), values.codes.iter().map(|code| u64::from(*code)))
                 }
                 Values::Boolean(values) => {
-                    hash.word(3).bits(values.len(), values.iter().map(|value| value.map_or(2, u64::from)))
+                    hash.add_word(3).bits(values.len(), values.iter().map(|value| value.map_or(2, u64::from)))
                 }
-                Values::Time(values) => hash.word(4).bits(values.len(), values.iter().map(|value| *value as u64)),
+                Values::Time(values) => hash.add_word(4).bits(values.len(), values.iter().map(|value| *value as u64)),
             }
         })
     }
@@ -66,7 +66,7 @@ impl Fingerprint {
     /// Adds strings to the hash.
     #[must_use]
     pub fn texts<T: AsRef<str>>(self, values: &[T]) -> Self {
-        values.iter().fold(self.word(values.len() as u64), |hash, text| hash.text(text.as_ref()))
+        values.iter().fold(self.add_word(values.len() as u64), |hash, text| hash.text(text.as_ref()))
     }
 
     /// Adds a string to the hash. Every eight bytes of the string form a little-endian word.
@@ -85,7 +85,7 @@ impl Fingerprint {
     /// Adds a list of `len` words to the hash, preceded by its length.
     #[must_use]
     pub fn bits(self, len: usize, words: impl Iterator<Item = u64>) -> Self {
-        let Fingerprint { mut hash } = self.word(len as u64);
+        let Fingerprint { mut hash } = self.add_word(len as u64);
         let mut block = Vec::with_capacity(8 * BLOCK);
         for word in words {
             block.extend(word.to_le_bytes());
@@ -98,7 +98,7 @@ impl Fingerprint {
         Fingerprint { hash }
     }
 
-    fn word(mut self, word: u64) -> Self {
+    fn add_word(mut self, word: u64) -> Self {
         self.hash.update(&word.to_le_bytes());
         self
     }

@@ -65,7 +65,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
         return Err(HeaderError::Foreign);
     }
     if length > rest.len() as u64 {
-        return Err(truncated(bytes.len(), length.saturating_add(8)));
+        return Err(truncated_error(bytes.len(), length.saturating_add(8)));
     }
     let (header, data) = rest.split_at(length as usize);
     let header = str::from_utf8(header)
@@ -75,7 +75,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
     })?;
     let end = header.tensors.values().map(|entry| entry.data_offsets.1).max().unwrap_or(0);
     if end > data.len() as u64 {
-        return Err(truncated(bytes.len(), end.saturating_add(length).saturating_add(8)));
+        return Err(truncated_error(bytes.len(), end.saturating_add(length).saturating_add(8)));
     }
     if end < data.len() as u64 {
         return Err(HeaderError::Damaged(format!("{} bytes follow its last tensor", data.len() as u64 - end)));
@@ -115,7 +115,7 @@ pub(super) fn checksum(bytes: &[u8], offset: usize) -> String {
     format!("{:016x}", hash.digest())
 }
 
-fn truncated(got: usize, expected: u64) -> HeaderError {
+fn truncated_error(got: usize, expected: u64) -> HeaderError {
     HeaderError::Truncated(format!("is truncated: it has {got} of at least {expected} bytes"))
 }
 
@@ -228,14 +228,14 @@ impl<'de> Deserialize<'de> for Metadata<'de> {
 mod tests {
     use super::*;
 
-    fn file(header: &str, data: &[u8]) -> Vec<u8> {
+    fn file_bytes(header: &str, data: &[u8]) -> Vec<u8> {
         [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat()
     }
 
     #[test]
     fn tensors_and_the_description_are_read() {
         let header = r#"{"__metadata__":{"other":"x","scorewise":"{\"a\":1}"},"w":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}"#;
-        let bytes = file(header, &[1, 2, 3, 4, 5, 6, 7, 8]);
+        let bytes = file_bytes(header, &[1, 2, 3, 4, 5, 6, 7, 8]);
         let contents = read(&bytes).unwrap();
         assert_eq!(contents.description.as_deref(), Some(r#"{"a":1}"#));
         let tensor = &contents.tensors["w"];
@@ -248,16 +248,16 @@ mod tests {
             format!(r#""{name}":{{"dtype":"F32","shape":[1],"data_offsets":[{start},{end}]}}"#)
         };
         let header = format!("{{{},{}}}", entry("a", 0, 1 << 63), entry("b", 1 << 63, u64::MAX));
-        assert!(matches!(read(&file(&header, &[0; 8])), Err(HeaderError::Truncated(_))));
+        assert!(matches!(read(&file_bytes(&header, &[0; 8])), Err(HeaderError::Truncated(_))));
         let header = format!("{{{},{}}}", entry("a", 4, 0), entry("b", 0, 4));
-        assert!(matches!(read(&file(&header, &[0; 4])), Err(HeaderError::Damaged(_))));
+        assert!(matches!(read(&file_bytes(&header, &[0; 4])), Err(HeaderError::Damaged(_))));
         assert_eq!(read(&u64::MAX.to_le_bytes()).unwrap_err(), HeaderError::Foreign);
     }
 
     #[test]
     fn the_checksum_covers_every_byte_except_its_own_digits() {
         let header = r#"{"__metadata__":{"checksum":"0123456789abcdef","scorewise":"{}"}}"#;
-        let bytes = file(header, &[]);
+        let bytes = file_bytes(header, &[]);
         let contents = read(&bytes).unwrap();
         let offset = checksum_offset(&bytes, contents.checksum.as_ref().unwrap()).unwrap();
         assert_eq!(&bytes[offset..offset + CHECKSUM_DIGITS], b"0123456789abcdef");
@@ -271,21 +271,21 @@ mod tests {
                 "byte {byte}"
             );
         }
-        let escaped = file(&header.replace("0123", "012\\u0033"), &[]);
+        let escaped = file_bytes(&header.replace("0123", "012\\u0033"), &[]);
         assert_eq!(checksum_offset(&escaped, read(&escaped).unwrap().checksum.as_ref().unwrap()), None);
     }
 
     #[test]
     fn a_duplicate_key_is_an_error() {
         let entry = r#""a":{"dtype":"F32","shape":[],"data_offsets":[0,4]}"#;
-        let error = read(&file(&format!("{{{entry},{entry}}}"), &[0; 4])).unwrap_err();
+        let error = read(&file_bytes(&format!("{{{entry},{entry}}}"), &[0; 4])).unwrap_err();
         assert!(matches!(error, HeaderError::Damaged(text) if text.contains("`a` appears twice")));
         for (keys, name) in [
             (r#""__metadata__":{},"__metadata__":{}"#, "__metadata__"),
             (r#""__metadata__":{"checksum":"0","checksum":"1"}"#, "checksum"),
             (r#""__metadata__":{"scorewise":"0","scorewise":"1"}"#, "scorewise"),
         ] {
-            let error = read(&file(&format!("{{{keys}}}"), &[])).unwrap_err();
+            let error = read(&file_bytes(&format!("{{{keys}}}"), &[])).unwrap_err();
             assert!(matches!(error, HeaderError::Damaged(text) if text.contains(&format!("`{name}` appears twice"))));
         }
     }

@@ -89,7 +89,8 @@ fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
     let end = |prior: &Prior| if mean > 1.0 { prior.support().0 } else { prior.support().1 };
     let ends = sum(&end);
     let share_of_way = if mean == 1.0 { 0.0 } else { (1.0 - mean) / (ends - mean) };
-    // The probabilities must not be nearer to the ends of the supports, because there must be room for predictions around them.
+    // A probability must lie within 95 % of the way from the mean of the prior to the end of its support, so that there is room for predictions
+    // around it.
     (0.0..0.95)
         .contains(&share_of_way)
         .then(|| priors.iter().map(|prior| prior.mean() + share_of_way * (end(prior) - prior.mean())).collect())
@@ -97,7 +98,8 @@ fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
 
 /// The greatest distance of a logit from its bias at which every prediction still lies where the density of the prior is not close to 0.
 fn max_logit_distance(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
-    // With several classes, the log-odds of a class depend on its own logit and on those of the other classes, so they can change by twice as much.
+    // With several classes, the log-odds of a class depend on its own logit and on those of the other classes, so they can change by
+    // twice as much as a single logit.
     let moves = if class_probabilities.len() == 1 { 1.0 } else { 2.0 };
     let distance_to_limit = |(prior, probability): (&&Prior, &f64)| {
         // Near the ends of a wide support the density is nearly 0, and so is the gradient. So predictions must lie between the 1 % and 99 %

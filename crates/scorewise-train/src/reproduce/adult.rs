@@ -63,7 +63,7 @@ impl Adult {
         self.labels.len()
     }
 
-    /// The rows of a repeat, divided at random with `seed`. All repeats share the matrix.
+    /// The training, validation and test rows of a repeat, drawn at random with `seed`. All repeats share the matrix.
     #[must_use]
     pub fn repeat_rows(&self, seed: u64) -> RepeatRows {
         let mut order: Vec<u32> = (0..self.rows() as u32).collect();

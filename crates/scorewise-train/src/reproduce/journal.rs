@@ -49,7 +49,7 @@ impl Journal {
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io_error)?;
         if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
-            let hint = format!("wait until that run ends, or choose another folder with `{}`", Setting("out"));
+            let hint = format!("wait until the other run ends, or choose another folder with `{}`", Setting("out"));
             return Err(Error::data(location_of(path), "another run is writing to this file", hint));
         }
         let mut bytes = Vec::new();
@@ -80,7 +80,7 @@ impl Journal {
     #[must_use]
     pub fn find(&self, task: &Task) -> Option<Trial> {
         let finished = self.lock_state().finished.get(&task.key()).cloned()?;
-        (task.recipe(self.experiment).ok()? == finished.recipe).then_some(finished)
+        (task.settings_hash(self.experiment).ok()? == finished.recipe).then_some(finished)
     }
 
     /// Appends the result of a task to the results file.

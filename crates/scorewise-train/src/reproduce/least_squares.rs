@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn points_off_the_line_give_the_least_squares_line() {
+    fn points_that_are_not_on_one_line_give_the_least_squares_line() {
         // The least-squares line of the points (0, 1), (1, 0) and (2, 5) has the slope 2 and the value 2 at 1.
         let predicted = least_squares(&[vec![0.0, 1.0, 2.0]], &[0, 1, 2], &[1.0, 0.0, 5.0]);
         assert_eq!(predicted, [0.0, 2.0, 4.0]);

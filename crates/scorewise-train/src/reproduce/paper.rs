@@ -21,8 +21,8 @@ const TABLE_1: [(&str, usize, usize, PrintedSpread, PrintedSpread, PrintedSpread
     ("cosine:0.7,0.3", 100, 13, (123.08, 38.51), (0.66, 0.20), (0.7546, 0.01)),
 ];
 
-/// Rows of Table 2: score; prior, or `ce` for cross-entropy; number of successes; mean and deviation of: number of epochs, training score at
-/// ½, best threshold τ*, training score at τ*, test score at ½, test score at τ*.
+/// Rows of Table 2: score; prior, or `ce` for cross-entropy; number of successes; mean and standard deviation of: number of epochs, training
+/// score at ½, best threshold τ*, training score at τ*, test score at ½, test score at τ*.
 const TABLE_2: [(&str, &str, usize, [PrintedSpread; 6]); 10] = [
     ("tss", "ce", 100, [(1000.00, 0.00), (0.6130, 0.26), (0.06, 0.03), (0.9302, 0.01), (0.5180, 0.31), (0.8608, 0.19)]),
     (

@@ -68,8 +68,9 @@ impl Window {
         Window { hours: start..end, test: end - TEST_HOURS..end }
     }
 
-    /// A fold of a cross-validation inside the training hours of a window. The training hours are divided into `folds` consecutive parts, and
-    /// part number `fold` becomes the test hours. So the test hours of the window itself are never used, and every season is tested once.
+    /// A fold of a cross-validation inside the training hours of a window. The training hours are divided into `folds` blocks of consecutive
+    /// hours, and block number `fold` becomes the test hours. So the test hours of the window itself are
+    /// never used, and every training hour is tested in exactly one fold.
     #[must_use]
     pub fn fold(repeat: usize, fold: usize, folds: usize) -> Self {
         let start = WINDOW_STEP_HOURS * repeat;
@@ -200,7 +201,7 @@ fn column(table: &Table, name: &str) -> Result<Vec<f64>> {
     }
 }
 
-/// Mean and standard deviation of a column over the given rows; the deviation is 1 if all values are equal.
+/// Mean and standard deviation of a column over the given rows; the standard deviation is given as 1 if all values are equal.
 fn mean_and_deviation(column: &[f64], rows: &[u32]) -> (f64, f64) {
     let values = rows.iter().map(|row| column[*row as usize]);
     let mean = values.clone().sum::<f64>() / rows.len() as f64;

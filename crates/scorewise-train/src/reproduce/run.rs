@@ -59,7 +59,7 @@ pub(super) fn run(
 ) -> Result<Vec<Option<Trial>>> {
     let mut work = Workload::default();
     for task in tasks {
-        work.add(data, task, seed)?;
+        work.add_task(data, task, seed)?;
     }
     let progress = Progress {
         data,
@@ -75,7 +75,7 @@ pub(super) fn run(
     };
     for (number, task) in tasks.iter().enumerate() {
         if work.tasks[number].jobs.is_empty() && !stopped() {
-            progress.finish(number, task, &[], 0.0)?;
+            progress.finish_task(number, task, &[], 0.0)?;
         }
     }
     backend.fit(&work.datasets, &work.jobs, &progress)?;
@@ -106,7 +106,7 @@ struct TaskJobs {
 }
 
 impl Workload {
-    fn add(&mut self, data: &ExperimentData, task: &Task, seed: u64) -> Result<()> {
+    fn add_task(&mut self, data: &ExperimentData, task: &Task, seed: u64) -> Result<()> {
         let inputs = task.contender.inputs()?;
         let rows = *self.known.entry((task.repeat, inputs.to_string())).or_insert_with(|| {
             // The seed does not depend on the contender: all contenders have the same rows, so that they can be compared repeat by repeat.
@@ -116,7 +116,7 @@ impl Workload {
             self.rows.len() - 1
         });
         let (first, experiment) = (self.jobs.len(), data.experiment());
-        if let Some((learner, objective)) = task.training(experiment)? {
+        if let Some((learner, objective)) = task.learner_and_loss(experiment)? {
             let members = task.contender.members();
             let seed = task.derived_seed(seed);
             let first_split = self.datasets[rows].splits.len();
@@ -156,7 +156,7 @@ struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    fn finish(&self, number: usize, task: &Task, fits: &[Fit], seconds: f64) -> Result<()> {
+    fn finish_task(&self, number: usize, task: &Task, fits: &[Fit], seconds: f64) -> Result<()> {
         let start = Instant::now();
         let rows = &self.work.rows[self.work.tasks[number].rows];
         let scores = match (&task.contender, self.data) {
@@ -171,7 +171,7 @@ impl Progress<'_> {
             }
         };
         let seconds = seconds + start.elapsed().as_secs_f64();
-        let trial = task.trial(self.data.experiment(), self.seed, &scores, fits, seconds)?;
+        let trial = task.make_trial(self.data.experiment(), self.seed, &scores, fits, seconds)?;
         (self.on_ended)(task, &trial)?;
         *lock_mutex(&self.trials[number]) = Some(trial);
         Ok(())
@@ -203,7 +203,7 @@ impl Watch for Progress<'_> {
         fits.sort_by_key(|(job, ..)| *job);
         let seconds = fits.iter().map(|(_, _, seconds)| seconds).sum();
         let fits: Vec<Fit> = fits.into_iter().map(|(_, fit, _)| fit).collect();
-        let result = self.finish(number, self.tasks[number], &fits, seconds);
+        let result = self.finish_task(number, self.tasks[number], &fits, seconds);
         if result.is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }

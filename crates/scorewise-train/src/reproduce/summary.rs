@@ -18,7 +18,7 @@ pub struct ResultRow {
     pub cured: bool,
     /// Number of trials.
     pub repeats: usize,
-    /// Number of trials in which a network learnt something. Means and deviations are over these trials only.
+    /// Number of trials in which a network learnt something. The means and standard deviations in this row are over these trials only.
     pub successes: usize,
     /// Number of successful trials whose best threshold τ* lies outside the support of the prior; `None` if this was not printed.
     pub outside: Option<usize>,

@@ -84,8 +84,8 @@ impl Task {
 
     /// A hash of the settings that determine the result: learner, loss, inputs and number of members. The repeat, the seed and the version of the
     /// code are not part of it.
-    pub(super) fn recipe(&self, experiment: Experiment) -> Result<String> {
-        let (job, inputs) = (self.training(experiment)?, self.contender.inputs()?.to_string());
+    pub(super) fn settings_hash(&self, experiment: Experiment) -> Result<String> {
+        let (job, inputs) = (self.learner_and_loss(experiment)?, self.contender.inputs()?.to_string());
         let identity = serde_json::to_string(&(job, inputs, self.contender.members(), STREAMS))
             .map_err(|error| Error::setting("reproduce", error.to_string(), ""))?;
         Ok(format!("{:016x}", xxh3_64(identity.as_bytes())))
@@ -104,7 +104,7 @@ impl Task {
     }
 
     /// The learner and the loss of the task; `None` if the contender needs no training.
-    pub(super) fn training(&self, experiment: Experiment) -> Result<Option<(Learner, Objective)>> {
+    pub(super) fn learner_and_loss(&self, experiment: Experiment) -> Result<Option<(Learner, Objective)>> {
         let sol = |prior: &Prior| Objective::from(Loss::Score(ScoreLoss::new(self.score.clone(), prior.clone())));
         let cross_entropy = || Objective::from(Loss::CrossEntropy(CrossEntropy::plain()));
         let published = NetworkSettings { keep: Keep::Last, cure: self.cured, ..experiment.settings()? };
@@ -119,7 +119,7 @@ impl Task {
         Ok(Some((Learner::Network(settings), objective)))
     }
 
-    pub(super) fn trial(
+    pub(super) fn make_trial(
         &self,
         experiment: Experiment,
         seed: u64,
@@ -142,7 +142,7 @@ impl Task {
             seed,
             score,
             contender,
-            recipe: self.recipe(experiment)?,
+            recipe: self.settings_hash(experiment)?,
             cured,
             repeat,
             success: fits.is_empty() || fits.iter().any(|fit| fit.success),

@@ -99,9 +99,10 @@ fn separation_by_order(values: &Values, rows: &[u32], classes: &[u32], n_classes
     })
 }
 
-/// If the levels of a column, as [`levels`] defines them, almost perfectly determine the class, returns the evidence in words; otherwise `None`.
+/// If the levels of a column, as [`level_of_each_row`] defines them, almost perfectly determine the class, returns the evidence in words;
+/// otherwise `None`.
 fn separation_by_levels(values: &Values, rows: &[u32], classes: &[u32], n_classes: usize) -> Option<String> {
-    let levels = levels(values, rows);
+    let levels = level_of_each_row(values, rows);
     let n_levels = levels.iter().max().map_or(0, |most| *most as usize + 1);
     if n_levels < 2 || rows.len() < MIN_ROWS_PER_LEVEL * n_levels {
         return None;
@@ -122,7 +123,7 @@ fn separation_by_levels(values: &Values, rows: &[u32], classes: &[u32], n_classe
 
 /// The level of each row, counted from 0. In categorical and boolean columns, and in numeric columns with few different values, every value is a
 /// level. In other columns, the level says only whether the value is missing.
-fn levels(values: &Values, rows: &[u32]) -> Vec<u32> {
+fn level_of_each_row(values: &Values, rows: &[u32]) -> Vec<u32> {
     let is_missing = |row: &u32| u32::from(values.is_missing(*row as usize));
     match values {
         Values::Category(category) => {

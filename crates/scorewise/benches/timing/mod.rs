@@ -15,7 +15,7 @@ pub struct Timing {
     pub high: f64,
 }
 
-/// Times the candidates in alternation, `rounds` times after one warm-up round.
+/// Measures the run time of each candidate in `rounds` rounds, after one warm-up round; every round runs all candidates in turn.
 pub fn measure(rounds: usize, candidates: &mut [Candidate<'_>]) -> Vec<Timing> {
     let mut seconds = vec![Vec::new(); candidates.len()];
     for round in 0..=rounds {
@@ -56,11 +56,12 @@ pub fn print_requirement(what: &str, reached: f64, limit: f64, unit: &str) {
     println!("  requirement: {what}: {reached:.2}{unit} (at most {limit}{unit}) {verdict}");
 }
 
-/// Reproducible random numbers between 0 and 1.
+/// A reproducible random number generator.
 pub struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> f64 {
+    /// A uniform random number in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -70,6 +71,6 @@ impl Random {
 
     /// An approximately standard normal random number: the sum of twelve uniform random numbers, minus 6.
     pub fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.next()).sum::<f64>() - 6.0
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 }

@@ -8,7 +8,7 @@
 //! derivatives, `Dual<Dual<f64, 4>, 4>` the sixteen second derivatives, `Dual<Interval, 2>` bounds of the derivatives
 //! over a region.
 //!
-//! Where a guard (such as x/0 := 0) sets a value to 0, its derivative is 0 as well. The derivative of √x at 0 is infinite and is also
+//! Where an undefined value is replaced by 0 (as in x/0 := 0), its derivative is 0 as well. The derivative of √x at 0 is infinite and is also
 //! replaced by 0.
 
 use super::number::{Number, Side};
@@ -48,7 +48,7 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
         Dual { value: a.times(b), derivatives: self.combine_derivatives(other, |da, db| da.times(b).plus(a.times(db))) }
     }
     fn over(self, other: Self) -> Self {
-        // (a/b)′ = (a′ − (a/b) b′) / b. At b = 0 the guard of the outer division makes the derivative 0.
+        // (a/b)′ = (a′ − (a/b) b′) / b. At b = 0 the outer division gives 0 (x/0 := 0), so the derivative is 0.
         let value = self.value.over(other.value);
         Dual {
             value,
@@ -60,7 +60,7 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
         let value = x.power(y);
         let by_base = y.times(x.power(y.minus(T::constant(1.0))));
         let by_exponent = value.times(x.ln());
-        // A constant exponent contributes nothing to the derivative, even if the base x is 0 and ln x therefore infinite.
+        // A constant exponent (dy = 0) contributes nothing to the derivative. Its term is left out, because 0 · ln x is not 0 if ln x is infinite.
         let derivative = |dx: T, dy: T| {
             let through_base = by_base.times(dx);
             if dy.is_zero() { through_base } else { through_base.plus(by_exponent.times(dy)) }

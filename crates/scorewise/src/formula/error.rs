@@ -43,7 +43,7 @@ impl FormulaError {
         FormulaError { message, excerpt: Some(Excerpt::new(text, span)), hint: None }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -92,7 +92,7 @@ impl fmt::Display for FormulaError {
 
 impl std::error::Error for FormulaError {}
 
-/// The first `limit` characters of a text, without control characters, for use in an error message.
+/// The first `limit` characters of a text for an error message, with control characters replaced by spaces; ends with … if the text is longer.
 pub(crate) fn excerpt(text: &str, limit: usize) -> String {
     let mut excerpt: String = text.chars().take(limit).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(limit).is_some() {

@@ -15,17 +15,17 @@ pub struct Interval {
     pub low: f64,
     /// The upper end of the interval.
     pub high: f64,
-    /// Whether the formula is defined everywhere in the box, so that no guard (such as x/0 := 0) was needed.
+    /// Whether the formula is certainly defined everywhere in the box, so that no undefined value (such as x/0) was replaced by 0.
     pub defined: bool,
 }
 
 /// All numbers: the result where no bound is known.
 const EVERYTHING: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, defined: false };
 /// The interval that replaces an undefined value: [0, 0], marked as not defined.
-const GUARDED: Interval = Interval { low: 0.0, high: 0.0, defined: false };
+const UNDEFINED: Interval = Interval { low: 0.0, high: 0.0, defined: false };
 
 impl Interval {
-    /// The interval from `low` to `high`, or all numbers if an end is NaN (from ∞ − ∞ or 0 · ∞).
+    /// The interval from `low` to `high`; all numbers if `low` is greater than `high` or an end is NaN (from ∞ − ∞ or 0 · ∞).
     #[must_use]
     pub fn new(low: f64, high: f64) -> Self {
         if low <= high { Interval { low, high, defined: true } } else { EVERYTHING }
@@ -57,7 +57,7 @@ impl Interval {
         self
     }
 
-    /// Both ends moved outwards by four units in the last place, which is more than the error of any common maths library.
+    /// Both ends moved outwards by at least four units in the last place, which is more than the error of any common maths library.
     fn widened(self) -> Self {
         let margin = |x: f64| 4.0 * f64::EPSILON * x.abs() + f64::MIN_POSITIVE;
         Interval::new(self.low - margin(self.low), self.high + margin(self.high)).defined_if(self.defined)
@@ -93,7 +93,7 @@ impl Number for Interval {
     }
     fn over(self, other: Self) -> Self {
         if other.low == 0.0 && other.high == 0.0 {
-            return GUARDED;
+            return UNDEFINED;
         }
         if other.contains_zero() {
             return EVERYTHING;
@@ -105,7 +105,9 @@ impl Number for Interval {
     fn power(self, other: Self) -> Self {
         let whole_exponent = other.is_point() && other.low.fract() == 0.0;
         if self.low > 0.0 || (whole_exponent && other.low > 0.0) {
-            // For bases of one sign the power is monotone in base and exponent, so its extremes lie at the corners of the box or at base 0.
+            // If all bases are positive, the power is monotone in the base at every fixed exponent and monotone in the exponent at every fixed
+            // base, so its extremes lie at the corners of the box. If the exponent is a fixed positive integer, the power is monotone in the base
+            // on each side of 0, so its extremes lie at the ends of the interval of bases or at base 0.
             let (a, b) = (self, other);
             let corners =
                 Interval::hull_of([a.low.powf(b.low), a.low.powf(b.high), a.high.powf(b.low), a.high.powf(b.high)]);
@@ -120,7 +122,7 @@ impl Number for Interval {
     }
     fn ln(self) -> Self {
         if self.high <= 0.0 {
-            return GUARDED;
+            return UNDEFINED;
         }
         if self.low <= 0.0 {
             return Interval { low: f64::NEG_INFINITY, high: f64::ln(self.high).max(0.0), defined: false }.widened();
@@ -161,12 +163,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn products_and_quotients_of_mixed_signs_are_enclosed() {
+    fn products_and_quotients_of_intervals_enclose_all_results_for_mixed_signs() {
         let a = Interval::new(-2.0, 3.0);
         assert_eq!(a.times(a), Interval::new(-6.0, 9.0));
         assert_eq!(a.over(Interval::new(2.0, 4.0)), Interval::new(-1.0, 1.5));
         assert_eq!(a.over(a), EVERYTHING);
-        assert_eq!(a.over(Interval::constant(0.0)), GUARDED);
+        assert_eq!(a.over(Interval::constant(0.0)), UNDEFINED);
         assert_eq!(a.abs(), Interval::new(-2.0, 3.0).max(Interval::new(-3.0, 2.0)));
     }
 

@@ -41,7 +41,7 @@ pub(crate) use error::excerpt;
 pub use interval::Interval;
 pub use number::{Checked, LANES, Lanes, Number, Side, ratio};
 pub(crate) use parse::{Comparator, nearest_name, parse_conditions};
-pub(crate) use print::shortest;
+pub(crate) use print::shortest_decimal;
 pub use shape::{LinearFraction, Shape};
 
 use crate::confusion::Confusion;
@@ -99,8 +99,8 @@ impl Formula {
         self.value_of(confusion.array())
     }
 
-    /// The value used in a report: `None` if it involves a division by zero, a logarithm of 0, a root of a negative number or an
-    /// overflow.
+    /// The value used in a report: `None` if the value is not finite, or if its computation involves a division by zero, a logarithm of a number
+    /// that is not positive, or a root or fractional power of a negative number.
     #[must_use]
     pub fn checked(&self, confusion: &Confusion) -> Option<f64> {
         let checked = self.value_of(confusion.array().map(Checked::constant));
@@ -187,18 +187,18 @@ impl Formula {
         [result.positive.derivatives, result.negative.derivatives]
     }
 
-    /// The range of computed values, rounding errors included, while TP and FP vary within a box at fixed class counts.
-    pub(crate) fn bound(
+    /// An interval that contains the computed value of the formula, rounding errors included, for all TP and FP in the given intervals.
+    pub(crate) fn bounds_in_box(
         &self,
         tp: Interval,
         fp: Interval,
         counts: &ClassCounts,
         scratch: &mut Vec<Interval>,
     ) -> Interval {
-        self.with_class_counts.evaluate(&CellValues::at(tp, fp, counts), scratch)
+        self.with_class_counts.evaluate(&CellValues::from_class_counts(tp, fp, counts), scratch)
     }
 
-    /// The values at `LANES` pairs (TP, FP), where x/0 := 0.
+    /// The values of the formula at eight pairs (TP, FP), where x/0 := 0.
     pub(crate) fn values_at_lanes(
         &self,
         tp: &[f64; LANES],
@@ -206,12 +206,13 @@ impl Formula {
         counts: &ClassCounts,
         scratch: &mut Vec<Lanes>,
     ) -> [f64; LANES] {
-        self.with_class_counts.evaluate(&CellValues::at(Lanes(*tp), Lanes(*fp), counts), scratch).0
+        self.with_class_counts.evaluate(&CellValues::from_class_counts(Lanes(*tp), Lanes(*fp), counts), scratch).0
     }
 
-    /// The value at one pair (TP, FP), and whether it is defined.
+    /// The value of the formula at one pair (TP, FP), and whether the value is defined.
     pub(crate) fn checked_at(&self, tp: f64, fp: f64, counts: &ClassCounts, scratch: &mut Vec<Checked>) -> Checked {
-        self.with_class_counts.evaluate(&CellValues::at(Checked::constant(tp), Checked::constant(fp), counts), scratch)
+        self.with_class_counts
+            .evaluate(&CellValues::from_class_counts(Checked::constant(tp), Checked::constant(fp), counts), scratch)
     }
 
     /// The value for any [`Number`] type, where x/0 := 0, from the cells in the order tn, fp, fn, tp.
@@ -253,14 +254,16 @@ impl Formula {
         self.tree.latex()
     }
 
-    /// The formula as Python source over the variables `tn fp fn tp p n total` and the guarded functions
-    /// `ratio power sqrt ln exp absolute minimum maximum`, which the caller defines for its own tensors.
+    /// The formula as Python source over the variables `tn fp fn tp p n total` and the functions
+    /// `ratio power sqrt ln exp absolute minimum maximum`, which the caller defines for its own tensors. The functions must return 0 where
+    /// their result is undefined, as for x/0.
     #[must_use]
     pub fn python(&self) -> String {
         self.tree.python()
     }
 
-    /// The conditions under which the value is undefined: one string `… = 0` for every denominator and every argument of a logarithm.
+    /// The conditions under which the value is undefined: one string `… = 0` for every denominator and every argument of a
+    /// logarithm, except constants.
     #[must_use]
     pub fn undefined_when(&self) -> Vec<String> {
         self.tree.undefined_when()

@@ -6,9 +6,9 @@
 //!
 //! A framework with its own tensors implements `Number` for a copyable handle to a tensor that it stores elsewhere.
 //! [`Formula::reduced_with`](super::Formula::reduced_with) and [`Score::reduced_loss`](crate::Score::reduced_loss) then compute
-//! value and derivatives on the device of the framework, with the guards and differentiation rules of this module.
+//! value and derivatives on the device of the framework. Undefined results and derivatives follow the rules of this module.
 
-/// x / y, or 0 if y is 0. Division by zero is handled only here.
+/// x / y, or 0 if y is 0. Every division of f64 numbers in a formula uses this function.
 ///
 /// A loss needs a number in every batch, so x/0 := 0 for every x (Marchetti et al. 2022 set 0/0 := 0). A report evaluates the formula
 /// with [`Checked`] instead, which records that a division by zero occurred, and prints "undefined".
@@ -42,10 +42,10 @@ pub trait Number: Copy {
     /// self · other.
     #[must_use]
     fn times(self, other: Self) -> Self;
-    /// The guarded quotient self / other: 0 if other is 0.
+    /// self / other, or 0 if other is 0.
     #[must_use]
     fn over(self, other: Self) -> Self;
-    /// self to the power of other, or 0 if the result is not a real number.
+    /// self to the power of other, or 0 if the result is not a real number or is a division by zero.
     #[must_use]
     fn power(self, other: Self) -> Self;
     /// √self, or 0 if self is negative.
@@ -79,11 +79,12 @@ pub trait Number: Copy {
     }
     /// How self compares with other.
     fn side(self, other: Self) -> Side;
-    /// Combines the results of the two branches at a kink where either is possible: their mean, or for intervals their hull.
+    /// Combines the results of two branches of `min`, `max` or `abs` if either branch is possible: their mean, or for intervals the smallest
+    /// interval that contains both.
     #[must_use]
     fn blend(self, other: Self) -> Self;
-    /// Selects a branch at a kink: `below` if self is smaller than `other`, `above` if self is greater, and a blend of both if the order is
-    /// not certain.
+    /// Selects a branch of `min`, `max` or `abs`: `below` if self is smaller than `other`, `above` if self is greater, and the
+    /// [`blend`](Number::blend) of both if the two are equal or their order is not certain.
     ///
     /// A type that holds several values must override this method to choose a branch for each value separately.
     #[must_use]
@@ -178,12 +179,13 @@ impl Number for f64 {
 pub struct Checked {
     /// The value with undefined results replaced by 0, equal to the result of evaluating with `f64`.
     pub value: f64,
-    /// False if a division by zero, a logarithm of 0 or a root of a negative number was involved.
+    /// False if the computation involved a division by zero, a logarithm of a number that is not positive, or a root or fractional power of a
+    /// negative number.
     pub defined: bool,
 }
 
 impl Checked {
-    fn of(value: f64, operands_defined: [bool; 2], defined_here: bool) -> Self {
+    fn from_operation(value: f64, operands_defined: [bool; 2], defined_here: bool) -> Self {
         Checked { value, defined: operands_defined[0] && operands_defined[1] && defined_here }
     }
 }
@@ -193,49 +195,49 @@ impl Number for Checked {
         Checked { value, defined: true }
     }
     fn plus(self, other: Self) -> Self {
-        Self::of(self.value + other.value, [self.defined, other.defined], true)
+        Self::from_operation(self.value + other.value, [self.defined, other.defined], true)
     }
     fn minus(self, other: Self) -> Self {
-        Self::of(self.value - other.value, [self.defined, other.defined], true)
+        Self::from_operation(self.value - other.value, [self.defined, other.defined], true)
     }
     fn times(self, other: Self) -> Self {
-        Self::of(self.value * other.value, [self.defined, other.defined], true)
+        Self::from_operation(self.value * other.value, [self.defined, other.defined], true)
     }
     fn over(self, other: Self) -> Self {
-        Self::of(ratio(self.value, other.value), [self.defined, other.defined], other.value != 0.0)
+        Self::from_operation(ratio(self.value, other.value), [self.defined, other.defined], other.value != 0.0)
     }
     fn power(self, other: Self) -> Self {
         let divides_by_zero = self.value == 0.0 && other.value < 0.0;
         let defined_here = !(divides_by_zero || self.value.powf(other.value).is_nan());
-        Self::of(self.value.power(other.value), [self.defined, other.defined], defined_here)
+        Self::from_operation(self.value.power(other.value), [self.defined, other.defined], defined_here)
     }
     fn sqrt(self) -> Self {
-        Self::of(Number::sqrt(self.value), [self.defined, true], self.value >= 0.0)
+        Self::from_operation(Number::sqrt(self.value), [self.defined, true], self.value >= 0.0)
     }
     fn ln(self) -> Self {
-        Self::of(Number::ln(self.value), [self.defined, true], self.value > 0.0)
+        Self::from_operation(Number::ln(self.value), [self.defined, true], self.value > 0.0)
     }
     fn exp(self) -> Self {
-        Self::of(self.value.exp(), [self.defined, true], true)
+        Self::from_operation(self.value.exp(), [self.defined, true], true)
     }
     fn negate(self) -> Self {
         Checked { value: -self.value, ..self }
     }
     fn min(self, other: Self) -> Self {
-        Self::of(f64::min(self.value, other.value), [self.defined, other.defined], true)
+        Self::from_operation(f64::min(self.value, other.value), [self.defined, other.defined], true)
     }
     fn max(self, other: Self) -> Self {
-        Self::of(f64::max(self.value, other.value), [self.defined, other.defined], true)
+        Self::from_operation(f64::max(self.value, other.value), [self.defined, other.defined], true)
     }
     fn side(self, other: Self) -> Side {
         self.value.side(other.value)
     }
     fn blend(self, other: Self) -> Self {
-        Self::of(self.value.blend(other.value), [self.defined, other.defined], true)
+        Self::from_operation(self.value.blend(other.value), [self.defined, other.defined], true)
     }
 }
 
-/// The number of matrices that [`Lanes`] evaluates at once: one AVX-512 register of f64.
+/// The number of matrices that [`Lanes`] evaluates at once: eight f64 numbers fill one AVX-512 register.
 pub const LANES: usize = 8;
 
 /// Eight values that are evaluated together, so that the expression tree is traversed once for all eight.

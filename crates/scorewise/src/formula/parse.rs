@@ -1,4 +1,4 @@
-//! Recursive-descent parser from tokens to the tree; names of registered scores are replaced by their formulas.
+//! Recursive-descent parser from tokens to the expression tree; names of registered scores are replaced by their formulas.
 //!
 //! ```text
 //! condition  = formula comparison formula { ("and" | ",") condition }
@@ -67,7 +67,7 @@ pub(crate) fn parse_conditions(text: &str) -> Result<Vec<ParsedCondition>, Formu
                         parser.current_span(),
                         "a condition needs a comparison: one of >=, >, <=, <, =, != is missing here",
                     )
-                    .hint("write a condition such as `precision >= 0.3`"));
+                    .with_hint("write a condition such as `precision >= 0.3`"));
             }
         };
         parser.advance();
@@ -124,11 +124,11 @@ impl<'a> Parser<'a> {
             Token::End => Ok(()),
             Token::Close => Err(self.error(self.current_span(), "this bracket was never opened")),
             Token::AtLeast | Token::AtMost | Token::Above | Token::Below | Token::Equal | Token::NotEqual => {
-                Err(self.error(self.current_span(), "a score is a value, not a condition"))
+                Err(self.error(self.current_span(), "a score cannot contain a comparison"))
             }
             _ => Err(self
-                .error(self.current_span(), "an operator is missing before this")
-                .hint("write `2*tp` for twice tp")),
+                .error(self.current_span(), "an operator is missing before the marked text")
+                .with_hint("write `2*tp` for twice tp")),
         }
     }
 
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn binary(&mut self, function: Binary, left: u16, right: u16, span: Span) -> Result<u16, FormulaError> {
+    fn add_binary(&mut self, function: Binary, left: u16, right: u16, span: Span) -> Result<u16, FormulaError> {
         self.add(Node::Binary(function, left, right), span)
     }
 
@@ -157,7 +157,7 @@ impl<'a> Parser<'a> {
             let span = self.current_span();
             self.advance();
             let right = self.parse_product()?;
-            left = self.binary(function, left, right, span)?;
+            left = self.add_binary(function, left, right, span)?;
         }
     }
 
@@ -172,7 +172,7 @@ impl<'a> Parser<'a> {
             let span = self.current_span();
             self.advance();
             let right = self.parse_factor()?;
-            left = self.binary(function, left, right, span)?;
+            left = self.add_binary(function, left, right, span)?;
         }
     }
 
@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
                     let span = self.current_span();
                     self.advance();
                     let exponent = self.parse_factor()?;
-                    self.binary(Binary::Power, base, exponent, span)?
+                    self.add_binary(Binary::Power, base, exponent, span)?
                 } else {
                     base
                 }
@@ -222,7 +222,7 @@ impl<'a> Parser<'a> {
             }
             Token::Name(name) => self.parse_name(&name, span),
             Token::Parameter(name) => match self.parameters.iter().find(|(known, _)| *known == name) {
-                Some(&(_, value)) => self.signed_constant(value, span),
+                Some(&(_, value)) => self.add_signed_constant(value, span),
                 None => Err(self.error(span, format!("`${name}` is not a parameter here"))),
             },
             Token::End => Err(self.error(span, "the formula ends too early: a number, a cell or a score is missing")),
@@ -238,13 +238,16 @@ impl<'a> Parser<'a> {
                 Ok(())
             }
             Token::End => Err(self.error(opened, "this bracket is never closed")),
-            _ => Err(self.error(self.current_span(), "a closing bracket or an operator is missing before this")),
+            _ => {
+                Err(self
+                    .error(self.current_span(), "a closing bracket or an operator is missing before the marked text"))
+            }
         }
     }
 
-    /// Adds a constant, with a minus sign as a separate node. A printed formula is parsed in the same way, so printing and parsing a formula
-    /// gives the same tree.
-    fn signed_constant(&mut self, value: f64, span: Span) -> Result<u16, FormulaError> {
+    /// Adds a constant to the tree; the sign of a negative constant becomes a separate node. The parser treats the minus sign of a printed
+    /// formula in the same way, so printing a formula and parsing it again gives the same tree.
+    fn add_signed_constant(&mut self, value: f64, span: Span) -> Result<u16, FormulaError> {
         let index = self.add(Node::Constant(value.abs()), span)?;
         if value.is_sign_negative() { self.add(Node::Unary(Unary::Negate, index), span) } else { Ok(index) }
     }
@@ -259,13 +262,13 @@ impl<'a> Parser<'a> {
         match registry::row(name) {
             Some(row) => {
                 let values = self.parse_arguments(row, span)?;
-                self.expand(row, &values, span)
+                self.expand_score(row, &values, span)
             }
             None => {
                 let error = self.error(span, format!("`{}` is not a score, a cell or a function", excerpt(name, 40)));
                 Err(match nearest_name(name) {
-                    Some(known) => error.hint(format!("did you mean `{known}`?")),
-                    None => error.hint("`scorewise scores` lists all scores"),
+                    Some(known) => error.with_hint(format!("did you mean `{known}`?")),
+                    None => error.with_hint("`scorewise scores` lists all scores"),
                 })
             }
         }
@@ -301,7 +304,7 @@ impl<'a> Parser<'a> {
         while *self.peek() == Token::Comma {
             self.advance();
             let right = self.parse_sum()?;
-            result = self.binary(function, result, right, span)?;
+            result = self.add_binary(function, result, right, span)?;
         }
         self.expect_close(opened)?;
         Ok(result)
@@ -351,7 +354,7 @@ impl<'a> Parser<'a> {
                 Some(value) => Ok((parameter.name, value)),
                 None => {
                     let message = format!("`{}` needs a value for {}", row.name, parameter.name);
-                    Err(self.error(span, message).hint(format!("write `{}`", row.signature())))
+                    Err(self.error(span, message).with_hint(format!("write `{}`", row.signature())))
                 }
             })
             .collect()
@@ -380,9 +383,10 @@ impl<'a> Parser<'a> {
         if named.is_none() && row.parameters.iter().any(|parameter| Cell::from_name(parameter.name).is_some()) {
             let error = self.error(at, format!("the parameters of `{}` must be given by name", row.name));
             let numbers = if row.direction == Direction::Lower { "fp=1, fn=10" } else { "tn=1, tp=10" };
-            return Err(
-                error.hint(format!("write the name of the cell before each number, such as `{}({numbers})`", row.name))
-            );
+            return Err(error.with_hint(format!(
+                "write the name of the cell before each number, such as `{}({numbers})`",
+                row.name
+            )));
         }
         let Some(index) = index else {
             let names: Vec<_> = row.parameters.iter().map(|parameter| parameter.name).collect();
@@ -398,7 +402,12 @@ impl<'a> Parser<'a> {
     }
 
     /// Adds the formula of a registered score to the tree, in place of the name of the score.
-    fn expand(&mut self, row: &'static RegistryEntry, values: &[(&str, f64)], span: Span) -> Result<u16, FormulaError> {
+    fn expand_score(
+        &mut self,
+        row: &'static RegistryEntry,
+        values: &[(&str, f64)],
+        span: Span,
+    ) -> Result<u16, FormulaError> {
         // A registered formula may name other scores; a test checks that this recursion ends.
         let mut inner = Parser::new(row.formula, values)?;
         inner.builder = std::mem::take(&mut self.builder);

@@ -24,12 +24,13 @@ impl Tree {
     }
 
     /// Python source over the variables `tn fp fn tp p n total` and the functions `ratio power sqrt ln exp absolute minimum maximum`,
-    /// which the caller must define with the guards of [`Number`](super::Number).
+    /// which the caller must define. They must return 0 where the result is undefined, like the methods of [`Number`](super::Number).
     pub fn python(&self) -> String {
         self.python_of(self.nodes().len() - 1).0
     }
 
-    /// The conditions under which the formula is undefined: a string `… = 0` for every denominator and argument of a logarithm that can be 0.
+    /// The conditions under which the formula is undefined: a string `… = 0` for every denominator and every argument of a
+    /// logarithm, except constants.
     pub fn undefined_when(&self) -> Vec<String> {
         let mut result = Vec::new();
         for node in self.nodes() {
@@ -60,7 +61,7 @@ impl Tree {
         let child = |at: u16, needed: Precedence| with_brackets_if_needed(self.text_of(at as usize), needed, "(", ")");
         match self.nodes()[at] {
             Node::Cell(cell) => (cell.name().into(), Atom),
-            Node::Constant(value) => (shortest(value), Atom),
+            Node::Constant(value) => (shortest_decimal(value), Atom),
             Node::Unary(Unary::Negate, a) => (format!("-{}", child(a, Sign)), Sign),
             Node::Unary(function, a) => (format!("{}({})", function_name(function), child(a, Sum)), Atom),
             Node::Binary(function, a, b) => match function {
@@ -153,16 +154,16 @@ fn function_name(function: Unary) -> &'static str {
 }
 
 /// The shortest decimal that parses to the same number, without a trailing `.0`.
-pub(crate) fn shortest(value: f64) -> String {
+pub(crate) fn shortest_decimal(value: f64) -> String {
     let text = format!("{value:?}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_string)
 }
 
 fn latex_number(value: f64) -> String {
-    match shortest(value).split_once('e') {
+    match shortest_decimal(value).split_once('e') {
         Some(("1", exponent)) => format!("10^{{{exponent}}}"),
         Some((digits, exponent)) => format!("{digits} \\cdot 10^{{{exponent}}}"),
-        None => shortest(value),
+        None => shortest_decimal(value),
     }
 }
 

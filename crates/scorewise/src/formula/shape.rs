@@ -14,9 +14,10 @@ use super::tree::{CellValues, Tree};
 /// The form of a score as a function of (TP, FP) at fixed class counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Linear: the score of the expected matrix equals the expected score, and mini-batches with global class counts are unbiased.
+    /// Linear: the score of the expected matrix equals the expected score, and the loss of a mini-batch, computed with the class counts of the
+    /// whole data set, is an unbiased estimate of the loss of the whole data set.
     Linear,
-    /// A quotient of two linear functions: the best threshold of a calibrated model has a closed form.
+    /// A quotient of two linear functions: for a calibrated model, the best threshold is given in closed form by the best value of the score.
     LinearFractional,
     /// Neither linear nor a quotient of linear functions, or not recognised as such.
     Nonlinear,
@@ -71,7 +72,7 @@ fn as_rational(tree: &Tree, positives: f64, negatives: f64) -> Rational {
     tree.evaluate(&cells, &mut Vec::new())
 }
 
-/// Only exponents of TP and FP below this number are represented; a formula with higher powers is nonlinear anyway.
+/// Only exponents of TP and FP below this number are represented; a formula with higher powers counts as nonlinear.
 const POWERS: usize = 5;
 
 /// The polynomial Σ c[i][j] TPⁱ FPʲ.
@@ -153,21 +154,21 @@ impl Rational {
     }
 
     /// The result of a function that is not rational: known if both arguments are constants, otherwise `Unknown`.
-    fn on_constants(self, other: Self, function: impl Fn(f64, f64) -> f64) -> Self {
+    fn apply_to_constants(self, other: Self, function: impl Fn(f64, f64) -> f64) -> Self {
         match (self.as_constant(), other.as_constant()) {
             (Some(a), Some(b)) => Rational::constant(function(a, b)),
             _ => Rational::Unknown,
         }
     }
 
-    fn of(numerator: Option<Polynomial>, denominator: Option<Polynomial>, guarded: bool) -> Self {
+    fn from_polynomials(numerator: Option<Polynomial>, denominator: Option<Polynomial>, guarded: bool) -> Self {
         match (numerator, denominator) {
             (Some(numerator), Some(denominator)) => Rational::Quotient(numerator, denominator, guarded),
             _ => Rational::Unknown,
         }
     }
 
-    fn plus_signed(self, other: Self, sign: f64) -> Self {
+    fn add_or_subtract(self, other: Self, sign: f64) -> Self {
         let (Rational::Quotient(a, b, first), Rational::Quotient(c, d, second)) = (self, other) else {
             return Rational::Unknown;
         };
@@ -175,7 +176,7 @@ impl Rational {
             return Rational::Quotient(a.plus(c.scaled(sign)), b, first || second);
         }
         let numerator = a.times(d).zip(c.times(b)).map(|(ad, cb)| ad.plus(cb.scaled(sign)));
-        Rational::of(numerator, b.times(d), first || second)
+        Rational::from_polynomials(numerator, b.times(d), first || second)
     }
 }
 
@@ -184,16 +185,16 @@ impl Number for Rational {
         Rational::polynomial(Polynomial::monomial(0, 0).scaled(value))
     }
     fn plus(self, other: Self) -> Self {
-        self.plus_signed(other, 1.0)
+        self.add_or_subtract(other, 1.0)
     }
     fn minus(self, other: Self) -> Self {
-        self.plus_signed(other, -1.0)
+        self.add_or_subtract(other, -1.0)
     }
     fn times(self, other: Self) -> Self {
         let (Rational::Quotient(a, b, first), Rational::Quotient(c, d, second)) = (self, other) else {
             return Rational::Unknown;
         };
-        Rational::of(a.times(c), b.times(d), first || second)
+        Rational::from_polynomials(a.times(c), b.times(d), first || second)
     }
     fn over(self, other: Self) -> Self {
         let (Rational::Quotient(a, b, first), Rational::Quotient(c, d, second)) = (self, other) else {
@@ -202,7 +203,7 @@ impl Number for Rational {
         if c.terms().next().is_none() {
             return Rational::constant(0.0); // the divisor is 0 for every matrix, and x/0 := 0
         }
-        Rational::of(a.times(d), b.times(c), first || second || !c.is_constant())
+        Rational::from_polynomials(a.times(d), b.times(c), first || second || !c.is_constant())
     }
     fn power(self, other: Self) -> Self {
         match other.as_constant() {
@@ -211,23 +212,23 @@ impl Number for Rational {
             {
                 (1..exponent as usize).fold(self, |result, _| result.times(self))
             }
-            _ => self.on_constants(other, Number::power),
+            _ => self.apply_to_constants(other, Number::power),
         }
     }
     fn sqrt(self) -> Self {
-        self.on_constants(self, |a, _| Number::sqrt(a))
+        self.apply_to_constants(self, |a, _| Number::sqrt(a))
     }
     fn ln(self) -> Self {
-        self.on_constants(self, |a, _| Number::ln(a))
+        self.apply_to_constants(self, |a, _| Number::ln(a))
     }
     fn exp(self) -> Self {
-        self.on_constants(self, |a, _| a.exp())
+        self.apply_to_constants(self, |a, _| a.exp())
     }
     fn min(self, other: Self) -> Self {
-        self.on_constants(other, f64::min)
+        self.apply_to_constants(other, f64::min)
     }
     fn max(self, other: Self) -> Self {
-        self.on_constants(other, f64::max)
+        self.apply_to_constants(other, f64::max)
     }
     fn side(self, _: Self) -> Side {
         Side::Both

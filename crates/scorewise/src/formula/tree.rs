@@ -44,7 +44,7 @@ impl Cell {
     }
 }
 
-/// The values of the seven variables in any [`Number`] type, in the order of [`Cell::ALL`].
+/// The values of the seven variables tn, fp, fn, tp, p, n and total of a formula, in any [`Number`] type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellValues<T>(pub [T; 7]);
 
@@ -57,7 +57,7 @@ impl<T: Number> CellValues<T> {
 
     /// The values of all seven variables from tp, fp and fixed class counts. The class counts stay exact when tp and fp are intervals. The
     /// cells fn and tn are clamped at 0 as in [`Confusion::at`](crate::Confusion::at).
-    pub fn at(tp: T, fp: T, counts: &ClassCounts) -> Self {
+    pub fn from_class_counts(tp: T, fp: T, counts: &ClassCounts) -> Self {
         let rest = |count: T, cell: T| count.minus(cell).max(T::constant(0.0));
         let (p, n) = (T::constant(counts.positives), T::constant(counts.negatives));
         CellValues([rest(n, fp), fp, rest(p, tp), tp, p, n, T::constant(counts.positives + counts.negatives)])
@@ -256,7 +256,7 @@ impl Tree {
         }
     }
 
-    /// The same tree without unused nodes, such as the constant arguments of scores, which are parsed as formulas and then not needed. The nodes
+    /// The same tree without unused nodes, such as the nodes of the arguments of a score, of which only the values are used. The nodes
     /// are sorted: every node comes after its operands, the left operand first. So equal formulas give equal lists of nodes, no matter in which
     /// order the nodes were added.
     fn without_unused_nodes(&self) -> Self {

@@ -62,7 +62,8 @@ impl CrossEntropy {
             if weight == 0.0 {
                 continue; // the loss of this row may be infinite, and 0 · ∞ is NaN
             }
-            // The loss of a row with margin m (z or −z) is ln(1 + e^−m), computed without overflow as max(−m, 0) + ln(1 + e^−|m|).
+            // The loss of a row is ln(1 + e^−m) with the margin m = z for positives and −z for negatives. Written as max(−m, 0) + ln(1 + e^−|m|), it
+            // does not overflow.
             let margin = if label { z } else { -z };
             sum += weight * ((-margin).max(0.0) + (-margin.abs()).exp().ln_1p());
             total += weight;

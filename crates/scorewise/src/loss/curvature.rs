@@ -80,7 +80,7 @@ mod tests {
     const LABELS: [bool; 6] = [true, false, true, false, false, true];
     const MARGINS: [f64; 6] = [0.3, -0.4, -0.1, 0.2, -9.0, 9.0];
     const WEIGHTS: [f64; 6] = [1.0, 2.0, 0.5, 1.5, 1.0, 3.0];
-    /// A prior with support [0.3, 0.7]; the last two values of `MARGINS` lie outside it.
+    /// A prior with support [0.3, 0.7]; the probabilities σ(−9) and σ(9) of the last two `MARGINS` lie outside it.
     const PRIOR: &str = "cosine:0.5,0.2";
 
     fn loss(score: &str, prior: &str) -> ScoreLoss {

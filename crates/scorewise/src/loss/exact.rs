@@ -61,9 +61,9 @@ impl ExactLoss {
         let value = steps.expectation(&losses);
         let mut single = vec![0.0; 2];
         for group in &steps.groups {
-            // A group consists of rows with equal predictions. If the prediction of one of its rows rises slightly, only that row is above a
-            // threshold at the common value; if it falls slightly, only that row is below. In a group of one row, these two cases are the
-            // steps after and before the group, so no further matrices are needed.
+            // A group consists of rows with equal predictions. If the prediction of one row rises slightly, only that row of the group exceeds a
+            // threshold just above the common value; if it falls slightly, only that row is below a threshold just below the common value. In a
+            // group of one row, the matrices of these two cases are those of the neighbouring steps, so no further matrices are needed.
             let (above, below) = (losses[group.step], losses[group.step + 1]);
             for &row in &steps.order[group.rows.clone()] {
                 let row = row as usize;

@@ -5,7 +5,7 @@
 //! respect to F(p), one number per class. The second pass recomputes p from the logit instead of storing it, because for many rows
 //! memory bandwidth is the bottleneck.
 //!
-//! Sums are accumulated in sixteen f64 lanes on every machine and combined in a fixed order, so the results are bit-identical everywhere.
+//! Every sum is accumulated as sixteen partial sums in f64, which are added in a fixed order, so the results are bit-identical on all machines.
 
 use super::ClassDerivatives;
 use crate::confusion::Confusion;
@@ -18,15 +18,15 @@ use crate::simd::{InstructionSet, Vectorised, run_vectorised};
 
 /// Number of rows whose contributions are stored before the contributions are summed; small enough for the L1 cache.
 const CHUNK: usize = 512;
-/// Number of f64 lanes in which a sum is accumulated.
+/// Number of partial sums, in f64, in which a sum is accumulated; a vector instruction updates several at once.
 const LANES: usize = 16;
 
 /// The expected confusion matrix of the rows.
-pub(crate) fn expect<P: Predictions>(prior: &Prior, rows: &Rows<'_, P>) -> Result<Confusion> {
-    expect_with_instructions(InstructionSet::best(), prior, rows)
+pub(crate) fn expected_confusion<P: Predictions>(prior: &Prior, rows: &Rows<'_, P>) -> Result<Confusion> {
+    expected_confusion_with_instructions(InstructionSet::best(), prior, rows)
 }
 
-pub(crate) fn expect_with_instructions<P: Predictions>(
+pub(crate) fn expected_confusion_with_instructions<P: Predictions>(
     instructions: InstructionSet,
     prior: &Prior,
     rows: &Rows<'_, P>,
@@ -41,16 +41,16 @@ pub(crate) fn expect_with_instructions<P: Predictions>(
 
 /// Writes the gradient −w g f(p) p (1 − p) of each row to `gradient`; `derivatives` contains −g for each class. The module documentation
 /// explains the symbols.
-pub(crate) fn gradient<R: Real>(
+pub(crate) fn write_gradient<R: Real>(
     prior: &Prior,
     rows: &Rows<'_, Logits<'_, R>>,
     derivatives: ClassDerivatives,
     gradient: &mut [R],
 ) {
-    gradient_with_instructions(InstructionSet::best(), prior, rows, derivatives, gradient);
+    write_gradient_with_instructions(InstructionSet::best(), prior, rows, derivatives, gradient);
 }
 
-pub(crate) fn gradient_with_instructions<R: Real>(
+pub(crate) fn write_gradient_with_instructions<R: Real>(
     instructions: InstructionSet,
     prior: &Prior,
     rows: &Rows<'_, Logits<'_, R>>,
@@ -173,7 +173,7 @@ impl<P: Predictions, D: RowDistribution<P::Number>, W: RowWeights<P::Number>> Ve
     }
 }
 
-/// Sums for each class, accumulated in sixteen f64 lanes.
+/// Sums for each class, each accumulated as sixteen partial sums in f64.
 struct ClassSums<R> {
     positive: [R; CHUNK],
     negative: [R; CHUNK],
@@ -204,8 +204,8 @@ impl<R: Real> ClassSums<R> {
         let padded = labels.len().next_multiple_of(LANES);
         self.positive[labels.len()..padded].fill(R::ZERO);
         self.negative[labels.len()..padded].fill(R::ZERO);
-        add_lanes(&mut self.positive_lanes, &self.positive[..padded]);
-        add_lanes(&mut self.negative_lanes, &self.negative[..padded]);
+        add_to_lanes(&mut self.positive_lanes, &self.positive[..padded]);
+        add_to_lanes(&mut self.negative_lanes, &self.negative[..padded]);
     }
 
     #[inline(always)]
@@ -215,7 +215,7 @@ impl<R: Real> ClassSums<R> {
 }
 
 #[inline(always)]
-fn add_lanes<R: Real>(lanes: &mut [f64; LANES], values: &[R]) {
+fn add_to_lanes<R: Real>(lanes: &mut [f64; LANES], values: &[R]) {
     let mut sums = *lanes;
     for values in values.chunks_exact(LANES) {
         for lane in 0..LANES {
@@ -290,8 +290,8 @@ mod tests {
             let run = |instructions: InstructionSet| {
                 let derivatives = ClassDerivatives { positive: -0.25, negative: 0.125 };
                 let mut gradient = vec![0f32; logits.len()];
-                gradient_with_instructions(instructions, &prior, &rows, derivatives, &mut gradient);
-                (expect_with_instructions(instructions, &prior, &rows).unwrap(), gradient)
+                write_gradient_with_instructions(instructions, &prior, &rows, derivatives, &mut gradient);
+                (expected_confusion_with_instructions(instructions, &prior, &rows).unwrap(), gradient)
             };
             let portable = run(InstructionSet::Portable);
             for instructions in InstructionSet::supported() {

@@ -43,9 +43,9 @@ pub struct ClassDerivatives {
 /// Any of the losses for binary labels.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loss {
-    /// 1 − the score of the expected confusion matrix, as in Marchetti et al. (2022).
+    /// The loss of the expected confusion matrix, as in Marchetti et al. (2022): 1 − the score, if higher is better.
     Score(ScoreLoss),
-    /// 1 − the exact expected score.
+    /// The exact expected loss: 1 − the expected score, if higher is better.
     Exact(ExactLoss),
     /// Cross-entropy, unweighted or with class weights.
     CrossEntropy(CrossEntropy),

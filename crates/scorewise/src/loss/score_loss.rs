@@ -7,7 +7,7 @@
 //! Here s is the score, TN, FP, FN, TP the expected confusion matrix, zᵢ the logit of row i, wᵢ its weight, pᵢ = σ(zᵢ) its probability, f the
 //! density of the prior, g₁ = ∂s/∂TP − ∂s/∂FN and g₀ = ∂s/∂FP − ∂s/∂TN.
 //!
-//! The rows interact only through the two scalars g₁ and g₀, so the loss can be computed in parts: compute the matrix of each batch with
+//! The rows interact only through the two scalars g₁ and g₀, so the loss can be computed batch by batch: compute the matrix of each batch with
 //! [`expect`](ScoreLoss::expect), add the matrices, compute the [`derivatives`](ScoreLoss::derivatives) at the sum once, then compute the
 //! gradient of each batch with [`gradient_with`](ScoreLoss::gradient_with). The result is the same as for a single large batch.
 
@@ -42,9 +42,9 @@ impl ScoreLoss {
         ScoreLoss { score, prior, data_set: None }
     }
 
-    /// The same loss with the class counts of the whole data set instead of those of a batch. The mean of the loss over mini-batches is
-    /// then the loss of the whole data set, also if some batches contain no positives. This is allowed only
-    /// for scores that are linear at fixed class counts.
+    /// The same loss with the class counts of the whole data set instead of those of a batch. The expected loss of a
+    /// random mini-batch is then the loss of the whole data set, also if some batches contain no positives. This is allowed only for scores
+    /// that are linear at fixed class counts.
     ///
     /// With this setting the matrix of a batch estimates the matrix of the whole data set, so matrices of batches are averaged, not added.
     pub fn with_class_counts(mut self, counts: ClassCounts, rows: usize) -> Result<Self> {
@@ -87,9 +87,10 @@ impl ScoreLoss {
         &self.prior
     }
 
-    /// The expected confusion matrix of these rows. The matrices of several batches add up to the matrix of all their rows.
+    /// The expected confusion matrix of these rows. The matrices of several batches add up to the matrix of all their rows, unless the class
+    /// counts of the whole data set were set with [`with_class_counts`](ScoreLoss::with_class_counts).
     pub fn expect<P: Predictions>(&self, rows: &Rows<'_, P>) -> Result<Confusion> {
-        let batch = kernel::expect(&self.prior, rows)?;
+        let batch = kernel::expected_confusion(&self.prior, rows)?;
         let Some(data_set) = self.data_set else { return Ok(batch) };
         // Scaling gives an unbiased estimate of the true and false positives of the whole data set. The cells fn and tn may be negative for
         // some batches, which does no harm because the score is linear.
@@ -123,7 +124,7 @@ impl ScoreLoss {
         gradient: &mut [R],
     ) -> Result<()> {
         check_gradient_length(rows, gradient)?;
-        kernel::gradient(&self.prior, rows, self.scaled_derivatives(derivatives, rows.len()), gradient);
+        kernel::write_gradient(&self.prior, rows, self.scaled_derivatives(derivatives, rows.len()), gradient);
         Ok(())
     }
 

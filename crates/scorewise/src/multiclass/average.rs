@@ -3,7 +3,7 @@
 //! ```text
 //! macro     Σ sₖ / m                          every class has the same weight
 //! weighted  Σ rₖ sₖ / Σ rₖ                    every class is weighted by its support rₖ = tpₖ + fnₖ, the weight of its rows
-//! micro     s(Σ tnₖ, Σ fpₖ, Σ fnₖ, Σ tpₖ)     every decision has the same weight
+//! micro     s(Σ tnₖ, Σ fpₖ, Σ fnₖ, Σ tpₖ)     every pair (row, class) has the same weight
 //! ```
 //!
 //! A class without rows is included in a macro average; its score is computed with the rule x/0 := 0, as in scikit-learn.
@@ -44,7 +44,7 @@ impl Average {
     }
 
     /// The average of a measure over the binary matrices of the classes; each matrix is given as tn, fp, fn, tp.
-    pub(super) fn of<T: Number>(self, binaries: &[[T; 4]], measure: impl Fn([T; 4]) -> T) -> T {
+    pub(super) fn over_classes<T: Number>(self, binaries: &[[T; 4]], measure: impl Fn([T; 4]) -> T) -> T {
         if self == Average::Micro {
             return measure(std::array::from_fn(|cell| sum(binaries.iter().map(|cells| cells[cell]))));
         }

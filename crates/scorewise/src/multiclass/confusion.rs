@@ -104,19 +104,19 @@ impl MultiConfusion {
     /// The weight of the rows of class `truth` that are predicted as class `predicted`.
     #[must_use]
     pub fn at(&self, truth: usize, predicted: usize) -> f64 {
-        self.square().at(truth, predicted)
+        self.as_square_matrix().at(truth, predicted)
     }
 
     /// The support of each class: the total weight of the rows that belong to it.
     #[must_use]
     pub fn row_sums(&self) -> Vec<f64> {
-        self.square().row_sums()
+        self.as_square_matrix().row_sums()
     }
 
     /// For each class, the total weight of the rows predicted as that class.
     #[must_use]
     pub fn column_sums(&self) -> Vec<f64> {
-        self.square().column_sums()
+        self.as_square_matrix().column_sums()
     }
 
     /// The total weight of all rows: the sum of all cells.
@@ -134,7 +134,11 @@ impl MultiConfusion {
     /// The binary matrix of each class against the rest.
     #[must_use]
     pub fn binaries(&self) -> Vec<Confusion> {
-        self.square().binaries().into_iter().map(|[tn, fp, fn_, tp]| Confusion::new(tn, fp, fn_, tp)).collect()
+        self.as_square_matrix()
+            .binaries()
+            .into_iter()
+            .map(|[tn, fp, fn_, tp]| Confusion::new(tn, fp, fn_, tp))
+            .collect()
     }
 
     /// The sum of the binary matrices of all classes, from which a micro average is computed.
@@ -143,7 +147,7 @@ impl MultiConfusion {
         self.binaries().into_iter().sum()
     }
 
-    pub(super) fn square(&self) -> SquareMatrix<'_, f64> {
+    pub(super) fn as_square_matrix(&self) -> SquareMatrix<'_, f64> {
         SquareMatrix { classes: self.classes, cells: &self.cells }
     }
 }

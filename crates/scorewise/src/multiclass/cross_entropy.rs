@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn two_classes_equal_the_binary_loss_of_the_logit_difference() {
+    fn loss_of_two_classes_equals_the_binary_loss_of_the_logit_difference() {
         let labels = [1, 0, 1];
         let rows = ClassRows::new(&[0.2, 1.0, -0.5, 0.4, 3.0, 0.1], 2, OneOf(&labels)).unwrap();
         let (differences, positives) = ([0.8, 0.9, -2.9], labels.map(|label| label == 1));
@@ -155,9 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn balanced_weights_give_classes_equal_influence_and_extreme_logits_stay_finite() {
+    fn balanced_weights_give_classes_equal_influence_and_the_loss_of_extreme_logits_is_finite() {
         // Three rows of class 0 and one row of class 1, with probabilities 3/4 and 1/4. The class weights are 4/6 and 4/2, so each class
-        // contributes half of the mean.
+        // has half of the total weight.
         let logits = [3f64.ln(), 0.0].repeat(4);
         let rows = ClassRows::new(&logits, 2, OneOf(&[0, 0, 0, 1])).unwrap();
         let balanced = SoftmaxCrossEntropy::balanced(&[3.0, 1.0]).unwrap();

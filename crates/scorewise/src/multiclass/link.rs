@@ -4,8 +4,8 @@
 //! pₖ = eₖ / S        qₖ = 1 − pₖ = (S − eₖ) / S        eₖ = exp(zₖ − z_max), S = Σ eₖ
 //! ```
 //!
-//! The largest logit has e = 1, so S − eₖ ≥ 1 for every other class and there is no cancellation; the complement of the largest class
-//! is computed from the sum of the others, never as 1 − p.
+//! The largest logit has e = 1, so S − eₖ ≥ 1 for every other class and there is no cancellation; the complement of the class with the
+//! largest logit is computed from the sum of the others, never as 1 − p.
 //!
 //! In the backward pass, the loss depends on the log-odds of class k, ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose derivative is 1
 //! with respect to zₖ and −eⱼ / Σ_{i≠k} eᵢ with respect to the logit zⱼ of another class. Let cₖ be the derivative
@@ -17,7 +17,7 @@
 //! ```
 //!
 //! The sum over the other classes can underflow to 0 only for the class with the largest logit. Its q and therefore its c are then 0, and the
-//! guarded division (0/0 := 0) keeps the quotient finite.
+//! rule 0/0 := 0 keeps the quotient finite.
 
 use crate::formula::ratio;
 use crate::prior::Probability;
@@ -118,7 +118,7 @@ impl RowSoftmax {
     }
 
     fn backward(&self, derivatives: &mut [f64]) {
-        // The class with the largest logit is left out of the sum, because its term is so large that the other terms would be lost to rounding.
+        // The class with the largest logit is left out of the sum, because its term can be so large that the other terms would be lost.
         let top = derivatives[self.top_class];
         let is_not_top = |class: usize| class != self.top_class;
         let sum: f64 = derivatives

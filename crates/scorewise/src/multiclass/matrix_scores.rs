@@ -13,8 +13,9 @@
 //!
 //! The differences n − rₖ are computed as sums over the other classes, so that they are exactly 0 if only one class occurs, and the
 //! division by zero is recognised. A cut divides the ordered classes into those below and those above it. Hits are the rows above the cut
-//! that are predicted above it; alarms are the rows below the cut that are predicted above it. The mean over the cuts equals the score that
-//! Gerrity (1992) defines by a scoring matrix; each term is the Peirce score of the binary question "above the cut?".
+//! that are predicted above it; alarms are the rows below the cut that are predicted above it; `above` and `below` are the numbers of rows on each
+//! side of the cut. The mean over the cuts equals the score that Gerrity (1992) defines by a scoring matrix; each term is the Peirce score of the
+//! binary question "above the cut?".
 
 use super::square::{SquareMatrix, leave_one_out_sums, sum};
 use crate::formula::Number;
@@ -30,7 +31,7 @@ pub(super) fn accuracy<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
 /// Annaler 8, 301–349. Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement
 /// 20, 37–46. doi:10.1177/001316446002000104
 pub(super) fn hss<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
-    let margins = Margins::of(matrix);
+    let margins = Margins::from_matrix(matrix);
     margins.gain_over_chance(matrix).over(sum_of_products(&margins.truth, &leave_one_out_sums(&margins.predicted)))
 }
 
@@ -39,17 +40,17 @@ pub(super) fn hss<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
 /// Peirce, C. S. (1884). The numerical measure of the success of predictions. Science 4(93), 453–454.
 /// doi:10.1126/science.ns-4.93.453.b
 pub(super) fn peirce<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
-    let margins = Margins::of(matrix);
+    let margins = Margins::from_matrix(matrix);
     margins.gain_over_chance(matrix).over(sum_of_products(&margins.truth, &leave_one_out_sums(&margins.truth)))
 }
 
-/// Multi-class correlation R_K. Range [−1, 1] (the lower end depends on the margins), 0 without skill; undefined if all rows have the same
-/// true class or are predicted as the same class.
+/// Multi-class correlation R_K. Range [−1, 1] (the lower end depends on the row and column sums), 0 without skill; undefined if all rows have
+/// the same true class or are predicted as the same class.
 ///
 /// Gorodkin, J. (2004). Comparing two K-category assignments by a K-category correlation coefficient. Computational Biology and
 /// Chemistry 28, 367–374. doi:10.1016/j.compbiolchem.2004.09.006
 pub(super) fn mcc<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
-    let margins = Margins::of(matrix);
+    let margins = Margins::from_matrix(matrix);
     let variance = |sums: &[T]| sum_of_products(sums, &leave_one_out_sums(sums));
     margins.gain_over_chance(matrix).over(variance(&margins.truth).times(variance(&margins.predicted)).sqrt())
 }
@@ -87,7 +88,7 @@ struct Margins<T> {
 }
 
 impl<T: Number> Margins<T> {
-    fn of(matrix: &SquareMatrix<'_, T>) -> Self {
+    fn from_matrix(matrix: &SquareMatrix<'_, T>) -> Self {
         Margins { truth: matrix.row_sums(), predicted: matrix.column_sums() }
     }
 

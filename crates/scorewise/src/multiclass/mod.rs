@@ -3,10 +3,11 @@
 //! There are two ways from logits to a confusion matrix under random thresholds:
 //!
 //! - [`OneVersusRest`]: each class against all others, with a prior per class. pₖ = softmax(z)ₖ, or σ(zₖ) if a row may have several
-//!   labels. Fₖ(pₖ) gives a 2×2 matrix per class, a binary score is computed on each matrix, and the results are averaged.
+//!   labels. The distribution function Fₖ of the prior gives the expected 2×2 matrix of class k; a binary score is computed on each matrix, and the
+//!   results are averaged.
 //! - [`SimplexLoss`]: one decision among all classes, argmaxₖ (zₖ − τₖ), with Gumbel thresholds: P(j) = softmax(λ(z − μ))ⱼ.
-//!   It gives one m×m matrix that preserves the row sums, on which a [`MultiScore`] is computed: the correlation R_K, Heidke,
-//!   Peirce, Gerrity, or an average.
+//!   It gives one m×m matrix, whose row sums are the total weights of the rows of each class. A [`MultiScore`] is computed on this matrix:
+//!   the correlation R_K, Heidke, Peirce, Gerrity, or an average.
 //!
 //! [`SoftmaxCrossEntropy`] is the usual loss of a classifier, provided for comparison.
 //!

@@ -9,15 +9,15 @@
 //! prior of class k.
 //!
 //! The loss of a score s is 1 − s if higher is better, s if lower is better, and |s − ideal| if there is an ideal value. The losses of the
-//! classes are averaged, not the scores, so that biases of 0.5 and 1.5 do not average to a perfect 1.
+//! classes are averaged, not the scores, so that frequency biases of 0.5 and 1.5 do not average to a perfect 1.
 //!
 //! The rows interact only through two scalars per class: ∂ℓ/∂Fₖ for rows that belong to class k and ∂ℓ/∂Fₖ for all other rows. Fₖ is a
-//! function of the log-odds of class k, whose derivative fₖ pₖ (1 − pₖ) is finite for every prior, and the log-odds are differentiated with
-//! respect to the logits.
+//! function of the log-odds of class k, whose derivative fₖ pₖ (1 − pₖ), with the density fₖ of the prior, is finite for every prior. The
+//! log-odds in turn are differentiated with respect to the logits.
 
 use super::average::Average;
 use super::link::ClassLink;
-use super::rows::{ClassLabels, ClassRows, one_for_each_class};
+use super::rows::{ClassLabels, ClassRows, value_for_each_class};
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::formula::ClassCounts;
@@ -104,7 +104,7 @@ impl OneVersusRest {
             let (value, derivatives) = value_and_derivatives(&self.score, &matrices.iter().copied().sum())?;
             return Ok((value, vec![derivatives; matrices.len()]));
         }
-        // The weight of a class in the average is a sum of row weights and does not depend on the logits, so its derivative is 0.
+        // The weight of a class in the average is 1 or a sum of row weights and does not depend on the logits, so its derivative is 0.
         let cells: Vec<_> = matrices.iter().map(Confusion::array).collect();
         let shares = self.average.shares(&cells);
         let total: f64 = shares.iter().sum();
@@ -171,7 +171,7 @@ impl OneVersusRest {
 
     /// The prior of each class; a single prior is repeated for all classes.
     fn prior_of_each_class(&self, classes: usize) -> Result<Vec<&Prior>> {
-        one_for_each_class("priors", &self.priors, classes)
+        value_for_each_class("priors", &self.priors, classes)
     }
 }
 

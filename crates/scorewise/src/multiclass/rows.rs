@@ -29,7 +29,7 @@ pub trait ClassLabels: sealed::SealedLabels + Copy {
     #[doc(hidden)]
     fn has_class(&self, row: usize, class: usize, classes: usize) -> bool;
     #[doc(hidden)]
-    fn check(&self, classes: usize) -> Result<()>;
+    fn check_labels(&self, classes: usize) -> Result<()>;
 }
 
 impl ClassLabels for OneOf<'_> {
@@ -41,7 +41,7 @@ impl ClassLabels for OneOf<'_> {
     fn has_class(&self, row: usize, class: usize, _: usize) -> bool {
         self.0[row] as usize == class
     }
-    fn check(&self, classes: usize) -> Result<()> {
+    fn check_labels(&self, classes: usize) -> Result<()> {
         check_at_least_two_classes(classes)?;
         check_labels("labels", self.0, classes)
     }
@@ -56,7 +56,7 @@ impl ClassLabels for AnyOf<'_> {
     fn has_class(&self, row: usize, class: usize, classes: usize) -> bool {
         self.0[row * classes + class]
     }
-    fn check(&self, classes: usize) -> Result<()> {
+    fn check_labels(&self, classes: usize) -> Result<()> {
         let rows = self.len(classes);
         check_size("labels", rows, classes, self.0.len())
     }
@@ -91,7 +91,7 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
         if classes == 0 {
             return Err(Error::Setting { what: "classes", reason: "must be at least 1, not 0".into() });
         }
-        labels.check(classes)?;
+        labels.check_labels(classes)?;
         let rows = labels.len(classes);
         check_size("logits", rows, classes, logits.len())?;
         if rows == 0 {
@@ -190,7 +190,7 @@ fn check_size(what: &'static str, rows: usize, classes: usize, got: usize) -> Re
 }
 
 /// One value per class; a single value is repeated for all classes.
-pub(super) fn one_for_each_class<'a, T>(what: &'static str, values: &'a [T], classes: usize) -> Result<Vec<&'a T>> {
+pub(super) fn value_for_each_class<'a, T>(what: &'static str, values: &'a [T], classes: usize) -> Result<Vec<&'a T>> {
     match values {
         [one] if classes > 0 => Ok(vec![one; classes]),
         all if all.len() == classes => Ok(all.iter().collect()),

@@ -27,7 +27,7 @@ use crate::score::{Score, is_single_call, registry};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum MultiScore {
-    /// The share of correct rows, Σ Eₖₖ / n.
+    /// The share of correctly predicted rows, Σ Eₖₖ / n.
     Accuracy,
     /// The multi-class correlation R_K.
     Mcc,
@@ -76,7 +76,7 @@ impl MultiScore {
     /// The value used in a loss, where x/0 := 0.
     #[must_use]
     pub fn value(&self, matrix: &MultiConfusion) -> f64 {
-        self.value_of(&matrix.square(), |_, value| value)
+        self.value_of(&matrix.as_square_matrix(), |_, value| value)
     }
 
     /// The value used in a report; `None` if the score is undefined. A weighted average ignores classes without rows, because their weight is 0.
@@ -98,7 +98,7 @@ impl MultiScore {
     /// The loss: 1 − the value for a score of the whole matrix, otherwise the average of the losses of the classes.
     #[must_use]
     pub fn loss(&self, matrix: &MultiConfusion) -> f64 {
-        self.loss_of(&matrix.square())
+        self.loss_of(&matrix.as_square_matrix())
     }
 
     /// The value of the score and its derivatives with respect to all m² cells of the matrix, row by row.
@@ -133,7 +133,7 @@ impl MultiScore {
             MultiScore::Peirce => matrix_scores::peirce(matrix),
             MultiScore::Gerrity => matrix_scores::gerrity(matrix),
             MultiScore::Classwise(average, score) => {
-                average.of(&matrix.binaries(), |cells| of_class(score, score.formula().value_of(cells)))
+                average.over_classes(&matrix.binaries(), |cells| of_class(score, score.formula().value_of(cells)))
             }
         }
     }
@@ -150,8 +150,8 @@ fn unknown_score_error(text: &str) -> FormulaError {
     let known: Vec<_> = MATRIX_SCORES.iter().map(|(name, _)| format!("`{name}`")).collect();
     let error = |what: &str| FormulaError::without_position(format!("{what} is not a multi-class score"));
     match Score::parse(text) {
-        Ok(score) => error(&format!("`{score}`")).hint(format!("write {}", averages(score.name()))),
-        Err(_) => error(&format!("`{}`", excerpt(text, 40))).hint(format!(
+        Ok(score) => error(&format!("`{score}`")).with_hint(format!("write {}", averages(score.name()))),
+        Err(_) => error(&format!("`{}`", excerpt(text, 40))).with_hint(format!(
             "the multi-class scores are {}, and {}",
             known.join(", "),
             averages("…")

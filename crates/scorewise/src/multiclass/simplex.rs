@@ -6,13 +6,14 @@
 //! ∂ℓ/∂zⱼ = λ w pⱼ (Sᵧⱼ − Σᵢ pᵢ Sᵧᵢ)        S = ∂ℓ/∂E
 //! ```
 //!
-//! The probabilities of a row sum to 1, so the matrix preserves its row sums. With two classes and λ = 1, P(1) = σ(z₁ − z₀), as with
-//! the uniform prior for binary labels. λ is the sharpness. Its default is 1, because P is then the softmax of the logits when μ = 0. As λ grows,
-//! the expected matrix approaches the matrix of the predictions argmax (z − μ). A larger μₖ makes class k less likely to be predicted.
+//! The probabilities of a row sum to 1, so each row sum of the matrix E is the total weight of the rows of that class. With two classes, λ = 1 and
+//! μ = 0, P(1) = σ(z₁ − z₀), as with the uniform prior for binary labels. λ is the sharpness. Its default is 1, because P is then the
+//! softmax of the logits when μ = 0. As λ grows, the expected matrix approaches the matrix of the predictions argmax (z − μ). A larger μₖ makes
+//! class k less likely to be predicted.
 
 use super::confusion::MultiConfusion;
 use super::link::RowSoftmax;
-use super::rows::{ClassRows, OneOf, one_for_each_class};
+use super::rows::{ClassRows, OneOf, value_for_each_class};
 use super::score::MultiScore;
 use crate::error::{Error, Result};
 use crate::real::Real;
@@ -163,7 +164,7 @@ impl SimplexLoss {
 
     /// The centre of the threshold of each class; a single centre is repeated for all classes.
     fn centre_of_each_class(&self, classes: usize) -> Result<Vec<&f64>> {
-        one_for_each_class("centres", &self.centres, classes)
+        value_for_each_class("centres", &self.centres, classes)
     }
 }
 

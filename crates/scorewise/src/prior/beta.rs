@@ -1,4 +1,4 @@
-//! Beta(a, b) on [0, 1]. Depending on a and b, the density has its peak at an end of the interval or is bell-shaped.
+//! Beta(a, b) on [0, 1]. Depending on a and b, the density has a peak inside the interval, a peak at one end or at both ends, or is constant.
 //!
 //! ```text
 //! F(x) = I_x(a, b)        f(x) = x^(a−1) (1−x)^(b−1) / B(a, b)
@@ -21,8 +21,8 @@ pub struct Beta {
 }
 
 impl Beta {
-    /// A beta prior with shape parameters a, b between 0.01 and 1000; outside this range the
-    /// distribution is practically a point mass.
+    /// A beta prior with shape parameters a, b between 0.01 and 1000; outside this range
+    /// almost all of the probability lies near one or two points.
     pub fn new(a: f64, b: f64) -> Result<Self> {
         check_shape_parameters("beta", a, b)?;
         Ok(Beta { a, b, ln_beta: ln_beta(a, b) })

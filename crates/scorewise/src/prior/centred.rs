@@ -1,7 +1,7 @@
 //! Priors with a centre μ and a half-width δ: a kernel k on [−1, 1], shifted to μ and scaled by δ.
 //!
 //! ```text
-//! v = distance to the nearer end of [μ − δ, μ + δ], over δ        v runs 0 … 1 from an end to the centre
+//! v = (distance to the nearer end of [μ − δ, μ + δ]) / δ          v runs 0 … 1 from an end to the centre
 //! F(x) = T(v) below the centre, 1 − T(v) above                    f(x) = k(v) / δ
 //! ```
 //!
@@ -46,7 +46,7 @@ fn distance_from_end(u: f32) -> f32 {
     at_least(1.0 - u.abs(), 0.0)
 }
 
-/// The smallest half-width allowed: a narrower prior would contain only a few representable probabilities.
+/// The smallest half-width δ allowed: a narrower prior is practically a fixed threshold, and F has a rounding error of about 1e-16/δ.
 const MIN_HALF_WIDTH: f64 = 1e-9;
 
 /// A prior that consists of a kernel shifted to centre μ and scaled to half-width δ.
@@ -71,7 +71,7 @@ impl<K: Kernel> Centred<K> {
         if delta < MIN_HALF_WIDTH {
             return refuse(format!("the half-width must be at least {MIN_HALF_WIDTH}"));
         }
-        // The computed ends may lie slightly outside [0, 1] because of rounding (0.9 + 0.1), so tiny excesses are accepted.
+        // The computed ends may lie slightly outside [0, 1] because of rounding, as in 0.3 − (0.1 + 0.2) < 0, so tiny excesses are accepted.
         let (low, high) = (mu - delta, mu + delta);
         if low < -1e-12 || high > 1.0 + 1e-12 {
             return refuse(format!(

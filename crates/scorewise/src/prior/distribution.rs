@@ -1,4 +1,4 @@
-//! The trait that every family of priors implements, and numerical helpers. Every file of this folder implements the methods in the same order.
+//! The trait that every family of priors implements, and numerical helpers. All implementations list the methods in the same order.
 
 use super::Probability;
 
@@ -32,7 +32,7 @@ pub(crate) trait ThresholdDistribution {
     }
 }
 
-/// Solves F(x) = level by Newton's method; a step that leaves the bracket is replaced by bisection.
+/// Solves F(x) = level by Newton's method; a step that leaves the interval known to contain x is replaced by bisection.
 pub(crate) fn invert_cdf(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl Fn(Probability) -> (f64, f64)) -> f64 {
     if level <= 0.0 {
         return low;
@@ -53,7 +53,7 @@ pub(crate) fn invert_cdf(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl 
             break;
         }
         let newton = x - (cdf - level) / pdf;
-        // A step that leaves the bracket, or is not finite (pdf = 0 or ∞), is replaced by bisection.
+        // A Newton step that leaves the interval [low, high], is long compared with it, or is not finite (pdf = 0 or ∞) is replaced by bisection.
         x = if newton > low && newton < high && (newton - x).abs() < 0.4 * (high - low) {
             newton
         } else {
@@ -69,11 +69,11 @@ pub(crate) fn invert_cdf(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl 
     x
 }
 
-/// A point between `low` and `high`: their arithmetic mean, or their geometric mean if they are orders of magnitude apart. A beta prior with small
-/// shape parameters has quantiles such as 1e-100, which plain bisection would reach only after hundreds of steps.
+/// A point between `low` and `high`: their arithmetic mean, or their geometric mean if `high` is more than four times `low`. A beta prior with
+/// small shape parameters has quantiles such as 1e-100, which arithmetic means would reach only after hundreds of steps.
 fn point_inside(low: f64, high: f64) -> f64 {
     if low <= 0.0 {
-        // The square of a number below 1e-150 would underflow.
+        // The geometric mean of 0 and `high` is 0, so `high` is squared or halved instead. The square of a tiny number would underflow.
         return if high > 1e-150 && high < 1e-3 { high * high } else { 0.5 * high };
     }
     if high > 4.0 * low { low.sqrt() * high.sqrt() } else { 0.5 * (low + high) }

@@ -23,7 +23,7 @@ impl Mixture {
     pub fn new(share: f64, main: Prior) -> Result<Self> {
         let refuse = |reason: &str| Err(Error::Prior { text: format!("mix:{share},{main}"), reason: reason.into() });
         if !(share > 0.0 && share < 1.0) {
-            return refuse("the share of the uniform prior must lie between 0 and 1");
+            return refuse("the share of the uniform prior must be above 0 and below 1");
         }
         if matches!(main, Prior::Mixture(_)) {
             return refuse("a mixture cannot contain another mixture; write one mixture with one share");

@@ -165,7 +165,7 @@ impl Prior {
     /// An endless sequence of thresholds drawn from the prior; the seed determines the sequence.
     pub fn sample(&self, seed: u64) -> impl Iterator<Item = f64> + '_ {
         let mut random = generator(seed, Purpose::Thresholds, 0);
-        // A random level: the middle of one of 2⁵² equal parts of [0, 1], which is never 0 or 1 and is computed without rounding.
+        // A uniform random number: the middle of one of 2⁵² equal subintervals of [0, 1], which is never 0 or 1 and is computed without rounding.
         std::iter::repeat_with(move || ((random.next_u64() >> 12) as f64 + 0.5) / (1u64 << 52) as f64)
             .map(|level| self.quantile(level))
     }

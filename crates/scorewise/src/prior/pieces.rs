@@ -5,30 +5,32 @@
 //! special functions and numerical problems near the ends of [0, 1]. As polynomials, every prior is evaluated in the same way,
 //! by a table lookup and Horner's rule, and agrees with [`Prior::cdf_at`] and [`Prior::logit_density`] to about 1e-12.
 //!
+//! A segment is a range of logits, divided into panels: intervals of equal width, each with its own polynomial V.
+//!
 //! ```text
 //! F(σ(z)) = base + Σ over segments of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its middle)/width ∈ [−1, 1]
 //! ```
 //!
-//! A segment contributes 0 for z below the segment, and the value at the end of its last panel for z above it. dF/dz is the derivative of the
+//! For z below a segment, the segment contributes 0; for z above it, the value at the end of its last panel. dF/dz is the derivative of the
 //! same polynomials.
 
 use super::{Prior, Probability};
 
 /// Number of coefficients of each polynomial: those of 1, s, …, s⁸.
 pub const COEFFICIENTS: usize = 9;
-/// Number of points at which each polynomial interpolates the density.
+/// Number of points at which the derivative of each polynomial equals the density.
 const NODES: usize = COEFFICIENTS - 1;
 /// Values of the distribution function below this limit count as 0.
 const NEGLIGIBLE: f64 = 1e-17;
-/// Only logits between minus and plus this number are considered; beyond them, the logistic function underflows.
+/// Only logits between minus and plus this number are considered; beyond them, the logistic function differs from 0 or 1 by less than 1e-304.
 const LARGEST_LOGIT: f64 = 700.0;
 /// Largest number of panels, the intervals with one polynomial each, into which a segment is divided.
 const MAX_PANELS: usize = 1 << 13;
 /// Largest accepted error of the density between the interpolation points, relative to the maximum of the density.
 const TOLERANCE: f64 = 2e-14;
 
-/// A prior as piecewise polynomials: F(σ(z)) = base + Σ over segments of Vᵢ(s), where i is the panel that contains z and
-/// s = 2 (z − middle of panel i)/width.
+/// A prior as piecewise polynomials: F(σ(z)) = base + Σ over segments of Vᵢ(s), where i is the panel (an interval with its own polynomial) that
+/// contains z, and s = 2 (z − middle of panel i)/width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewisePolynomial {
     /// The value of the distribution function below all segments; 0 unless a tail of the prior extends beyond the range of logits.
@@ -53,7 +55,7 @@ impl Prior {
     #[must_use]
     pub fn piecewise_polynomial(&self) -> PiecewisePolynomial {
         if let Prior::Mixture(mixture) = self {
-            // Each component of a mixture has its own panels; shared panels would all have to be as narrow as the narrowest component requires.
+            // Each component of a mixture has its own intervals; shared intervals would all have to be as narrow as the narrowest component requires.
             let (mut main, mut uniform) =
                 (mixture.main().piecewise_polynomial(), Prior::uniform().piecewise_polynomial());
             main.scale_by(1.0 - mixture.share());
@@ -75,7 +77,7 @@ impl Prior {
         let cdf = |z: f64| self.cdf_at(Probability::from_logit(z));
         let below = first_logit(|z| cdf(z) > NEGLIGIBLE);
         let above = first_logit(|z| cdf(z) >= 1.0 - 2e-16);
-        // The exact logit at which a tail is cut off does not matter, so it is rounded such that the ends of all panels are exact, in f32 too.
+        // The exact logit at which a tail is cut off does not matter. It is rounded such that f32 can represent the ends of all intervals exactly.
         let step = 2f64.powf((above - below).log2().floor() - 4.0);
         let (first, last) = ((below / step).floor() * step, (above / step).ceil() * step);
         (if low > 0.0 { log_odds(low) } else { first }, if high < 1.0 { log_odds(high) } else { last })
@@ -86,7 +88,7 @@ impl Prior {
         loop {
             let segment = self.segment_with_panels(low, high, panels);
             let error = self.relative_error(&segment);
-            // Halving the width of the panels divides the error by 256, until only the rounding error of the density is left.
+            // Halving the width of the intervals divides the error by about 256, until only the rounding error of the density is left.
             if panels >= MAX_PANELS || error <= TOLERANCE || (error < 1e-9 && error > 0.25 * previous_error) {
                 return segment;
             }
@@ -104,7 +106,7 @@ impl Prior {
             for (power, coefficient) in density.iter().enumerate() {
                 value[power + 1] = 0.5 * width * coefficient / (power as f64 + 1.0);
             }
-            // The constant term makes F exact at the left end of the panel, so that no error accumulates from panel to panel.
+            // The constant term makes F exact at the left end of the interval, so that no error accumulates from interval to interval.
             value[0] =
                 self.cdf_at(Probability::from_logit(middle - 0.5 * width)) - start - polynomial_value(&value, -1.0);
             value
@@ -112,7 +114,7 @@ impl Prior {
         Segment { low, width, panels: (0..panels).map(panel).collect() }
     }
 
-    /// The largest error of the density between the interpolation points, relative to the maximum of the density.
+    /// The largest error of the density at points between the interpolation points, relative to the maximum of the density.
     fn relative_error(&self, segment: &Segment) -> f64 {
         let (mut worst, mut greatest) = (0.0f64, f64::MIN_POSITIVE);
         for (number, panel) in segment.panels.iter().enumerate() {

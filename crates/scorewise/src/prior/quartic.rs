@@ -4,7 +4,7 @@
 //! u = (x − μ) / δ        F(x) = ½ + (15u − 10u³ + 3u⁵) / 16        f(x) = 15 (1 − u²)² / 16δ        for |u| < 1
 //! ```
 //!
-//! Mean μ, variance δ²/7. The density is similar to the raised cosine, but needs only multiplications.
+//! Mean μ, variance δ²/7. The density is similar to the raised cosine, but is computed without trigonometric functions.
 
 use super::centred::{Centred, Kernel};
 use crate::error::Result;

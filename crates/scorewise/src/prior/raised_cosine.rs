@@ -32,7 +32,7 @@ impl Kernel for Cosine {
     const NAME: &'static str = "cosine";
     const VARIANCE: f64 = (PI * PI - 6.0) / (3.0 * PI * PI);
     fn tail_probability(v: f64) -> f64 {
-        // u = v − 1, so T(v) = ½ (v − sin(πv)/π). For v near 0 the two terms cancel, so a series is used there.
+        // With u = v − 1 the tail probability is T(v) = ½ (v − sin(πv)/π). For v near 0 the two terms cancel, so a series is used there.
         let x = PI * v;
         if v < 0.1 {
             let t = x * x;
@@ -48,7 +48,7 @@ impl Kernel for Cosine {
     }
     #[inline(always)]
     fn tail_f32(v: f32) -> f32 {
-        // T(v) = v³ R(v²), which has a small relative error even for v near 0; R is a Chebyshev fit with an error of 2e-9.
+        // The tail probability is computed as v³ R(v²), which is accurate even for v near 0; R is a Chebyshev fit with an error of 2e-9.
         let t = v * v;
         let r = t.fused(t.fused(-6.443_24e-5, 0.001_162_278_7), -0.013_068_402);
         let r = t.fused(t.fused(t.fused(r, 0.095_374_62), -0.405_871_1), 0.822_467);
@@ -56,7 +56,7 @@ impl Kernel for Cosine {
     }
     #[inline(always)]
     fn density_f32(v: f32) -> f32 {
-        // sin²(πv/2) = v² D(v²); D is a Chebyshev fit with an error of 2e-8.
+        // The density sin²(πv/2) is computed as v² D(v²); D is a Chebyshev fit with an error of 2e-8.
         let t = v * v;
         let d = t.fused(t.fused(-8.193_625e-4, 0.012_743_942), -0.117_583_59);
         let d = t.fused(t.fused(t.fused(d, 0.667_612_4), -2.029_354_4), 2.467_401);

@@ -9,7 +9,7 @@ use super::{
     Uniform,
 };
 use crate::error::{Error, Result};
-use crate::formula::{excerpt, shortest};
+use crate::formula::{excerpt, shortest_decimal};
 
 /// One family of priors, as listed by the command line and in the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,8 +119,9 @@ fn parse_number(text: &str) -> Option<f64> {
 
 impl fmt::Display for Prior {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut pair =
-            |name: &str, (first, second): (f64, f64)| write!(out, "{name}:{},{}", shortest(first), shortest(second));
+        let mut pair = |name: &str, (first, second): (f64, f64)| {
+            write!(out, "{name}:{},{}", shortest_decimal(first), shortest_decimal(second))
+        };
         match self {
             Prior::Uniform(prior) => match (Prior::Uniform(*prior)).support() {
                 (0.0, 1.0) => out.write_str("uniform"),
@@ -134,7 +135,7 @@ impl fmt::Display for Prior {
             Prior::Kumaraswamy(prior) => pair("kumaraswamy", prior.shape_parameters()),
             Prior::Normal(prior) => pair("normal", prior.parameters()),
             Prior::Logistic(prior) => pair("logistic", prior.parameters()),
-            Prior::Mixture(prior) => write!(out, "mix:{},{}", shortest(prior.share()), prior.main()),
+            Prior::Mixture(prior) => write!(out, "mix:{},{}", shortest_decimal(prior.share()), prior.main()),
         }
     }
 }

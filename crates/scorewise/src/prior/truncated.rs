@@ -45,7 +45,7 @@ impl<S: StandardDistribution> Truncated<S> {
             return refuse("the centre must lie in [0, 1]");
         }
         if !(1e-6..=1e6).contains(&scale) {
-            return refuse("the width must lie between 1e-6 and 1e6");
+            return refuse("the scale must lie between 1e-6 and 1e6");
         }
         let mass = S::probability_between(-mu / scale, (1.0 - mu) / scale);
         Ok(Truncated { mu, scale, mass, standard })

@@ -52,8 +52,8 @@ impl Kernel for Flat {
     fn density_f32(_: f32) -> f32 {
         0.5
     }
-    // F is a single linear function, so the distance from the nearer end is not needed. The density does not fall to 0 at the ends, so it must
-    // be set to 0 outside the support.
+    // In the support of a uniform prior F is a single linear function, so the distance from the nearer end is not needed. The density does not
+    // fall to 0 at the ends, so it must be set to 0 outside the support.
     #[inline(always)]
     fn cdf_f32(u: f32) -> f32 {
         at_least(at_most(u, 1.0), -1.0).fused(0.5, 0.5)

@@ -85,12 +85,13 @@ impl Score {
             Convention::Zero | Convention::OneIfBothEmpty => Some(self.value(confusion)),
             Convention::Nan => Some(f64::NAN),
             Convention::Skip => None,
-            Convention::Limit => self.limit(confusion),
+            Convention::Limit => self.limit_of_smoothed_score(confusion),
         }
     }
 
-    /// The limit of the value as the same small count is added to all cells; `None` if two small counts give different values.
-    fn limit(&self, confusion: &Confusion) -> Option<f64> {
+    /// The limit of the value as the same count is added to all cells and tends to 0. The limit is computed with two small counts; `None` if
+    /// these give different values.
+    fn limit_of_smoothed_score(&self, confusion: &Confusion) -> Option<f64> {
         let value_near = |fraction: f64| {
             let small = fraction * confusion.total().max(1.0);
             let [tn, fp, fn_, tp] = confusion.array().map(|cell| cell + small);
@@ -127,7 +128,7 @@ mod tests {
             assert_eq!(score("mcc").value_with_convention(&ordinary, convention), score("mcc").checked(&ordinary));
         }
         assert_eq!(score("mcc").value_with_convention(&no_alarms, Convention::Limit), Some(0.0));
-        // As in a loss, the quotient of the class without rows is 0 and the other quotient keeps its value.
+        // There are no negatives, so the quotient fp/(fp + tn) of tss is 0, as in a loss; tp/(tp + fn) keeps its value.
         let only_positives = Confusion::new(0.0, 0.0, 2.0, 8.0);
         assert_eq!(score("tss").value_with_convention(&only_positives, Convention::Zero), Some(0.8));
         assert_eq!(score("precision").value_with_convention(&no_alarms, Convention::OneIfBothEmpty), Some(0.0));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Direction, REGISTRY, RegistryEntry, Score};
 use crate::confusion::Confusion;
-use crate::formula::{Shape, shortest};
+use crate::formula::{Shape, shortest_decimal};
 
 /// The value of a score for a forecast without skill, whose alarms are independent of the events. `None` if the value depends on the base
 /// rate or on the alarm rate.
@@ -31,9 +31,9 @@ pub fn markdown() -> String {
          Generated from the registry by `scorewise scores --markdown`; do not edit (`./check` fails if this page is out of date).\n\n\
          `tp fp fn tn` are the cells of the confusion matrix, `p = tp + fn`, `n = fp + tn`, `total = p + n`. A division by zero gives 0 in a\n\
          loss; in a report the score is undefined (`null` in JSON). **Shape** is the form of the score as a function of (tp, fp) at fixed class\n\
-         counts, derived from the formula: for *linear* scores the score of the expected matrix equals the expected score, and mini-batches are\n\
-         unbiased; for *linear-fractional* scores the best threshold of a calibrated model has a closed form. **No skill** is the value for a\n\
-         forecast whose alarms are independent of the events.\n\n\
+         counts, derived from the formula: for *linear* scores the score of the expected matrix equals the expected score, and mini-batch losses\n\
+         are unbiased; for *linear-fractional* scores the best value determines the best threshold of a calibrated model in closed form.\n\
+         **No skill** is the value for a forecast whose alarms are independent of the events.\n\n\
          | name | formula | best | range | no skill | shape |\n|---|---|---|---|---|---|\n",
     );
     for row in REGISTRY {
@@ -46,7 +46,7 @@ pub fn markdown() -> String {
             row.formula,
             direction_text(row),
             range_text(row),
-            no_skill(&score).map_or("varies".into(), shortest),
+            no_skill(&score).map_or("varies".into(), shortest_decimal),
             shape_name(score.shape()),
         );
     }
@@ -80,11 +80,11 @@ fn parameter_descriptions(row: &RegistryEntry) -> String {
 }
 
 fn direction_text(row: &RegistryEntry) -> String {
-    let value = row.perfect.map_or(String::new(), |value| format!(", perfect {}", shortest(value)));
+    let value = row.perfect.map_or(String::new(), |value| format!(", perfect {}", shortest_decimal(value)));
     match row.direction {
         Direction::Higher => format!("higher{value}"),
         Direction::Lower => format!("lower{value}"),
-        Direction::Toward(ideal) => format!("toward {}", shortest(ideal)),
+        Direction::Toward(ideal) => format!("toward {}", shortest_decimal(ideal)),
     }
 }
 
@@ -92,8 +92,8 @@ fn range_text(row: &RegistryEntry) -> String {
     let end = |value: f64| match value {
         f64::INFINITY => "∞".to_string(),
         f64::NEG_INFINITY => "−∞".to_string(),
-        value if value < 0.0 => format!("−{}", &shortest((value * 1e4).round() / 1e4)[1..]),
-        value => shortest(value),
+        value if value < 0.0 => format!("−{}", &shortest_decimal((value * 1e4).round() / 1e4)[1..]),
+        value => shortest_decimal(value),
     };
     let bracket = |value: f64, closed: &'static str, open: &'static str| if value.is_finite() { closed } else { open };
     let (low, high) = row.range;

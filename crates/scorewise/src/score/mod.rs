@@ -27,7 +27,7 @@ use crate::formula::{Dual, Formula, FormulaError, Interval, Number, Reduced, Sha
 /// assert_eq!(Score::parse("far")?.direction(), Direction::Lower);
 /// assert_eq!(Score::parse("cost(fp=1, fn=10)")?.value(&finley), (72.0 + 230.0) / 2803.0);
 /// assert_eq!(Score::parse("fp + 10*fn")?.direction(), Direction::Lower); // its value falls when forecasts improve
-/// // The value of an undefined score is 0 in a loss and `None` in a report.
+/// // A division by zero gives 0 in a loss; in a report the score is undefined (`None`).
 /// let no_alarms = Confusion::new(990.0, 0.0, 10.0, 0.0);
 /// assert_eq!(Score::parse("precision")?.value(&no_alarms), 0.0);
 /// assert_eq!(Score::parse("precision")?.checked(&no_alarms), None);
@@ -243,7 +243,7 @@ fn error_in_original_text(text: &str, error: FormulaError) -> FormulaError {
 fn error_with_suggestion(text: &str, name: &str, error: FormulaError) -> FormulaError {
     let is_word = text.contains('-') && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     match nearest_name(name) {
-        Some(known) if is_word => error.hint(format!("did you mean `{known}`?")),
+        Some(known) if is_word => error.with_hint(format!("did you mean `{known}`?")),
         _ => error,
     }
 }

@@ -1,4 +1,5 @@
-//! The registry of scores, one entry per score. Value, gradient, documentation, command-line name and Python name come from the entry.
+//! The registry of scores, one entry per score. The entry determines the value, gradient, documentation, command-line name and Python name of the
+//! score.
 //!
 //! A formula may use `tn fp fn tp p n total`, its parameters as `$name`, and other registered scores by name. Unless an entry
 //! says otherwise, a score lies in [0, 1], higher is better, and 1 is perfect. The shape (linear, linear-fractional or neither), the
@@ -162,7 +163,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .cite(WILKS).note("The false alarm rate, relative to the negatives; `far` is the false alarm ratio, relative to the alarms."),
     score("miss_rate", "fn/(tp + fn)").with_aliases(&["fnr", "false_negative_rate"]).lower_is_better().cite(WILKS),
 
-    // Scores that are linear in the matrix, so that the score of the expected matrix equals the expected score and mini-batches are unbiased.
+    // Scores that are linear in the matrix, so that the score of the expected matrix equals the expected score and mini-batch losses are unbiased.
     score("tss", "tp/(tp + fn) - fp/(fp + tn)").range(-1.0, 1.0)
         .with_aliases(&["peirce", "peirce_skill_score", "true_skill_statistic", "hanssen_kuipers", "hk", "youden_j", "youden", "informedness", "bm", "delta_p_prime", "hard_gini"])
         .cite("Peirce, C. S. (1884). The numerical measure of the success of predictions. Science 4(93), 453–454. doi:10.1126/science.ns-4.93.453-a"),

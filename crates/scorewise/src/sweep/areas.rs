@@ -6,7 +6,7 @@
 //!
 //! Rows with equal predictions form a single step k of the sum, so the result does not depend on their order.
 
-use super::ranked::{Ranked, RankedTable};
+use super::ranked::{RankedRows, RankedTable};
 
 /// How well a forecast ranks the rows, independently of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,16 +17,16 @@ pub struct CurveAreas {
     pub average_precision: Option<f64>,
 }
 
-pub(crate) fn areas<T: Ranked>(table: &RankedTable<T>) -> CurveAreas {
+pub(crate) fn curve_areas<T: RankedRows>(table: &RankedTable<T>) -> CurveAreas {
     let (rows, counts) = (&table.rows, &table.counts);
     let (mut tp, mut fp) = (0.0, 0.0);
     let (mut pairs, mut precisions) = (0.0, 0.0);
     let (mut hits, mut alarms) = (0.0, 0.0);
     for rank in 0..rows.len() {
-        let mass = rows.mass(rank);
+        let mass = rows.class_weights(rank);
         hits += mass.0;
         alarms += mass.1;
-        if rows.ends_group(rank) {
+        if rows.ends_group_of_equal_predictions(rank) {
             pairs += alarms * (tp + 0.5 * hits);
             tp += hits;
             fp += alarms;

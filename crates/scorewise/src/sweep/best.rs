@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::Condition;
-use super::ranked::{BLOCK, Ranked, RankedTable};
+use super::ranked::{BLOCK, RankedRows, RankedTable};
 use crate::confusion::Confusion;
 use crate::formula::{Checked, Interval};
 use crate::score::Score;
@@ -30,10 +30,10 @@ pub struct Best {
     pub confusion: Confusion,
 }
 
-/// Number of consecutive ranks of a block for which one common bound is computed.
+/// Within a block of sorted rows, one bound of the score is computed for each group of this many consecutive rows.
 const SUBBLOCK: usize = 16;
 
-/// A range of consecutive blocks that may contain the best threshold.
+/// A range of consecutive blocks of sorted rows in which the best threshold may lie.
 struct BlockRange {
     bound: f64,
     first: usize,
@@ -53,16 +53,21 @@ impl PartialOrd for BlockRange {
 }
 impl Ord for BlockRange {
     fn cmp(&self, other: &Self) -> Ordering {
-        // If two bounds are equal, the earlier range comes first, so that the order of evaluation is always the same.
+        // If two ranges have equal bounds, the one with the higher predictions comes first, so that the order of evaluation is always the same.
         self.bound.total_cmp(&other.bound).then(other.first.cmp(&self.first))
     }
 }
 
-/// The best threshold among those that satisfy the conditions; `None` if no threshold does, or if the score is undefined at all that do.
-pub(crate) fn best<T: Ranked>(table: &RankedTable<T>, score: &Score, conditions: &[Condition]) -> Option<Best> {
-    let mut search = Search::new(table, score, conditions);
-    search.evaluate_rank(0);
-    search.push(0, table.blocks());
+/// The best threshold of a score among the thresholds that satisfy the conditions; `None` if no threshold satisfies them, or if the score is
+/// undefined at every threshold that does.
+pub(crate) fn best_threshold<T: RankedRows>(
+    table: &RankedTable<T>,
+    score: &Score,
+    conditions: &[Condition],
+) -> Option<Best> {
+    let mut search = BestThresholdSearch::new(table, score, conditions);
+    search.evaluate_threshold_below(0);
+    search.push_blocks(0, table.block_count());
     while let Some(range) = search.queue.pop() {
         if range.bound < search.best {
             break; // all remaining ranges have equal or lower bounds
@@ -71,14 +76,14 @@ pub(crate) fn best<T: Ranked>(table: &RankedTable<T>, score: &Score, conditions:
             search.evaluate_block(range.first);
         } else {
             let middle = range.first + (range.end - range.first) / 2;
-            search.push(range.first, middle);
-            search.push(middle, range.end);
+            search.push_blocks(range.first, middle);
+            search.push_blocks(middle, range.end);
         }
     }
-    search.result()
+    search.into_best()
 }
 
-struct Search<'a, T> {
+struct BestThresholdSearch<'a, T> {
     table: &'a RankedTable<T>,
     score: &'a Score,
     conditions: &'a [Condition],
@@ -97,9 +102,9 @@ struct Search<'a, T> {
     bounds: Vec<Interval>,
 }
 
-impl<'a, T: Ranked> Search<'a, T> {
+impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
     fn new(table: &'a RankedTable<T>, score: &'a Score, conditions: &'a [Condition]) -> Self {
-        Search {
+        BestThresholdSearch {
             table,
             score,
             conditions,
@@ -114,15 +119,15 @@ impl<'a, T: Ranked> Search<'a, T> {
     }
 
     /// An upper bound of [`Score::oriented_value`] in a box of hits and false alarms, and whether all points of the box have exactly this
-    /// value; `None` if no point of the box can satisfy the conditions.
-    fn bound(&mut self, tp: Interval, fp: Interval) -> Option<(f64, bool)> {
+    /// value and satisfy the conditions; `None` if no point of the box can satisfy the conditions.
+    fn bound_in_box(&mut self, tp: Interval, fp: Interval) -> Option<(f64, bool)> {
         let counts = &self.table.counts;
         for condition in self.conditions {
             if !condition.may_hold(tp, fp, counts, &mut self.bounds) {
                 return None;
             }
         }
-        let value = self.score.formula().bound(tp, fp, counts, &mut self.bounds);
+        let value = self.score.formula().bounds_in_box(tp, fp, counts, &mut self.bounds);
         let is_constant = value.is_point()
             && value.defined
             && value.low.is_finite()
@@ -130,20 +135,21 @@ impl<'a, T: Ranked> Search<'a, T> {
         Some((self.score.oriented_bound(value), is_constant))
     }
 
-    /// Adds a range of blocks to the queue if it may contain the best threshold. If the score is the same at all
-    /// thresholds of the range, the range is recorded at once instead.
-    fn push(&mut self, first: usize, end: usize) {
+    /// Adds a range of blocks of sorted rows to the queue if the best threshold may lie in it. If the score is the same at all
+    /// thresholds of the range, the range is not queued but recorded at once.
+    fn push_blocks(&mut self, first: usize, end: usize) {
         if first == end {
             return;
         }
-        let (low, high) = (self.table.start(first), self.table.start(end));
-        match self.bound(Interval::new(low.0, high.0), Interval::new(low.1, high.1)) {
+        let (low, high) =
+            (self.table.hits_and_alarms_before_block(first), self.table.hits_and_alarms_before_block(end));
+        match self.bound_in_box(Interval::new(low.0, high.0), Interval::new(low.1, high.1)) {
             Some((bound, true)) => {
                 // A threshold cannot separate equal predictions, so the recorded range begins at the first rank where a threshold can lie.
                 let last = (end * BLOCK).min(self.table.rows.len());
-                let is_separable = |above: &usize| self.table.thresholds(*above).is_some();
+                let is_separable = |above: &usize| self.table.threshold_interval(*above).is_some();
                 if let Some(first) = (first * BLOCK + 1..=last).find(is_separable) {
-                    self.record(bound, first, last);
+                    self.record_if_best(bound, first, last);
                 }
             }
             Some((bound, false)) if bound >= self.best => {
@@ -153,20 +159,21 @@ impl<'a, T: Ranked> Search<'a, T> {
         }
     }
 
-    /// Evaluates the ranks of one block, skipping groups of `SUBBLOCK` ranks whose bound is below the best value found.
+    /// Evaluates the score at the thresholds of one block of sorted rows, skipping groups of `SUBBLOCK` rows whose bound is below the best value
+    /// found.
     fn evaluate_block(&mut self, block: usize) {
         let (mut tp, mut fp) = (std::mem::take(&mut self.tp), std::mem::take(&mut self.fp));
-        self.table.cumulative(block, &mut tp, &mut fp);
-        let mut before = self.table.start(block);
+        self.table.cumulative_hits_and_alarms(block, &mut tp, &mut fp);
+        let mut before = self.table.hits_and_alarms_before_block(block);
         for start in (0..tp.len()).step_by(SUBBLOCK) {
             let end = (start + SUBBLOCK).min(tp.len());
             let after = (tp[end - 1], fp[end - 1]);
-            let bound = self.bound(Interval::new(before.0, after.0), Interval::new(before.1, after.1));
+            let bound = self.bound_in_box(Interval::new(before.0, after.0), Interval::new(before.1, after.1));
             if bound.is_some_and(|(bound, _)| bound >= self.best) {
                 for at in start..end {
                     let rank = block * BLOCK + at;
-                    if self.table.rows.ends_group(rank) {
-                        self.evaluate(rank + 1, tp[at], fp[at]);
+                    if self.table.rows.ends_group_of_equal_predictions(rank) {
+                        self.evaluate_threshold(rank + 1, tp[at], fp[at]);
                     }
                 }
             }
@@ -175,28 +182,28 @@ impl<'a, T: Ranked> Search<'a, T> {
         (self.tp, self.fp) = (tp, fp);
     }
 
-    fn evaluate_rank(&mut self, above: usize) {
+    fn evaluate_threshold_below(&mut self, above: usize) {
         let (tp, fp) = self.table.hits_and_alarms(above);
-        self.evaluate(above, tp, fp);
+        self.evaluate_threshold(above, tp, fp);
     }
 
-    /// Evaluates the threshold with `above` rows above it.
-    fn evaluate(&mut self, above: usize, tp: f64, fp: f64) {
+    /// Evaluates the score at the threshold with `above` rows above it, where the matrix has `tp` hits and `fp` false alarms.
+    fn evaluate_threshold(&mut self, above: usize, tp: f64, fp: f64) {
         let counts = &self.table.counts;
         let value = self.score.formula().checked_at(tp, fp, counts, &mut self.checked);
         if !value.defined || !value.value.is_finite() {
             return;
         }
         let oriented_value = self.score.oriented_value(value.value);
-        if oriented_value < self.best || self.table.thresholds(above).is_none() {
+        if oriented_value < self.best || self.table.threshold_interval(above).is_none() {
             return;
         }
         if self.conditions.iter().all(|condition| condition.holds_at(tp, fp, counts, &mut self.checked)) {
-            self.record(oriented_value, above, above);
+            self.record_if_best(oriented_value, above, above);
         }
     }
 
-    fn record(&mut self, oriented_value: f64, first: usize, last: usize) {
+    fn record_if_best(&mut self, oriented_value: f64, first: usize, last: usize) {
         if oriented_value > self.best {
             self.best = oriented_value;
             self.attained.clear();
@@ -207,13 +214,13 @@ impl<'a, T: Ranked> Search<'a, T> {
     }
 
     /// The result of the search, with the widest interval of thresholds that attain the best value.
-    fn result(mut self) -> Option<Best> {
+    fn into_best(mut self) -> Option<Best> {
         self.attained.sort_unstable();
         let mut merged: Vec<(f64, f64)> = Vec::new();
         for &(first, last) in &self.attained {
-            // A recorded range may end inside a group of equal predictions, where no threshold can lie. If the smallest prediction is 0, no
-            // threshold has all rows above it.
-            let thresholds = |above: usize| self.table.thresholds(above);
+            // A recorded range may end at a rank without a threshold: inside a group of equal predictions, or after a prediction of 0.
+            // So the first and the last rank with a threshold are used.
+            let thresholds = |above: usize| self.table.threshold_interval(above);
             let (Some((_, high)), Some((low, _))) =
                 ((first..=last).find_map(thresholds), (first..=last).rev().find_map(thresholds))
             else {
@@ -241,11 +248,11 @@ pub(super) fn middle((low, high): (f64, f64)) -> f64 {
 }
 
 /// The number of rows whose predictions are above a threshold.
-pub(crate) fn count_above<T: Ranked>(rows: &T, threshold: f64) -> usize {
+pub(crate) fn count_above<T: RankedRows>(rows: &T, threshold: f64) -> usize {
     let (mut low, mut high) = (0, rows.len());
     while low < high {
         let rank = low + (high - low) / 2;
-        if crate::is_positive(rows.value(rank), threshold) {
+        if crate::is_positive(rows.prediction(rank), threshold) {
             low = rank + 1;
         } else {
             high = rank;

@@ -1,7 +1,7 @@
 //! Predictions in bins of equal width: for each bin the weight of its positives, the weight of its negatives, and its mean prediction.
 
 use super::best::count_above;
-use super::ranked::{Ranked, RankedTable};
+use super::ranked::{RankedRows, RankedTable};
 use super::sort::map_parallel;
 
 /// A bin of predictions from `low` up to but not including `high`; the last bin includes 1.
@@ -20,19 +20,19 @@ pub struct ProbabilityBin {
 }
 
 /// Bins of equal width over [0, 1] in ascending order, including empty ones.
-pub(crate) fn bins<T: Ranked>(table: &RankedTable<T>, count: usize) -> Vec<ProbabilityBin> {
+pub(crate) fn probability_bins<T: RankedRows>(table: &RankedTable<T>, count: usize) -> Vec<ProbabilityBin> {
     let rows = &table.rows;
     let edge = |number: usize| number as f64 / count as f64;
-    // The number of predictions at or above an edge. These are the predictions above the largest floating-point number below the edge.
+    // The number of predictions at or above an edge, counted as those above the largest floating-point number below the edge.
     let above = |number: usize| if number == 0 { rows.len() } else { count_above(rows, edge(number).next_down()) };
     map_parallel((0..count).collect(), |number| {
         let first = if number + 1 == count { 0 } else { above(number + 1) };
         let (mut positives, mut negatives, mut sum) = (0.0, 0.0, 0.0);
         for rank in first..above(number) {
-            let mass = rows.mass(rank);
+            let mass = rows.class_weights(rank);
             positives += mass.0;
             negatives += mass.1;
-            sum += (mass.0 + mass.1) * rows.value(rank);
+            sum += (mass.0 + mass.1) * rows.prediction(rank);
         }
         let weight = positives + negatives;
         let mean = (weight > 0.0).then_some(sum / weight);

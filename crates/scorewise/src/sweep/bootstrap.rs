@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::cells::{WeightGroups, cell_index};
 use super::distribution::BootstrapDistribution;
-use super::draw::{fill_poisson_mean_1, poisson, random_below};
+use super::draw::{fill_poisson_mean_1, random_below, random_poisson};
 use super::ranked::split_by_label;
 use super::runs::Runs;
 use super::sort::map_parallel;
@@ -29,10 +29,10 @@ pub enum Resampling {
     /// The number of copies of each row is Poisson-distributed with mean 1, independently of the other rows.
     Poisson,
     /// Positives and negatives are drawn separately, with replacement, and each class keeps its number of rows. So every replicate contains
-    /// positives, even if they are rare.
+    /// positives, even if positives are rare.
     Stratified,
-    /// Blocks of this many consecutive rows are drawn; a block that reaches the last row continues with the first. For time series, whose
-    /// rows are not independent. A block should be longer than the correlation time of the series.
+    /// Blocks of this many consecutive rows are drawn; a block that reaches the last row continues with the first. This is for time
+    /// series, whose rows are not independent. A block should be longer than the correlation time of the series.
     Blocks(usize),
 }
 
@@ -59,7 +59,7 @@ pub struct BestDistribution {
 impl Bootstrap {
     /// Writes the number of copies of each row in one replicate to `copies`.
     pub fn copies(&self, replicate: usize, labels: &[bool], copies: &mut [u32]) -> Result<()> {
-        self.check()?;
+        self.check_settings()?;
         check_same_length("copies", labels.len(), copies.len())?;
         if !labels.is_empty() {
             self.draw_copies(replicate, labels, &self.rows_of_each_class(labels), copies);
@@ -74,7 +74,7 @@ impl Bootstrap {
         threshold: f64,
         scores: &[Score],
     ) -> Result<Vec<BootstrapDistribution>> {
-        self.check()?;
+        self.check_settings()?;
         rows.check()?;
         let values = rows.predictions.values();
         let cells: Vec<u8> =
@@ -95,9 +95,9 @@ impl Bootstrap {
         score: &Score,
         conditions: &[Condition],
     ) -> Result<BestDistribution> {
-        self.check()?;
+        self.check_settings()?;
         let runs = sweep(rows)?.runs(usize::MAX);
-        Ok(BestDistribution::new(&self.best_by_rows(rows, [(&runs, rows.predictions)], score, conditions)))
+        Ok(BestDistribution::new(&self.best_of_each_replicate(rows, [(&runs, rows.predictions)], score, conditions)))
     }
 
     /// Same as [`best`](Bootstrap::best), but faster for very many rows: only thresholds between two runs of rows
@@ -110,22 +110,28 @@ impl Bootstrap {
         score: &Score,
         conditions: &[Condition],
     ) -> Result<BestDistribution> {
-        self.check()?;
+        self.check_settings()?;
         check_same_length("runs", rows.len(), runs.rows)?;
         if self.resampling != Resampling::Poisson || rows.weights.is_some() {
-            return Ok(BestDistribution::new(&self.best_by_rows(rows, [(runs, rows.predictions)], score, conditions)));
+            return Ok(BestDistribution::new(&self.best_of_each_replicate(
+                rows,
+                [(runs, rows.predictions)],
+                score,
+                conditions,
+            )));
         }
         let found = self.map_replicates(|replicate| {
             let mut random = self.generator_of_replicate(replicate);
-            let mut copies = |mass: (f64, f64)| (poisson(&mut random, mass.0), poisson(&mut random, mass.1));
+            let mut copies =
+                |mass: (f64, f64)| (random_poisson(&mut random, mass.0), random_poisson(&mut random, mass.1));
             let masses = runs.runs.iter().map(|run| copies(run.mass)).collect();
-            [runs.best(masses, score, conditions).map(|best| (best.threshold, best.value))]
+            [runs.best_threshold(masses, score, conditions).map(|best| (best.threshold, best.value))]
         });
         Ok(BestDistribution::new(&found))
     }
 
     /// For each replicate and each forecast, the best threshold and its score. All forecasts use the same copies of the rows.
-    pub(super) fn best_by_rows<R: Real, const FORECASTS: usize>(
+    pub(super) fn best_of_each_replicate<R: Real, const FORECASTS: usize>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
         forecasts: [(&Runs, Probabilities<'_, R>); FORECASTS],
@@ -134,7 +140,7 @@ impl Bootstrap {
     ) -> Vec<[Option<(f64, f64)>; FORECASTS]> {
         let classes = self.rows_of_each_class(rows.labels);
         let run_indices = forecasts.map(|(runs, predictions)| {
-            let run_index = |value: &R| runs.run_of(value.to_f64()) as u32;
+            let run_index = |value: &R| runs.index_of_run(value.to_f64()) as u32;
             let chunks = map_parallel(predictions.0.chunks(1 << 16).collect(), |values: &[R]| {
                 values.iter().map(run_index).collect::<Vec<u32>>()
             });
@@ -150,7 +156,7 @@ impl Bootstrap {
                     let mass = &mut masses[*index as usize];
                     *mass = (mass.0 + added.0, mass.1 + added.1);
                 }
-                runs.best(masses, score, conditions).map(|best| (best.threshold, best.value))
+                runs.best_threshold(masses, score, conditions).map(|best| (best.threshold, best.value))
             };
             std::array::from_fn(|forecast| best(&run_indices[forecast]))
         })
@@ -168,8 +174,9 @@ impl Bootstrap {
         if self.resampling == Resampling::Poisson
             && let Some(groups) = WeightGroups::new(rows, cells)
         {
-            return self
-                .map_replicates(|replicate| function(&groups.draw(&mut self.generator_of_replicate(replicate))));
+            return self.map_replicates(|replicate| {
+                function(&groups.draw_cell_weights(&mut self.generator_of_replicate(replicate)))
+            });
         }
         let classes = self.rows_of_each_class(rows.labels);
         self.map_replicates(|replicate| {
@@ -183,7 +190,7 @@ impl Bootstrap {
         })
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check_settings(&self) -> Result<()> {
         if self.replicates == 0 {
             return Err(Error::Setting { what: "bootstrap replicates", reason: "must be at least 1".into() });
         }
@@ -201,12 +208,13 @@ impl Bootstrap {
         map_parallel((0..self.replicates).collect(), function)
     }
 
-    /// The random number generator of one replicate. Each replicate has its own, so that the result does not depend on the thread.
+    /// The random number generator of one replicate. Each replicate has its own generator, so that the result does not depend on the
+    /// number of threads.
     fn generator_of_replicate(&self, replicate: usize) -> Xoshiro256PlusPlus {
         generator(self.seed, Purpose::Bootstrap, replicate as u64)
     }
 
-    /// The row indices of each class, which only stratified resampling needs.
+    /// The row indices of each class. Only stratified resampling needs them; otherwise they are empty.
     fn rows_of_each_class(&self, labels: &[bool]) -> [Vec<u32>; 2] {
         let rows = |wanted: bool| {
             let of_class = labels.iter().zip(0u32..).filter(|(label, _)| **label == wanted);

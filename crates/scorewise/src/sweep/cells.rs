@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::draw::poisson;
+use super::draw::random_poisson;
 use crate::confusion::{Confusion, is_positive};
 use crate::error::Result;
 use crate::real::Real;
@@ -37,18 +37,18 @@ pub fn confusion<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, threshold: f64)
 /// Rows grouped by their cell of the confusion matrix and their weight.
 pub(super) struct WeightGroups(Vec<WeightGroup>);
 
-/// The number of rows with the same cell of the confusion matrix and the same weight.
+/// A group of rows with the same cell of the confusion matrix and the same weight.
 struct WeightGroup {
     cell: u8,
     weight: f64,
     rows: f64,
 }
 
-/// Maximum number of groups; with more groups, rows are drawn individually.
+/// Maximum number of groups of rows with the same cell and the same weight; if there are more, the bootstrap draws every row separately.
 const MAX_GROUPS: usize = 4096;
 
 impl WeightGroups {
-    /// Groups the rows; `None` if there would be more than `MAX_GROUPS` groups.
+    /// Groups the rows by cell and weight; `None` if there would be more than `MAX_GROUPS` groups.
     pub fn new<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, cells: &[u8]) -> Option<Self> {
         let mut groups = match rows.weights {
             None => {
@@ -63,11 +63,11 @@ impl WeightGroups {
         Some(WeightGroups(groups))
     }
 
-    /// Draws one Poisson replicate and returns the total weight of each cell.
-    pub fn draw(&self, random: &mut Xoshiro256PlusPlus) -> [f64; 8] {
+    /// Draws one Poisson bootstrap replicate and returns the total weight of each cell.
+    pub fn draw_cell_weights(&self, random: &mut Xoshiro256PlusPlus) -> [f64; 8] {
         let mut sums = [0.0; 8];
         for group in &self.0 {
-            sums[usize::from(group.cell) & 7] += group.weight * poisson(random, group.rows);
+            sums[usize::from(group.cell) & 7] += group.weight * random_poisson(random, group.rows);
         }
         sums
     }

@@ -60,9 +60,9 @@ impl Condition {
         [self.left.checked(confusion), self.right.checked(confusion)]
     }
 
-    /// A score that measures how close a matrix comes to satisfying the condition (higher is closer): the difference of the two sides. `None`
-    /// if the formula of this score would be too large.
-    pub(crate) fn nearness(&self) -> Option<Score> {
+    /// A score that measures how close a matrix comes to satisfying the condition (higher is closer), based on the difference of the
+    /// two sides of the condition. `None` if the formula of this score would be too large.
+    pub(crate) fn nearness_score(&self) -> Option<Score> {
         let (left, right) = (self.left.text(), self.right.text());
         let text = match self.comparison {
             Comparator::AtLeast | Comparator::Above => format!("({left}) - ({right})"),
@@ -91,7 +91,7 @@ impl Condition {
         is_valid(left) && is_valid(right) && self.comparison_holds(left.value, right.value)
     }
 
-    /// Whether some matrix with tp and fp in these intervals may satisfy the condition.
+    /// False only if certainly no matrix with tp and fp in these intervals satisfies the condition.
     pub(crate) fn may_hold(
         &self,
         tp: Interval,
@@ -99,8 +99,8 @@ impl Condition {
         counts: &ClassCounts,
         scratch: &mut Vec<Interval>,
     ) -> bool {
-        let left = self.left.bound(tp, fp, counts, scratch);
-        let right = self.right.bound(tp, fp, counts, scratch);
+        let left = self.left.bounds_in_box(tp, fp, counts, scratch);
+        let right = self.right.bounds_in_box(tp, fp, counts, scratch);
         match self.comparison {
             Comparator::AtLeast => left.high >= right.low,
             Comparator::Above => left.high > right.low,
@@ -111,7 +111,7 @@ impl Condition {
         }
     }
 
-    /// Whether every matrix with tp and fp in these intervals certainly satisfies the condition.
+    /// True only if certainly every matrix with tp and fp in these intervals satisfies the condition.
     pub(crate) fn must_hold(
         &self,
         tp: Interval,
@@ -119,8 +119,8 @@ impl Condition {
         counts: &ClassCounts,
         scratch: &mut Vec<Interval>,
     ) -> bool {
-        let left = self.left.bound(tp, fp, counts, scratch);
-        let right = self.right.bound(tp, fp, counts, scratch);
+        let left = self.left.bounds_in_box(tp, fp, counts, scratch);
+        let right = self.right.bounds_in_box(tp, fp, counts, scratch);
         let compares = match self.comparison {
             Comparator::AtLeast => left.low >= right.high,
             Comparator::Above => left.low > right.high,

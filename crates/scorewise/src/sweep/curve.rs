@@ -1,7 +1,7 @@
 //! The confusion matrix as a function of the threshold, reduced to few points for a plot but always including the best thresholds.
 
-use super::best::{best, count_above, middle};
-use super::ranked::{Ranked, RankedTable};
+use super::best::{best_threshold, count_above, middle};
+use super::ranked::{RankedRows, RankedTable};
 use crate::confusion::Confusion;
 use crate::score::Score;
 
@@ -35,39 +35,41 @@ impl CurvePoint {
 }
 
 /// Selected steps of the curve, in ascending order of the threshold.
-pub(crate) fn curve<T: Ranked>(table: &RankedTable<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
+pub(crate) fn curve_points<T: RankedRows>(table: &RankedTable<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
     let length = table.rows.len();
-    // More points than rows would only repeat points.
+    // There are at most as many different points as rows + 1, so more points would only be repeated.
     let half = (points / 2).clamp(1, length.max(1));
     let by_rank = (0..=half).map(|k| (length as u128 * k as u128 / half as u128) as usize);
     let by_threshold = (0..=half).map(|k| count_above(&table.rows, k as f64 / half as f64));
-    let optima =
-        scores.iter().filter_map(|score| best(table, score, &[])).map(|best| count_above(&table.rows, best.threshold));
+    let optima = scores
+        .iter()
+        .filter_map(|score| best_threshold(table, score, &[]))
+        .map(|best| count_above(&table.rows, best.threshold));
     let mut ranks: Vec<usize> =
-        by_rank.chain(by_threshold).chain(optima).map(|rank| at_group_boundary(table, rank)).collect();
+        by_rank.chain(by_threshold).chain(optima).map(|rank| round_down_to_group_boundary(table, rank)).collect();
     ranks.sort_unstable_by(|a, b| b.cmp(a));
     ranks.dedup();
     ranks.into_iter().filter_map(|above| curve_point(table, above)).collect()
 }
 
-/// The step of the curve that contains a threshold.
-pub(crate) fn step<T: Ranked>(table: &RankedTable<T>, threshold: f64) -> CurvePoint {
+/// The step of the curve that contains a threshold: the interval of thresholds with the same confusion matrix, and that matrix.
+pub(crate) fn step_containing<T: RankedRows>(table: &RankedTable<T>, threshold: f64) -> CurvePoint {
     let above = count_above(&table.rows, threshold.clamp(0.0, 1.0));
     curve_point(table, above).expect("a step exists for every threshold")
 }
 
-fn curve_point<T: Ranked>(table: &RankedTable<T>, above: usize) -> Option<CurvePoint> {
+fn curve_point<T: RankedRows>(table: &RankedTable<T>, above: usize) -> Option<CurvePoint> {
     let (tp, fp) = table.hits_and_alarms(above);
-    let thresholds = table.thresholds(above)?;
+    let thresholds = table.threshold_interval(above)?;
     Some(CurvePoint { thresholds, confusion: Confusion::at(tp, fp, &table.counts) })
 }
 
 /// The largest number of rows, at most `above`, that can lie above a threshold. It may be smaller than `above` because no threshold separates
 /// equal predictions.
-fn at_group_boundary<T: Ranked>(table: &RankedTable<T>, above: usize) -> usize {
-    if above == 0 || table.thresholds(above).is_some() {
+fn round_down_to_group_boundary<T: RankedRows>(table: &RankedTable<T>, above: usize) -> usize {
+    if above == 0 || table.threshold_interval(above).is_some() {
         return above;
     }
     // `above` lies inside a group of equal predictions, so the result is the number of rows above that group.
-    count_above(&table.rows, table.rows.value(above - 1))
+    count_above(&table.rows, table.rows.prediction(above - 1))
 }

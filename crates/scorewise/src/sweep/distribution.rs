@@ -30,7 +30,7 @@ impl BootstrapDistribution {
         self.replicates - self.values.len()
     }
 
-    /// The quantile at `level`, linearly interpolated; `None` if there are no values.
+    /// The quantile at the probability `level`, linearly interpolated between values; `None` if there are no values.
     #[must_use]
     pub fn quantile(&self, level: f64) -> Option<f64> {
         let last = self.values.len().checked_sub(1)?;
@@ -40,19 +40,20 @@ impl BootstrapDistribution {
         Some(if low == high { low } else { low + (position - below as f64) * (high - low) })
     }
 
-    /// The central interval that contains `share` of the replicates: `interval(0.95)` is the usual 95 % interval.
+    /// The central interval that contains the fraction `share` of the values: `interval(0.95)` is the usual 95 % interval. `None` if there are no
+    /// values.
     #[must_use]
     pub fn interval(&self, share: f64) -> Option<(f64, f64)> {
         Some((self.quantile(0.5 * (1.0 - share))?, self.quantile(0.5 * (1.0 + share))?))
     }
 
-    /// The mean of the values; `None` if there are none.
+    /// The mean of the values; `None` if there are no values.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         MeanAndDeviation::of(&self.values).map(|spread| spread.mean)
     }
 
-    /// The standard deviation of the values; `None` if there are fewer than two.
+    /// The standard deviation of the values; `None` if there are fewer than two values.
     #[must_use]
     pub fn deviation(&self) -> Option<f64> {
         MeanAndDeviation::of(&self.values)?.deviation

@@ -9,13 +9,13 @@
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A uniformly distributed random integer below `limit`. The error of the probability of each integer is below 2⁻⁶⁴.
+/// A uniformly distributed random integer below `limit`. The probability of each integer differs from 1/`limit` by less than 2⁻⁶⁴.
 pub(super) fn random_below(random: &mut Xoshiro256PlusPlus, limit: usize) -> usize {
     ((u128::from(random.next_u64()) * limit as u128) >> 64) as usize
 }
 
 /// A Poisson-distributed random number. Logarithms are computed by `libm`, so that the numbers are the same on every machine.
-pub(super) fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
+pub(super) fn random_poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     if mean < REJECTION_MIN_MEAN { poisson_by_inversion(random, mean) } else { poisson_by_rejection(random, mean) }
 }
 
@@ -52,7 +52,7 @@ fn poisson_by_rejection(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     loop {
         let (u, v) = (uniform_below_1(random) - 0.5, uniform_below_1(random));
         let inside = 0.5 - u.abs();
-        // If `inside` is 0, the quotient is infinite or NaN, and so is `count`.
+        // If `inside` is 0, `count` is infinite or NaN and is rejected below.
         let count = ((2.0 * a / inside + b) * u + mean + 0.43).floor();
         if inside >= 0.07 && v <= squeeze {
             return count;
@@ -62,7 +62,7 @@ fn poisson_by_rejection(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
         }
         let inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
         let hat = libm::log(v * inverse_alpha / (a / (inside * inside) + b));
-        if hat <= log_mass(count, mean) {
+        if hat <= poisson_log_mass(count, mean) {
             return count;
         }
     }
@@ -70,7 +70,7 @@ fn poisson_by_rejection(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
 
 /// ln P(X = count) of a Poisson distribution. For large counts it is computed from the deviance (Loader 2000), because the large terms of
 /// −mean + count ln(mean) − ln(count!) cancel.
-fn log_mass(count: f64, mean: f64) -> f64 {
+fn poisson_log_mass(count: f64, mean: f64) -> f64 {
     if count < 64.0 {
         return -mean + count * libm::log(mean) - libm::lgamma(count + 1.0);
     }
@@ -80,10 +80,11 @@ fn log_mass(count: f64, mean: f64) -> f64 {
     -deviance - stirling - 0.5 * libm::log(std::f64::consts::TAU * count)
 }
 
-/// Writes Poisson-distributed numbers with mean 1 to `copies`. Each number is the count of steps of the distribution function that
-/// are at or below a random 32-bit integer. All bits are drawn before the steps are counted, so that the counting can be vectorised.
+/// Writes Poisson-distributed numbers with mean 1 to `copies`. Each number is the count of steps of the distribution function,
+/// multiplied by 2³², that are at or below a random 32-bit integer. All bits are drawn before the steps are counted, so that the counting can
+/// be vectorised.
 pub(super) fn fill_poisson_mean_1(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) {
-    const STEPS: [u32; 13] = poisson_steps();
+    const STEPS: [u32; 13] = poisson_cdf_steps();
     for copies in copies.chunks_mut(1024) {
         for pair in copies.chunks_mut(2) {
             let bits = random.next_u64();
@@ -100,7 +101,7 @@ pub(super) fn fill_poisson_mean_1(random: &mut Xoshiro256PlusPlus, copies: &mut 
 }
 
 /// 2³² · P(X ≤ k) for k = 0 … 12, where X is Poisson-distributed with mean 1. For higher k the difference from 2³² is below 1.
-const fn poisson_steps() -> [u32; 13] {
+const fn poisson_cdf_steps() -> [u32; 13] {
     let mut steps = [0; 13];
     let mut mass = 4_294_967_296.0 / std::f64::consts::E;
     let mut sum = 0.0;
@@ -122,12 +123,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn log_mass_matches_statrs() {
+    fn poisson_log_mass_matches_statrs() {
         for mean in [10.0, 63.0, 200.0, 1e5] {
             let distribution = Poisson::new(mean).unwrap();
             for deviations in [-3.0f64, -1.0, 0.0, 0.5, 3.0] {
                 let count = (mean + deviations * mean.sqrt()).round();
-                let (found, expected) = (log_mass(count, mean), distribution.ln_pmf(count as u64));
+                let (found, expected) = (poisson_log_mass(count, mean), distribution.ln_pmf(count as u64));
                 assert!((found - expected).abs() < 1e-9 * mean, "{count} of {mean}: {found}, {expected}");
             }
         }
@@ -139,7 +140,7 @@ mod tests {
         const DRAWS: usize = 200_000;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
         for mean in [0.0, 0.3, 1.0, 9.9, 10.0, 12.5, 40.0, 1e3, 1e6, 1e8] {
-            let mut draws: Vec<f64> = (0..DRAWS).map(|_| poisson(&mut random, mean)).collect();
+            let mut draws: Vec<f64> = (0..DRAWS).map(|_| random_poisson(&mut random, mean)).collect();
             draws.sort_by(f64::total_cmp);
             if mean == 0.0 {
                 assert_eq!(draws[DRAWS - 1], 0.0);

@@ -1,12 +1,12 @@
 //! A sweep in a fixed amount of memory: the weights of the rows in probability bins. Histograms of several machines can be added.
 //!
 //! A bin contains the probabilities that agree in their leading bits (as f32, rounded down), so bins are narrow for small
-//! probabilities: with 16 bits the width of a bin is at most 1/512 of its lower edge. At a threshold between two
+//! probabilities: with 16 bits the width of a bin above 2⁻¹²⁶ is at most 1/512 of its lower edge. At a threshold between two
 //! bins, matrix and score are exactly those of the rows. Thresholds inside a bin are not evaluated; instead, the best score is returned
-//! together with a bound that no threshold can exceed.
+//! together with a bound: no threshold gives a better score than the bound.
 
-use super::best::{Best, best};
-use super::ranked::{Ranked, RankedTable};
+use super::best::{Best, best_threshold};
+use super::ranked::{RankedRows, RankedTable};
 use crate::error::{Error, Result};
 use crate::formula::Interval;
 use crate::real::Real;
@@ -35,12 +35,12 @@ pub struct Histogram {
     bins: Vec<(f64, f64)>,
 }
 
-/// The best threshold between bins, and a bound for all other thresholds.
+/// The best threshold between two bins, and a bound of the score: no threshold gives a better score than the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistogramBest {
     /// The best of the thresholds that lie between two bins; matrix and score are exact.
     pub best: Best,
-    /// A bound of the score: no threshold, including those inside a bin, gives a better score.
+    /// A bound of the score: no threshold, not even one inside a bin, gives a better score than this.
     pub bound: f64,
 }
 
@@ -48,7 +48,8 @@ pub struct HistogramBest {
 const KEY_BITS: u32 = 30;
 
 impl Histogram {
-    /// A histogram over the leading 16 to 24 bits of the probability, which takes 1 MiB to 256 MiB.
+    /// An empty histogram over the leading `bits` bits of the probability. With 16 bits (the minimum) it takes 1 MiB, with 24
+    /// bits (the maximum) 256 MiB.
     pub fn new(bits: u32) -> Result<Self> {
         if !(16..=24).contains(&bits) {
             return Err(Error::Setting {
@@ -63,7 +64,7 @@ impl Histogram {
     pub fn add<R: Real>(&mut self, rows: &Rows<'_, Probabilities<'_, R>>) -> Result<()> {
         rows.check()?;
         for (row, value) in rows.predictions.values().iter().enumerate() {
-            let bin = &mut self.bins[(round_down(value.to_f64()).to_bits() >> (KEY_BITS - self.bits)) as usize];
+            let bin = &mut self.bins[(round_down_to_f32(value.to_f64()).to_bits() >> (KEY_BITS - self.bits)) as usize];
             let weight = rows.weight(row);
             if rows.labels[row] {
                 bin.0 += weight;
@@ -77,7 +78,8 @@ impl Histogram {
     /// Adds another histogram with the same number of bits.
     pub fn merge(&mut self, other: &Histogram) -> Result<()> {
         if self.bits != other.bits {
-            let reason = format!("must be equal in both histograms to be merged, not {} and {}", self.bits, other.bits);
+            let reason =
+                format!("must be the same in both histograms that are merged, not {} and {}", self.bits, other.bits);
             return Err(Error::Setting { what: "histogram bits", reason });
         }
         for (bin, added) in self.bins.iter_mut().zip(&other.bins) {
@@ -87,18 +89,18 @@ impl Histogram {
         Ok(())
     }
 
-    /// The best threshold between bins, and a bound for all other thresholds.
+    /// The best threshold between two bins, and a bound of the score: no threshold gives a better score than the bound.
     #[must_use]
     pub fn best(&self, score: &Score) -> Option<HistogramBest> {
         let table = RankedTable::new(self.filled_bins());
-        let best = best(&table, score, &[])?;
+        let best = best_threshold(&table, score, &[])?;
         let mut scratch = Vec::new();
         let mut best_bound = score.oriented_value(best.value);
         let mut before = (0.0, 0.0);
         for rank in 0..table.rows.len() {
             let after = table.hits_and_alarms(rank + 1);
             let (tp, fp) = (Interval::new(before.0, after.0), Interval::new(before.1, after.1));
-            let value = score.formula().bound(tp, fp, &table.counts, &mut scratch);
+            let value = score.formula().bounds_in_box(tp, fp, &table.counts, &mut scratch);
             best_bound = best_bound.max(score.oriented_bound(value));
             before = after;
         }
@@ -126,7 +128,7 @@ impl Histogram {
 }
 
 /// The largest f32 at or below a probability. Rounding down ensures that a probability is never moved into a higher bin.
-fn round_down(probability: f64) -> f32 {
+fn round_down_to_f32(probability: f64) -> f32 {
     let nearest = (probability + 0.0) as f32;
     if f64::from(nearest) > probability { nearest.next_down() } else { nearest }
 }
@@ -148,21 +150,21 @@ struct FilledBin {
     mass: (f64, f64),
 }
 
-impl Ranked for FilledBins {
+impl RankedRows for FilledBins {
     fn len(&self) -> usize {
         self.0.len()
     }
-    fn value(&self, rank: usize) -> f64 {
+    fn prediction(&self, rank: usize) -> f64 {
         self.0[rank].floor
     }
-    fn mass(&self, rank: usize) -> (f64, f64) {
+    fn class_weights(&self, rank: usize) -> (f64, f64) {
         self.0[rank].mass
     }
-    fn ends_group(&self, _: usize) -> bool {
+    fn ends_group_of_equal_predictions(&self, _: usize) -> bool {
         true
     }
-    fn ceiling(&self, rank: usize) -> f64 {
-        // All predictions of the bin lie below the lower edge of the next bin, so the largest number below that edge is at or above them.
+    fn lowest_threshold_above(&self, rank: usize) -> f64 {
+        // All predictions of the bin lie below the lower edge of the next bin, so the largest f64 below that edge is at or above them.
         self.0[rank].next.next_down().min(1.0)
     }
 }

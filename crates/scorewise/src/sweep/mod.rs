@@ -44,11 +44,11 @@ pub(crate) use ranked::{RankedTable, SortedRows};
 pub use runs::Runs;
 pub(crate) use sort::order_descending;
 
-use areas::areas;
-use best::{best, count_above};
-use bins::bins;
-use curve::{curve, step};
-use ranked::Ranked;
+use areas::curve_areas;
+use best::{best_threshold, count_above};
+use bins::probability_bins;
+use curve::{curve_points, step_containing};
+use ranked::RankedRows;
 use sort::map_parallel;
 
 use crate::confusion::Confusion;
@@ -124,10 +124,11 @@ impl Sweep {
         self.best_subject_to(score, &[])
     }
 
-    /// The best threshold of a score among those that satisfy all conditions; `None` if no threshold does.
+    /// The best threshold of a score among the thresholds that satisfy all conditions; `None` if no threshold satisfies them, or if the score is
+    /// undefined at every threshold that does.
     #[must_use]
     pub fn best_subject_to(&self, score: &Score, conditions: &[Condition]) -> Option<Best> {
-        for_sorted!(&self.sorted, table => best(table, score, conditions))
+        for_sorted!(&self.sorted, table => best_threshold(table, score, conditions))
     }
 
     /// The best threshold of each score, in the order of `scores`. With the `rayon` feature, the computation uses all cores.
@@ -137,10 +138,10 @@ impl Sweep {
     }
 
     /// The threshold that comes closest to satisfying a condition, regardless of any score; `None` if a side of the condition is
-    /// undefined at every threshold.
+    /// undefined at every threshold, or if the formulas of the condition are too large.
     #[must_use]
     pub fn nearest(&self, condition: &Condition) -> Option<Best> {
-        self.best(&condition.nearness()?)
+        self.best(&condition.nearness_score()?)
     }
 
     /// Divides the sorted rows into at most `at_most` runs of consecutive rows. The share of all positives plus the share of all negatives in a
@@ -152,28 +153,28 @@ impl Sweep {
     }
 
     /// The confusion matrix as a function of the threshold, reduced to about `points` points. Besides points that are
-    /// evenly spaced by rank and by threshold, it contains the best threshold of each score in `scores`.
+    /// evenly spaced by rank and by threshold, the curve contains the best threshold of each score in `scores`.
     #[must_use]
     pub fn curve(&self, scores: &[Score], points: usize) -> Vec<CurvePoint> {
-        for_sorted!(&self.sorted, table => curve(table, scores, points))
+        for_sorted!(&self.sorted, table => curve_points(table, scores, points))
     }
 
-    /// The step of the curve that contains a threshold: the interval of thresholds with the same confusion matrix, and that matrix.
+    /// The interval of thresholds with the same confusion matrix as `threshold`, and that matrix: one step of the curve.
     #[must_use]
     pub fn step(&self, threshold: f64) -> CurvePoint {
-        for_sorted!(&self.sorted, table => step(table, threshold))
+        for_sorted!(&self.sorted, table => step_containing(table, threshold))
     }
 
     /// The predictions divided into `count` bins of equal width over [0, 1].
     #[must_use]
     pub fn bins(&self, count: usize) -> Vec<ProbabilityBin> {
-        for_sorted!(&self.sorted, table => bins(table, count))
+        for_sorted!(&self.sorted, table => probability_bins(table, count))
     }
 
     /// The area under the ROC curve and the average precision.
     #[must_use]
     pub fn areas(&self) -> CurveAreas {
-        for_sorted!(&self.sorted, table => areas(table))
+        for_sorted!(&self.sorted, table => curve_areas(table))
     }
 
     /// Merges two sweeps, for example from two machines. Both must have the same floating-point type, and both or neither must have weights.

@@ -1,7 +1,7 @@
 //! Compares two forecasts of the same events, with the same bootstrap replicates for both.
 //!
-//! What affects both forecasts alike (difficult years, easy rows) cancels in the difference of their scores. So the interval of the difference
-//! is usually narrower than two separate intervals of the scores suggest.
+//! What affects both forecasts alike (difficult years, easy rows) largely cancels in the difference of their scores. So the interval of the
+//! difference is usually narrower than two separate intervals of the scores suggest.
 
 use super::bootstrap::Bootstrap;
 use super::cells::cell_index;
@@ -50,7 +50,7 @@ impl Bootstrap {
         thresholds: (f64, f64),
         scores: &[Score],
     ) -> Result<Vec<PairedScores>> {
-        self.check_pair(first, second)?;
+        self.check_both_forecasts(first, second)?;
         let pairs = first.predictions.0.iter().zip(second.0);
         // The index of one of eight cells, one for each combination of label, alarm of the first forecast and alarm of the second forecast.
         let joint = |(label, (a, b)): (&bool, (&R, &R))| {
@@ -78,19 +78,23 @@ impl Bootstrap {
         conditions: &[Condition],
         at_most: usize,
     ) -> Result<PairedScores> {
-        self.check_pair(first, second)?;
+        self.check_both_forecasts(first, second)?;
         let one = sweep(first)?.runs(at_most);
         let other = sweep(&Rows { predictions: second, ..*first })?.runs(at_most);
         let forecasts = [(&one, first.predictions), (&other, second)];
-        let best_of_replicates = self.best_by_rows(first, forecasts, score, conditions);
+        let best_of_replicates = self.best_of_each_replicate(first, forecasts, score, conditions);
         Ok(PairedScores::new(
             score,
             &best_of_replicates.iter().map(|pair| pair.map(|best| best.map(|best| best.1))).collect::<Vec<_>>(),
         ))
     }
 
-    fn check_pair<R: Real>(&self, first: &Rows<'_, Probabilities<'_, R>>, second: Probabilities<'_, R>) -> Result<()> {
-        self.check()?;
+    fn check_both_forecasts<R: Real>(
+        &self,
+        first: &Rows<'_, Probabilities<'_, R>>,
+        second: Probabilities<'_, R>,
+    ) -> Result<()> {
+        self.check_settings()?;
         check_same_length("the second forecast", first.len(), second.values().len())?;
         first.check()?;
         Rows { predictions: second, ..*first }.check()

@@ -7,22 +7,22 @@ use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows};
 
 /// Rows in descending order of their predictions; a rank is the position of a row in this order. Bins and runs of rows implement this trait too.
-pub(crate) trait Ranked: Send + Sync {
+pub(crate) trait RankedRows: Send + Sync {
     /// The number of ranks.
     fn len(&self) -> usize;
     /// The prediction at a rank.
-    fn value(&self, rank: usize) -> f64;
+    fn prediction(&self, rank: usize) -> f64;
     /// The weight of the positives and the weight of the negatives at a rank.
-    fn mass(&self, rank: usize) -> (f64, f64);
+    fn class_weights(&self, rank: usize) -> (f64, f64);
     /// Whether the prediction at a rank differs from that at the next rank, so that a threshold can lie between the two.
-    fn ends_group(&self, rank: usize) -> bool;
-    /// The lowest threshold that is at or above all predictions at a rank.
-    fn ceiling(&self, rank: usize) -> f64 {
-        self.value(rank)
+    fn ends_group_of_equal_predictions(&self, rank: usize) -> bool;
+    /// The lowest threshold at which no prediction of a rank counts as positive.
+    fn lowest_threshold_above(&self, rank: usize) -> f64 {
+        self.prediction(rank)
     }
 }
 
-/// Sorted rows. For each row, a key that contains probability and label, and a weight if the rows have weights.
+/// Sorted rows: for each row a key that contains its probability and label, and a weight if the rows have weights.
 ///
 /// A probability in [0, 1] has a sign bit of 0, so with the label as the last bit, an f32
 /// fits into a u32 and an f64 into a u64. The key is the bitwise complement, so that ascending keys are
@@ -123,20 +123,20 @@ impl<R: SortKey, W: Weight> SortedRows<R, W> {
     }
 }
 
-impl<R: SortKey, W: Weight> Ranked for SortedRows<R, W> {
+impl<R: SortKey, W: Weight> RankedRows for SortedRows<R, W> {
     fn len(&self) -> usize {
         self.keys.len()
     }
     #[inline(always)]
-    fn value(&self, rank: usize) -> f64 {
+    fn prediction(&self, rank: usize) -> f64 {
         R::unpack(self.keys[rank]).0
     }
     #[inline(always)]
-    fn mass(&self, rank: usize) -> (f64, f64) {
+    fn class_weights(&self, rank: usize) -> (f64, f64) {
         split_by_label(R::unpack(self.keys[rank]).1, self.weights[rank].weight())
     }
     #[inline(always)]
-    fn ends_group(&self, rank: usize) -> bool {
+    fn ends_group_of_equal_predictions(&self, rank: usize) -> bool {
         rank + 1 == self.keys.len() || R::unpack(self.keys[rank]).0 != R::unpack(self.keys[rank + 1]).0
     }
 }
@@ -150,7 +150,7 @@ pub(crate) fn split_by_label(label: bool, weight: f64) -> (f64, f64) {
 /// Number of ranks in one block of a [`RankedTable`].
 pub(crate) const BLOCK: usize = 256;
 
-/// Ranked rows with the cumulative hits and false alarms at the start of every block.
+/// Rows in descending order of their predictions, with the cumulative hits and false alarms at the start of every block of 256 rows.
 ///
 /// Within a block, weights are summed from 0, and the sum is added to the value at the start of the block. So rounding cannot make a
 /// cumulative value exceed the one at the start of the next block, and the values do not depend on which thread computes which block.
@@ -162,13 +162,13 @@ pub(crate) struct RankedTable<T> {
     pub counts: ClassCounts,
 }
 
-impl<T: Ranked> RankedTable<T> {
+impl<T: RankedRows> RankedTable<T> {
     pub fn new(rows: T) -> Self {
         let blocks: Vec<usize> = (0..rows.len().div_ceil(BLOCK)).collect();
         // Each parallel task processes many blocks, so that the overhead of a task is negligible.
         let sums = map_parallel(blocks.chunks(256).collect(), |blocks: &[usize]| {
             let ranks = |block: usize| block * BLOCK..((block + 1) * BLOCK).min(rows.len());
-            blocks.iter().map(|block| sum(&rows, ranks(*block))).collect::<Vec<_>>()
+            blocks.iter().map(|block| sum_class_weights(&rows, ranks(*block))).collect::<Vec<_>>()
         });
         let mut starts = Vec::with_capacity(blocks.len() + 1);
         let (mut tp, mut fp) = (0.0, 0.0);
@@ -181,23 +181,23 @@ impl<T: Ranked> RankedTable<T> {
         RankedTable { rows, starts, counts: ClassCounts { positives: tp, negatives: fp } }
     }
 
-    pub fn blocks(&self) -> usize {
+    pub fn block_count(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// Cumulative hits and false alarms of all ranks before a block.
-    pub fn start(&self, block: usize) -> (f64, f64) {
+    pub fn hits_and_alarms_before_block(&self, block: usize) -> (f64, f64) {
         self.starts[block]
     }
 
     /// Writes the cumulative hits and false alarms up to and including each rank of a block to `tp` and `fp`.
-    pub fn cumulative(&self, block: usize, tp: &mut Vec<f64>, fp: &mut Vec<f64>) {
+    pub fn cumulative_hits_and_alarms(&self, block: usize, tp: &mut Vec<f64>, fp: &mut Vec<f64>) {
         tp.clear();
         fp.clear();
         let (start_tp, start_fp) = self.starts[block];
         let (mut hits, mut alarms) = (0.0, 0.0);
         for rank in block * BLOCK..((block + 1) * BLOCK).min(self.rows.len()) {
-            let mass = self.rows.mass(rank);
+            let mass = self.rows.class_weights(rank);
             hits += mass.0;
             alarms += mass.1;
             tp.push(start_tp + hits);
@@ -208,25 +208,25 @@ impl<T: Ranked> RankedTable<T> {
     /// Hits and false alarms at a threshold with exactly the first `above` ranks above it.
     pub fn hits_and_alarms(&self, above: usize) -> (f64, f64) {
         let block = above / BLOCK;
-        let (hits, alarms) = sum(&self.rows, block * BLOCK..above);
+        let (hits, alarms) = sum_class_weights(&self.rows, block * BLOCK..above);
         let start = self.starts[block];
         (start.0 + hits, start.1 + alarms)
     }
 
     /// The interval of thresholds with exactly the first `above` ranks above them, from the first end up to but not including the second (1 is
     /// included if `above` is 0). `None` if there is no such threshold in [0, 1].
-    pub fn thresholds(&self, above: usize) -> Option<(f64, f64)> {
+    pub fn threshold_interval(&self, above: usize) -> Option<(f64, f64)> {
         let length = self.rows.len();
-        let low = if above == length { 0.0 } else { self.rows.ceiling(above) };
+        let low = if above == length { 0.0 } else { self.rows.lowest_threshold_above(above) };
         if above == 0 {
             return Some((low, 1.0));
         }
-        let high = self.rows.value(above - 1);
+        let high = self.rows.prediction(above - 1);
         (low < high).then_some((low, high))
     }
 }
 
 /// The total weights of the positives and of the negatives at these ranks, summed in order of rank.
-fn sum<T: Ranked>(rows: &T, ranks: std::ops::Range<usize>) -> (f64, f64) {
-    ranks.map(|rank| rows.mass(rank)).fold((0.0, 0.0), |total, mass| (total.0 + mass.0, total.1 + mass.1))
+fn sum_class_weights<T: RankedRows>(rows: &T, ranks: std::ops::Range<usize>) -> (f64, f64) {
+    ranks.map(|rank| rows.class_weights(rank)).fold((0.0, 0.0), |total, mass| (total.0 + mass.0, total.1 + mass.1))
 }

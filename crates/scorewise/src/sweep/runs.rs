@@ -1,10 +1,10 @@
 //! Sorted rows divided into runs of consecutive rows, for the bootstrap of very many rows.
 //!
-//! At a threshold between two runs, matrix and score are exactly those of the rows. Thresholds inside a run are not considered.
+//! At a threshold between two runs, the confusion matrix and the score are exactly those of the rows. Thresholds inside a run are not considered.
 
 use super::Condition;
-use super::best::{Best, best};
-use super::ranked::{Ranked, RankedTable};
+use super::best::{Best, best_threshold};
+use super::ranked::{RankedRows, RankedTable};
 use crate::score::Score;
 
 /// Runs of consecutive rows, where the rows are in descending order of their predictions.
@@ -36,7 +36,7 @@ pub(super) struct RowRun {
 }
 
 impl Runs {
-    pub(super) fn new<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Self {
+    pub(super) fn new<T: RankedRows>(table: &RankedTable<T>, at_most: usize) -> Self {
         Runs { runs: divide_into_runs(table, at_most.max(1)), rows: table.rows.len() }
     }
 
@@ -53,18 +53,23 @@ impl Runs {
     }
 
     /// The index of the run that contains a prediction; the prediction must be that of one of the rows.
-    pub(super) fn run_of(&self, prediction: f64) -> usize {
+    pub(super) fn index_of_run(&self, prediction: f64) -> usize {
         self.runs.partition_point(|run| run.low > prediction)
     }
 
     /// The best of the thresholds between two runs, given the weights of the positives and of the negatives in each run.
-    pub(super) fn best(&self, masses: Vec<(f64, f64)>, score: &Score, conditions: &[Condition]) -> Option<Best> {
-        best(&RankedTable::new(Replicate { runs: &self.runs, masses }), score, conditions)
+    pub(super) fn best_threshold(
+        &self,
+        masses: Vec<(f64, f64)>,
+        score: &Score,
+        conditions: &[Condition],
+    ) -> Option<Best> {
+        best_threshold(&RankedTable::new(ReplicateRuns { runs: &self.runs, masses }), score, conditions)
     }
 }
 
 /// Divides the sorted rows into at most `at_most` runs of consecutive rows; see [`Sweep::runs`](super::Sweep::runs).
-fn divide_into_runs<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Vec<RowRun> {
+fn divide_into_runs<T: RankedRows>(table: &RankedTable<T>, at_most: usize) -> Vec<RowRun> {
     let (rows, counts) = (&table.rows, &table.counts);
     let each_group = at_most >= rows.len();
     let fraction = |weight: f64, total: f64| if total > 0.0 { weight / total } else { 0.0 };
@@ -74,46 +79,46 @@ fn divide_into_runs<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Vec<Ro
     let (mut seen, mut next) = ((0.0, 0.0), 1.0);
     let (mut mass, mut first) = ((0.0, 0.0), None);
     for rank in 0..rows.len() {
-        let (positive, negative) = rows.mass(rank);
+        let (positive, negative) = rows.class_weights(rank);
         seen = (seen.0 + positive, seen.1 + negative);
         mass = (mass.0 + positive, mass.1 + negative);
-        let high = *first.get_or_insert_with(|| rows.value(rank));
+        let high = *first.get_or_insert_with(|| rows.prediction(rank));
         let is_last = rank + 1 == rows.len();
         // Because of rounding, the last boundary may be reached before the last row; the last run must still end with the last row.
         let position = scale * share(seen);
         let is_full = each_group || (position >= next && next < at_most as f64);
-        if is_last || (is_full && rows.ends_group(rank)) {
-            runs.push(RowRun { low: rows.value(rank), high, mass });
+        if is_last || (is_full && rows.ends_group_of_equal_predictions(rank)) {
+            runs.push(RowRun { low: rows.prediction(rank), high, mass });
             (mass, first, next) = ((0.0, 0.0), None, position.floor() + 1.0);
         }
     }
     runs
 }
 
-/// The runs with the weights of one bootstrap replicate.
-struct Replicate<'a> {
+/// Runs of sorted rows, with the weights that they have in one bootstrap replicate.
+struct ReplicateRuns<'a> {
     runs: &'a [RowRun],
     masses: Vec<(f64, f64)>,
 }
 
-impl Ranked for Replicate<'_> {
+impl RankedRows for ReplicateRuns<'_> {
     fn len(&self) -> usize {
         self.runs.len()
     }
     #[inline(always)]
-    fn value(&self, rank: usize) -> f64 {
+    fn prediction(&self, rank: usize) -> f64 {
         self.runs[rank].low
     }
     #[inline(always)]
-    fn mass(&self, rank: usize) -> (f64, f64) {
+    fn class_weights(&self, rank: usize) -> (f64, f64) {
         self.masses[rank]
     }
     #[inline(always)]
-    fn ends_group(&self, _: usize) -> bool {
+    fn ends_group_of_equal_predictions(&self, _: usize) -> bool {
         true
     }
     #[inline(always)]
-    fn ceiling(&self, rank: usize) -> f64 {
+    fn lowest_threshold_above(&self, rank: usize) -> f64 {
         self.runs[rank].high
     }
 }

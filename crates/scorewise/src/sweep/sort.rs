@@ -8,7 +8,7 @@
 //! positions of each digit are assigned to the chunks in order, and each chunk writes to its own positions. The buckets are then sorted in
 //! parallel. A stable sort has only one possible result, so the result is the same for any number of threads.
 //!
-//! The sort is implemented here because a probability and its label fit into a key of 31 bits. Sorting such keys takes a third of the time of
+//! The sort is implemented here because an f32 probability and its label fit into a key of 31 bits. Sorting such keys takes a third of the time of
 //! sorting pairs by comparison.
 
 use crate::real::Real;
@@ -19,7 +19,7 @@ pub(crate) trait RadixKey: Copy + Ord + Send + Sync + 'static {
     const ZERO: Self;
     /// The digit of the key that starts at bit `shift`, selected by `mask`.
     fn digit(self, shift: u32, mask: usize) -> usize;
-    /// A key in which exactly the bits are set in which two keys differ.
+    /// The bits in which two keys differ, as a key with exactly these bits set.
     #[must_use]
     fn differing(self, other: Self) -> Self;
     /// The bitwise or of two keys.
@@ -59,7 +59,7 @@ radix_key!(u64);
 const PARTITION_BITS: u32 = 11;
 /// Number of bits by which one pass of [`sort_bytes`] sorts; its 256 write positions stay in the L1 cache.
 const BYTE_BITS: u32 = 8;
-/// Up to this many keys, insertion sort is faster than counting.
+/// Up to this many keys, insertion sort is faster than radix sort.
 const INSERTION_SORT_LIMIT: usize = 128;
 /// Above this many keys, the keys and their workspace no longer fit into the L2 cache together.
 const CACHE_LIMIT: usize = 1 << 17;
@@ -194,7 +194,7 @@ fn partition<K: RadixKey, V: Copy + Send + Sync>(
         counts
     };
     let mut positions = map_parallel(keys.chunks(length).collect(), count);
-    // For each digit and each chunk, the position at which the chunk writes its next key with that digit.
+    // Converts the counts to positions: for each digit and each chunk, the position at which the chunk writes its first key with that digit.
     let mut next = 0;
     let mut ends = Vec::with_capacity(MASK + 1);
     for digit in 0..=MASK {
@@ -218,7 +218,7 @@ fn partition<K: RadixKey, V: Copy + Send + Sync>(
     ends
 }
 
-/// The output of a partitioning pass, which several threads write at disjoint positions.
+/// The output of a partitioning pass, to which several threads write at disjoint positions.
 struct SharedOutput<K, V> {
     keys: *mut K,
     values: *mut V,
@@ -230,11 +230,11 @@ unsafe impl<K: Send, V: Send> Sync for SharedOutput<K, V> {}
 
 impl<K, V> SharedOutput<K, V> {
     /// # Safety
-    /// `position` must be below the length of both slices, and no other thread may write to it.
+    /// `position` must be below the length of the output, and no other thread may write to it.
     #[inline(always)]
     unsafe fn write(&self, position: usize, key: K, value: V) {
         debug_assert!(position < self.length);
-        // SAFETY: `position` is below the length of both slices, and no other thread writes to it.
+        // SAFETY: the caller guarantees that `position` is below the length of the output and that no other thread writes to it.
         unsafe {
             self.keys.add(position).write(key);
             self.values.add(position).write(value);
@@ -284,8 +284,8 @@ pub(crate) fn row_indices(length: usize) -> crate::Result<Vec<u32>> {
 /// The bits of a value, changed so that they increase as the value decreases; −0 counts as 0.
 fn descending_bits(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
-    // The bits of negative numbers already increase as the number decreases. The bits of positive numbers are inverted, without the sign bit,
-    // so that they come before those of negative numbers.
+    // The bits of negative numbers already increase as the number decreases. The bits of positive numbers are inverted except for the sign bit,
+    // so that they do too, and stay below the bits of all negative numbers.
     if bits >> 63 == 1 { bits } else { !bits & (u64::MAX >> 1) }
 }
 

@@ -2,20 +2,20 @@
 //! threshold are computed.
 //!
 //! A band is the interval of thresholds between two predictions. A row contributes a constant (`size`) to a cell of the matrix
-//! while the threshold τ lies in a band, and nothing while τ lies outside. With L(row) = F(p), the distribution function of the
-//! prior at the prediction p of the row,
+//! while the threshold τ lies in a band, and nothing while τ lies outside. Let L(row) be the probability of an alarm at the row, which
+//! is F(p), the distribution function of the prior at the prediction p of the row. Then
 //!
 //! ```text
 //! cell = Σ weight · size · (L(upper) − L(lower))
 //! ```
 //!
 //! is the expected value of the cell, and its gradient follows from the same list. With L(row) = 1 if p > τ and 0 otherwise, the sum is the
-//! value at one threshold τ. Two virtual rows serve as ends of bands: one is always above the threshold (L = 1), the other never (L = 0).
+//! value of the cell at one threshold τ. Two virtual rows serve as ends of bands: one is always above the threshold (L = 1), the other never (L = 0).
 
 use std::ops::Range;
 
 use super::series::Series;
-use super::weighting::{Credit, Weighting};
+use super::weighting::{CreditCombination, Weighting};
 use crate::rows::Predictions;
 
 /// Index of the cell tn; the cells of the matrix are in the order tn, fp, fn, tp.
@@ -26,14 +26,14 @@ const TP: usize = 3;
 
 /// A band of thresholds: a row contributes `size` to `cell` while (prediction of row `lower`) ≤ τ < (prediction of row `upper`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Band {
+pub(super) struct ThresholdBand {
     pub cell: usize,
     pub size: f64,
     pub upper: usize,
     pub lower: usize,
 }
 
-/// Calls `visit` with the row and the band, for all bands of all rows.
+/// Calls `visit(row, band)` for every band of thresholds of every row.
 ///
 /// `predictions` define the order of the rows. If two predictions are equal, the later row counts as the higher one: the band between the two
 /// has width 0, and the gradient is that of predictions that differ slightly in this order.
@@ -41,7 +41,7 @@ pub(super) fn for_each_band<P: Predictions, T: PartialOrd>(
     weighting: &Weighting,
     series: &Series<'_, P>,
     predictions: &[T],
-    mut visit: impl FnMut(usize, Band),
+    mut visit: impl FnMut(usize, ThresholdBand),
 ) {
     let labels = series.rows().labels;
     let (always, never) = (series.len(), series.len() + 1);
@@ -50,27 +50,30 @@ pub(super) fn for_each_band<P: Predictions, T: PartialOrd>(
             let past = row.saturating_sub(weighting.window()).max(sequence.start)..row;
             let future = row + 1..sequence.end.min(row + 1 + weighting.window());
             if labels[row] {
-                visit(row, Band { cell: TP, size: 1.0, upper: row, lower: never });
-                visit(row, Band { cell: FN, size: 1.0, upper: always, lower: row });
+                visit(row, ThresholdBand { cell: TP, size: 1.0, upper: row, lower: never });
+                visit(row, ThresholdBand { cell: FN, size: 1.0, upper: always, lower: row });
                 if weighting.isolation_penalty() > 0.0 {
                     let highest = row_with_highest_prediction(predictions, past.start..future.end);
-                    visit(row, Band { cell: FN, size: weighting.isolation_penalty(), upper: always, lower: highest });
+                    visit(
+                        row,
+                        ThresholdBand { cell: FN, size: weighting.isolation_penalty(), upper: always, lower: highest },
+                    );
                 }
                 let mut lower = row;
                 for (alarm, weight) in past.rev().zip(weighting.weights()) {
                     if predictions[alarm] > predictions[lower] {
-                        visit(row, Band { cell: FN, size: -weight, upper: alarm, lower });
+                        visit(row, ThresholdBand { cell: FN, size: -weight, upper: alarm, lower });
                         // With `Maximum` only the nearest alarm counts. A row can be the nearest alarm only if its
                         // prediction exceeds those of all nearer rows.
-                        if weighting.credit() == Credit::Maximum {
+                        if weighting.credit_combination() == CreditCombination::Maximum {
                             lower = alarm;
                         }
                     }
                 }
             } else {
-                visit(row, Band { cell: TN, size: 1.0, upper: always, lower: row });
+                visit(row, ThresholdBand { cell: TN, size: 1.0, upper: always, lower: row });
                 let size = false_alarm_size(weighting, labels, past, future);
-                visit(row, Band { cell: FP, size, upper: row, lower: never });
+                visit(row, ThresholdBand { cell: FP, size, upper: row, lower: never });
             }
         }
     }
@@ -81,9 +84,9 @@ fn false_alarm_size(weighting: &Weighting, labels: &[bool], past: Range<usize>, 
     let is_isolated = !labels[past.start..future.end].contains(&true);
     let mut credits =
         labels[future].iter().zip(weighting.weights()).filter(|(label, _)| **label).map(|(_, weight)| *weight);
-    let credit = match weighting.credit() {
-        Credit::Sum => credits.sum(),
-        Credit::Maximum => credits.next().unwrap_or(0.0),
+    let credit = match weighting.credit_combination() {
+        CreditCombination::Sum => credits.sum(),
+        CreditCombination::Maximum => credits.next().unwrap_or(0.0),
     };
     // Because of rounding, the credit may slightly exceed 1, so the difference is clamped at 0.
     (1.0 - credit).max(0.0) + if is_isolated { weighting.isolation_penalty() } else { 0.0 }

@@ -63,29 +63,31 @@ impl TemporalLoss {
     pub fn at<P: Predictions>(&self, series: &Series<'_, P>, threshold: f64) -> Confusion {
         let alarm = |value: &P::Number| f64::from(u8::from(is_positive(P::probability(*value).p, threshold)));
         let alarms = series.rows().predictions.values().iter().map(alarm).collect();
-        let levels = with_virtual_rows(alarms);
-        self.matrix_from_levels(series, &levels, &levels)
+        let alarm_probabilities = with_virtual_rows(alarms);
+        self.matrix_from_alarm_probabilities(series, &alarm_probabilities, &alarm_probabilities)
     }
 
     /// The exact expectation of the time-weighted confusion matrix over the random threshold. The matrices of separate sequences add up to the
     /// matrix of all rows.
     #[must_use]
     pub fn expect<P: Predictions>(&self, series: &Series<'_, P>) -> Confusion {
-        let levels = with_virtual_rows(with_row_distribution(&self.prior, PriorCdfTask(series.rows().predictions)));
-        self.matrix_from_levels(series, &levels, series.rows().predictions.values())
+        let alarm_probabilities =
+            with_virtual_rows(with_row_distribution(&self.prior, PriorCdfTask(series.rows().predictions)));
+        self.matrix_from_alarm_probabilities(series, &alarm_probabilities, series.rows().predictions.values())
     }
 
-    fn matrix_from_levels<P: Predictions, T: PartialOrd>(
+    fn matrix_from_alarm_probabilities<P: Predictions, T: PartialOrd>(
         &self,
         series: &Series<'_, P>,
-        levels: &[f64],
+        alarm_probabilities: &[f64],
         predictions: &[T],
     ) -> Confusion {
         let mut cells = [0.0; 4];
         for_each_band(&self.weighting, series, predictions, |row, band| {
-            cells[band.cell] += series.rows().weight(row) * band.size * (levels[band.upper] - levels[band.lower]);
+            let probability = alarm_probabilities[band.upper] - alarm_probabilities[band.lower];
+            cells[band.cell] += series.rows().weight(row) * band.size * probability;
         });
-        // Credits are subtracted from wFN, so rounding may make wFN slightly negative.
+        // Credits are subtracted from the weight of a miss, so rounding may make the cell slightly negative; it is clamped at 0.
         cells[FN] = cells[FN].max(0.0);
         let [tn, fp, fn_, tp] = cells;
         Confusion::new(tn, fp, fn_, tp)
@@ -96,7 +98,7 @@ impl TemporalLoss {
         self.value_and_derivatives(confusion).map(|(value, _)| value)
     }
 
-    /// The derivatives of ℓ with respect to the cells of a time-weighted matrix. Pass them to
+    /// The derivatives of the loss with respect to the cells of a time-weighted matrix. Pass them to
     /// [`gradient_with`](TemporalLoss::gradient_with) for every batch that contributed to the matrix.
     pub fn derivatives(&self, confusion: &Confusion) -> Result<CellDerivatives> {
         self.value_and_derivatives(confusion).map(|(_, derivatives)| derivatives)
@@ -125,14 +127,18 @@ impl TemporalLoss {
         check_same_length("gradient", series.len(), gradient.len())?;
         let logits = series.rows().predictions.0;
         let by_cell = [derivatives.tn, derivatives.fp, derivatives.fn_, derivatives.tp];
-        // ∂ℓ/∂L for every row, followed by ∂ℓ/∂L for the two virtual rows, which have no logit.
-        let mut by_level = with_virtual_rows(vec![0.0; logits.len()]);
+        // The derivative of the loss with respect to the alarm probability of every row. The last two derivatives belong to the virtual rows, which
+        // have no logit.
+        let mut by_alarm_probability = with_virtual_rows(vec![0.0; logits.len()]);
         for_each_band(&self.weighting, series, logits, |row, band| {
             let derivative = series.rows().weight(row) * by_cell[band.cell] * band.size;
-            by_level[band.upper] += derivative;
-            by_level[band.lower] -= derivative;
+            by_alarm_probability[band.upper] += derivative;
+            by_alarm_probability[band.lower] -= derivative;
         });
-        with_row_distribution(&self.prior, TemporalGradientTask { logits, by_level: &by_level, gradient });
+        with_row_distribution(
+            &self.prior,
+            TemporalGradientTask { logits, by_alarm_probability: &by_alarm_probability, gradient },
+        );
         Ok(())
     }
 
@@ -149,10 +155,10 @@ impl TemporalLoss {
     }
 }
 
-/// Appends to the values L of the rows those of the two virtual rows: 1 for the row always above the threshold, 0 for the row never above it.
-fn with_virtual_rows(mut levels: Vec<f64>) -> Vec<f64> {
-    levels.extend([1.0, 0.0]);
-    levels
+/// Appends the alarm probabilities of two virtual rows: 1 for a row that is always above the threshold, 0 for a row that never is.
+fn with_virtual_rows(mut alarm_probabilities: Vec<f64>) -> Vec<f64> {
+    alarm_probabilities.extend([1.0, 0.0]);
+    alarm_probabilities
 }
 
 /// Computes the distribution function of the prior at the prediction of every row, in the floating-point type of the row.
@@ -168,14 +174,14 @@ impl<P: Predictions> RowTask<P::Number> for PriorCdfTask<P> {
 /// Computes the gradient ∂ℓ/∂z = ∂ℓ/∂L · dL/dz for every row, where z is the logit and L the distribution function of the prior at the prediction.
 struct TemporalGradientTask<'a, R> {
     logits: &'a [R],
-    by_level: &'a [f64],
+    by_alarm_probability: &'a [f64],
     gradient: &'a mut [R],
 }
 
 impl<R: Real> RowTask<R> for TemporalGradientTask<'_, R> {
     type Output = ();
     fn run<D: RowDistribution<R>>(self, distribution: D) {
-        for ((out, z), derivative) in self.gradient.iter_mut().zip(self.logits).zip(self.by_level) {
+        for ((out, z), derivative) in self.gradient.iter_mut().zip(self.logits).zip(self.by_alarm_probability) {
             *out = R::from_f64_clamped(derivative * distribution.density_of_logit(*z).to_f64());
         }
     }

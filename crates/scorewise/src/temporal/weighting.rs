@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weighting {
     weights: Vec<f64>, // private, because the closed form of the maximum is correct only if the weights do not increase
-    credit: Credit,
+    credit: CreditCombination,
     isolation_penalty: f64,
 }
 
 /// How the credits from several rows within the window are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Credit {
+pub(super) enum CreditCombination {
     /// The credits are added.
     Sum,
     /// Only the largest credit is used, which is that of the nearest event or alarm, since weights do not increase with distance.
@@ -27,7 +27,8 @@ pub(super) enum Credit {
 }
 
 impl Weighting {
-    /// The masks of Guastavino et al. (2021): an error one step away from an event or alarm counts ½, an error three steps away counts ¾.
+    /// The masks of Guastavino et al. (2021): an alarm one step before an event, or a miss one step after an
+    /// alarm, counts ½; at a distance of three steps it counts ¾.
     pub const MASKS: [f64; 3] = [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0];
 
     /// The weights of wSOL (Legnaro et al. 2026), which are halved at each step, so that their sum stays below 1 for any window.
@@ -38,7 +39,7 @@ impl Weighting {
     /// Masks must lie in [0, 1] and must not increase.
     pub fn value_weighted(masks: &[f64]) -> Result<Self> {
         check_weights_by_distance("masks", masks)?;
-        Ok(Weighting { weights: masks.to_vec(), credit: Credit::Maximum, isolation_penalty: 1.0 })
+        Ok(Weighting { weights: masks.to_vec(), credit: CreditCombination::Maximum, isolation_penalty: 1.0 })
     }
 
     /// wSOL (Legnaro et al. 2026) with sums: every event soon after an alarm, and every alarm shortly before a miss, gives a credit.
@@ -49,11 +50,12 @@ impl Weighting {
         let sum: f64 = weights.iter().sum();
         // The tolerance allows for the rounding of decimal fractions that sum to 1.
         if sum > 1.0 + 1e-12 {
-            let reason =
-                format!("must sum to at most 1, not {sum}; make them smaller, or take the maximum instead of the sum");
+            let reason = format!(
+                "must sum to at most 1, not {sum}; make the weights smaller, or use their maximum instead of their sum"
+            );
             return Err(Error::Setting { what: "weights", reason });
         }
-        Ok(Weighting { weights: weights.to_vec(), credit: Credit::Sum, isolation_penalty: 0.0 })
+        Ok(Weighting { weights: weights.to_vec(), credit: CreditCombination::Sum, isolation_penalty: 0.0 })
     }
 
     /// wSOL (Legnaro et al. 2026) with maxima: only the nearest event or alarm gives a credit.
@@ -61,7 +63,7 @@ impl Weighting {
     /// Weights must lie in [0, 1] and must not increase.
     pub fn maximum(weights: &[f64]) -> Result<Self> {
         check_weights_by_distance("weights", weights)?;
-        Ok(Weighting { weights: weights.to_vec(), credit: Credit::Maximum, isolation_penalty: 0.0 })
+        Ok(Weighting { weights: weights.to_vec(), credit: CreditCombination::Maximum, isolation_penalty: 0.0 })
     }
 
     /// The weights of the distances 1, 2, …
@@ -76,11 +78,11 @@ impl Weighting {
         self.weights.len()
     }
 
-    pub(super) fn credit(&self) -> Credit {
+    pub(super) fn credit_combination(&self) -> CreditCombination {
         self.credit
     }
 
-    /// How much an isolated error counts in addition to its size.
+    /// How much an error far from any event or alarm counts in addition to 1.
     pub(super) fn isolation_penalty(&self) -> f64 {
         self.isolation_penalty
     }
@@ -88,14 +90,14 @@ impl Weighting {
 
 impl Default for Weighting {
     fn default() -> Self {
-        Weighting { weights: Weighting::MASKS.to_vec(), credit: Credit::Maximum, isolation_penalty: 1.0 }
+        Weighting { weights: Weighting::MASKS.to_vec(), credit: CreditCombination::Maximum, isolation_penalty: 1.0 }
     }
 }
 
 fn check_weights_by_distance(what: &'static str, weights: &[f64]) -> Result<()> {
     let refuse = |reason: String| Err(Error::Setting { what, reason });
     if weights.is_empty() {
-        return refuse("are missing; give at least one, for the nearest row".into());
+        return refuse("are missing; give at least one, which applies to neighbouring rows".into());
     }
     if let Some(weight) = weights.iter().find(|weight| !(0.0..=1.0).contains(*weight)) {
         return refuse(format!("must be between 0 and 1, not {weight}"));

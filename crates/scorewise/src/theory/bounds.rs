@@ -78,13 +78,18 @@ pub fn score(distribution: &ScoreDistribution, epsilon: f64) -> Bound {
 /// Theorem 2, corrected: the mean absolute deviation of a score from the score of the expected matrix. `None` if the score
 /// is not Lipschitz.
 pub fn mean_absolute_deviation(score: &Score, matrices: &Matrices) -> Result<Option<Bound>> {
-    deviation_bound(score, matrices, &matrices.score_distribution(score)?, lipschitz(score, &matrices.counts()))
+    mean_absolute_deviation_bound(
+        score,
+        matrices,
+        &matrices.score_distribution(score)?,
+        lipschitz(score, &matrices.counts()),
+    )
 }
 
 /// Theorem 2 as printed in Marchetti et al. (2022), with sup ‖∇s‖_∞ over the four cells. The printed theorem is false, as tests show with
 /// this function.
 pub fn mean_absolute_deviation_as_printed(score: &Score, matrices: &Matrices) -> Result<Option<Bound>> {
-    deviation_bound(
+    mean_absolute_deviation_bound(
         score,
         matrices,
         &matrices.score_distribution(score)?,
@@ -113,7 +118,7 @@ pub(super) fn all_bounds(
             bounds.extend(fractions.iter().map(|fraction| tail_bound(name, distribution, fraction * range, range)));
         }
     }
-    bounds.extend(deviation_bound(score, matrices, distribution, k)?);
+    bounds.extend(mean_absolute_deviation_bound(score, matrices, distribution, k)?);
     Ok(bounds)
 }
 
@@ -125,13 +130,13 @@ fn hoeffding_bound(epsilon: f64, range: f64) -> f64 {
 fn tail_bound(name: &str, distribution: &ScoreDistribution, epsilon: f64, range: f64) -> Bound {
     let exact = distribution.tail(distribution.mean(), epsilon);
     Bound {
-        name: format!("P(|{name} − E[{name}]| ≥ {})", four_digits(epsilon)),
+        name: format!("P(|{name} − E[{name}]| ≥ {})", format_four_digits(epsilon)),
         bound: hoeffding_bound(epsilon, range),
         exact,
     }
 }
 
-fn deviation_bound(
+fn mean_absolute_deviation_bound(
     score: &Score,
     matrices: &Matrices,
     distribution: &ScoreDistribution,
@@ -148,10 +153,10 @@ fn deviation_bound(
     Ok(Some(Bound { name: "E|s − s(E[CM])|".into(), bound, exact }))
 }
 
-/// A number with four significant digits, for use in the name of a bound.
-fn four_digits(value: f64) -> String {
+/// Formats a number with four significant digits, for use in the name of a bound.
+fn format_four_digits(value: f64) -> String {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
-    crate::formula::shortest(rounded)
+    crate::formula::shortest_decimal(rounded)
 }
 
 #[cfg(test)]
@@ -160,18 +165,18 @@ mod tests {
     use crate::{Prior, Probabilities, Rows};
 
     #[test]
-    fn bounds_are_named_after_what_they_bound() {
+    fn name_of_a_bound_is_the_formula_of_the_bounded_quantity() {
         let rows = Rows::new(Probabilities(&[0.75, 0.5, 0.25]), &[true, false, true]).unwrap();
         let matrices = Matrices::new(&Prior::uniform(), &rows).unwrap();
         let bound = positives(&matrices, 1.0);
         assert_eq!(bound.name, "P(|TP − E[TP]| ≥ 1)");
         // TP is 0, 1, 1, 2 with probability ¼ each.
         assert_eq!((bound.bound, bound.exact), (2.0 * (-0.5f64).exp(), 0.5));
-        assert_eq!(four_digits(0.1 + 0.2), "0.3");
+        assert_eq!(format_four_digits(0.1 + 0.2), "0.3");
     }
 
     #[test]
-    fn a_constant_quantity_has_tail_probability_and_bound_0() {
+    fn tail_probability_and_its_bound_are_0_for_a_constant_quantity() {
         let rows = Rows::new(Probabilities(&[0.75, 0.25]), &[true, true]).unwrap();
         let matrices = Matrices::new(&Prior::uniform(), &rows).unwrap();
         let bound = negatives(&matrices, 0.5);

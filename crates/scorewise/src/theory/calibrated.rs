@@ -27,7 +27,7 @@ pub fn calibrated_threshold(score: &Score, counts: &ClassCounts, optimum: f64) -
         return None;
     }
     let fraction = score.formula().linear_fraction(counts.positives, counts.negatives)?;
-    // The score improves if (numerator − s* denominator), multiplied by the two signs below, increases.
+    // The score improves if (numerator − s* denominator), multiplied by the signs of the direction and of the denominator, increases.
     let direction = match score.direction() {
         Direction::Higher => 1.0,
         Direction::Lower => -1.0,
@@ -48,7 +48,7 @@ fn denominator_sign(fraction: &LinearFraction, counts: &ClassCounts) -> Option<f
     let corners = [b0, b0 + tp, b0 + fp, b0 + tp + fp];
     let (low, high) =
         (corners.into_iter().fold(f64::INFINITY, f64::min), corners.into_iter().fold(f64::NEG_INFINITY, f64::max));
-    // A corner where the denominator is 0 is a matrix at which the score is undefined. Rounding may make this 0 slightly nonzero.
+    // The denominator may be 0 at a corner, where the score is undefined. Rounding may turn this 0 into a small number, so there is a tolerance.
     let tolerance = 1e-12 * (b0.abs() + tp.abs() + fp.abs());
     if low >= -tolerance && high > tolerance {
         Some(1.0)
@@ -63,12 +63,12 @@ fn denominator_sign(fraction: &LinearFraction, counts: &ClassCounts) -> Option<f
 mod tests {
     use super::*;
 
-    fn threshold(score: &str, optimum: f64) -> Option<f64> {
+    fn calibrated_threshold_of(score: &str, optimum: f64) -> Option<f64> {
         calibrated_threshold(&Score::parse(score).unwrap(), &ClassCounts { positives: 30.0, negatives: 170.0 }, optimum)
     }
 
     #[test]
-    fn thresholds_match_the_known_formulas() {
+    fn calibrated_thresholds_match_known_formulas() {
         for (score, optimum, expected) in [
             ("accuracy", 0.9, 0.5),
             ("tss", 0.7, 30.0 / 200.0),
@@ -86,7 +86,7 @@ mod tests {
             ("recall", 1.0, 0.0),
             ("specificity", 1.0, 1.0),
         ] {
-            let found = threshold(score, optimum);
+            let found = calibrated_threshold_of(score, optimum);
             let Some(found) = found else { panic!("{score}: no threshold") };
             assert!((found - expected).abs() < 1e-12, "{score}: {found}, expected {expected}");
         }
@@ -95,12 +95,12 @@ mod tests {
     #[test]
     fn scores_without_a_calibrated_threshold_give_none() {
         for score in ["mcc", "frequency_bias", "cost(fp=-1, fn=-1)", "tp/(tp - fp)", "1"] {
-            assert_eq!(threshold(score, 0.5), None, "{score}");
+            assert_eq!(calibrated_threshold_of(score, 0.5), None, "{score}");
         }
     }
 
     #[test]
-    fn absent_class_gives_no_threshold() {
+    fn there_is_no_calibrated_threshold_if_a_class_is_absent() {
         let counts = ClassCounts { positives: 0.0, negatives: 5.0 };
         assert_eq!(calibrated_threshold(&Score::parse("tss").unwrap(), &counts, 0.0), None);
     }

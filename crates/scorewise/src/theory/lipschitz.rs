@@ -18,10 +18,11 @@ use crate::score::Score;
 
 /// The search stops when the result exceeds the supremum by at most this fraction.
 const TOLERANCE: f64 = 1e-3;
-/// The number of rectangles after which the search stops with the current bound, which takes about 50 ms. Most scores need a hundred.
+/// The number of rectangles after which the search stops with the current bound, which takes about 50 ms. Most scores need about a
+/// hundred rectangles.
 const MAX_RECTANGLES: usize = 20_000;
-/// The number of halvings after which a rectangle without a finite bound is given up: its sides are then 2⁻³⁰ of those
-/// of the whole rectangle.
+/// The number of halvings after which the search stops even if the bound of a rectangle is still infinite: its sides are then 2⁻³⁰ of those of
+/// the rectangle of all matrices.
 const MAX_DEPTH: u32 = 60;
 /// A relative margin added to the result for the rounding of interval ends and of coefficients. It is larger than their accumulated rounding
 /// errors, unless the formula has cancellation.
@@ -38,18 +39,18 @@ pub fn lipschitz(score: &Score, counts: &ClassCounts) -> Option<f64> {
         let [tn, fn_, positives, negatives] = other_cells(tp, fp, counts);
         let reduced = score.formula().reduced_with(tn, fp, fn_, tp, positives, negatives);
         let mut derivatives = [reduced.positive, reduced.negative];
-        // The closed form does not know the value that replaces a division by zero, so it is used only where every division is defined.
+        // The closed form does not apply where a division by zero is replaced by 0, so it is used only where every division is defined.
         if let Some(fraction) = fraction.filter(|_| reduced.value.defined) {
             let smaller = |a: Interval, b: Interval| if b.magnitude() < a.magnitude() { b } else { a };
             let closed = fraction_derivatives(&fraction, tp, fp);
             derivatives = [smaller(derivatives[0], closed[0]), smaller(derivatives[1], closed[1])];
         }
-        // The cells of a class without rows never change, so its derivative is ignored even where it is large.
+        // The cells of a class without rows never change, so the derivative with respect to these cells is ignored even where it is large.
         let unless_empty =
             |derivative: Interval, count: f64| if count > 0.0 { derivative } else { Interval::constant(0.0) };
         [unless_empty(derivatives[0], counts.positives), unless_empty(derivatives[1], counts.negatives)]
     };
-    supremum(counts, derivatives, |sizes| sizes.iter().sum())
+    supremum_of_norm(counts, derivatives, |sizes| sizes.iter().sum())
 }
 
 /// K as printed in Marchetti et al. (2022): sup ‖∇s‖_∞ over the four cells, which does *not* bound the change of a score. Used only to check
@@ -60,7 +61,7 @@ pub fn lipschitz_as_printed(score: &Score, counts: &ClassCounts) -> Option<f64> 
         let [tn, fn_, positives, negatives] = other_cells(tp, fp, counts);
         score.formula().derivatives_with(tn, fp, fn_, tp, positives, negatives).derivatives
     };
-    supremum(counts, derivatives, |sizes| sizes.into_iter().fold(0.0, f64::max))
+    supremum_of_norm(counts, derivatives, |sizes| sizes.into_iter().fold(0.0, f64::max))
 }
 
 /// The derivatives of (a₀ + a₁ TP + a₂ FP) / D, D = b₀ + b₁ TP + b₂ FP, in a form in which every cell occurs once in the
@@ -84,49 +85,49 @@ fn other_cells(tp: Interval, fp: Interval, counts: &ClassCounts) -> [Interval; 4
     [rest(negatives, fp), rest(positives, tp), positives, negatives]
 }
 
-/// An upper bound of the supremum of a norm of the derivatives over all matrices.
-fn supremum<const N: usize>(
+/// An upper bound of the supremum of a norm of the derivatives over all matrices; `None` if no finite bound is found.
+fn supremum_of_norm<const N: usize>(
     counts: &ClassCounts,
     derivatives: impl Fn(Interval, Interval) -> [Interval; N],
     norm: impl Fn([f64; N]) -> f64,
 ) -> Option<f64> {
     let upper = |tp: Interval, fp: Interval| norm(derivatives(tp, fp).map(Interval::magnitude));
-    // At a kink the interval contains both one-sided derivatives, so only the smallest absolute value in it is certainly attained.
+    // At a kink the interval contains both one-sided derivatives, so only the smallest absolute value in it is a sure lower bound.
     let attained =
         |tp: f64, fp: f64| norm(derivatives(Interval::constant(tp), Interval::constant(fp)).map(smallest_magnitude));
     let (tp, fp) = (Interval::new(0.0, counts.positives), Interval::new(0.0, counts.negatives));
-    let mut regions = BinaryHeap::from([Region { tp, fp, bound: upper(tp, fp), depth: 0 }]);
+    let mut rectangles = BinaryHeap::from([MatrixRectangle { tp, fp, bound: upper(tp, fp), depth: 0 }]);
     let mut largest_attained = 0.0f64;
     for _ in 0..MAX_RECTANGLES / 2 {
-        let Some(region) = regions.pop() else { break };
-        if region.bound <= largest_attained * (1.0 + TOLERANCE) || region.depth == MAX_DEPTH {
-            regions.push(region);
+        let Some(rectangle) = rectangles.pop() else { break };
+        if rectangle.bound <= largest_attained * (1.0 + TOLERANCE) || rectangle.depth == MAX_DEPTH {
+            rectangles.push(rectangle);
             break;
         }
-        for (tp, fp) in region.halves(counts) {
+        for (tp, fp) in rectangle.halves(counts) {
             let norm_at_middle = attained(midpoint(tp), midpoint(fp));
             if norm_at_middle.is_finite() {
                 largest_attained = largest_attained.max(norm_at_middle);
             }
             // The supremum over a half is at most the bound over the whole rectangle, even if the bound computed for the half is larger.
-            let bound = upper(tp, fp).min(region.bound);
-            regions.push(Region { tp, fp, bound, depth: region.depth + 1 });
+            let bound = upper(tp, fp).min(rectangle.bound);
+            rectangles.push(MatrixRectangle { tp, fp, bound, depth: rectangle.depth + 1 });
         }
     }
-    let bound = regions.peek()?.bound;
+    let bound = rectangles.peek()?.bound;
     bound.is_finite().then_some(bound * (1.0 + ROUNDING))
 }
 
 /// A rectangle of matrices and a bound of the gradient norm inside it.
-struct Region {
+struct MatrixRectangle {
     tp: Interval,
     fp: Interval,
     bound: f64,
     depth: u32,
 }
 
-impl Region {
-    /// The two halves of the region, split across its longer side, measured relative to the set of all matrices.
+impl MatrixRectangle {
+    /// The two halves of the rectangle, split across the side that is longer relative to the same side of the rectangle of all matrices.
     fn halves(&self, counts: &ClassCounts) -> [(Interval, Interval); 2] {
         let halve = |side: Interval| {
             let middle = midpoint(side);
@@ -151,20 +152,21 @@ fn smallest_magnitude(interval: Interval) -> f64 {
     if interval.low <= 0.0 && interval.high >= 0.0 { 0.0 } else { interval.low.abs().min(interval.high.abs()) }
 }
 
-impl PartialEq for Region {
+impl PartialEq for MatrixRectangle {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
-impl Eq for Region {}
-impl PartialOrd for Region {
+impl Eq for MatrixRectangle {}
+impl PartialOrd for MatrixRectangle {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Region {
+impl Ord for MatrixRectangle {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Among regions with equal bounds the deepest comes first, so that a point without a finite bound is isolated after sixty halvings.
+        // Among rectangles with equal bounds, the one that was halved most often comes first, so that a point without a finite bound is isolated
+        // after sixty halvings.
         self.bound.total_cmp(&other.bound).then(self.depth.cmp(&other.depth))
     }
 }
@@ -203,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn heidke_and_peirce_have_the_same_lipschitz_constant_for_classes_of_equal_size() {
+    fn heidke_and_peirce_skill_scores_have_the_same_lipschitz_constant_for_classes_of_equal_size() {
         let counts = ClassCounts { positives: 50.0, negatives: 50.0 };
         let (hss, tss) = (lipschitz_constant("hss", &counts).unwrap(), lipschitz_constant("tss", &counts).unwrap());
         assert!((hss - tss).abs() <= 1e-3 * tss, "{hss}, expected {tss}");

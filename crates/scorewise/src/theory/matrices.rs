@@ -12,7 +12,7 @@
 //! as the threshold falls.
 
 use super::score_distribution::ScoreDistribution;
-use super::sum::sum;
+use super::sum::compensated_sum;
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::formula::ClassCounts;
@@ -30,8 +30,8 @@ pub struct Matrices {
     fp: Vec<f64>,
     probabilities: Vec<f64>,
     counts: ClassCounts,
-    /// The number of matrices that occur for a threshold in [0, 1]. A prediction of 0 is never above such a threshold, so the last matrix may
-    /// not occur.
+    /// The number of matrices that occur for a threshold in [0, 1]. A prediction of 0 is never above such a threshold, so the last matrix,
+    /// in which all rows are predicted positive, may not occur.
     reachable: usize,
 }
 
@@ -57,14 +57,14 @@ impl Matrices {
     }
 
     /// The expectation `E[g(CM)]` of a function of the matrix.
-    fn expect(&self, g: impl Fn(&Confusion) -> f64) -> f64 {
-        sum(self.iter().map(|(confusion, probability)| probability * g(&confusion)))
+    fn expectation(&self, g: impl Fn(&Confusion) -> f64) -> f64 {
+        compensated_sum(self.iter().map(|(confusion, probability)| probability * g(&confusion)))
     }
 
     /// The expected confusion matrix `E[CM]`. Each cell is summed separately, so that small cells are accurate.
     #[must_use]
     pub fn expected(&self) -> Confusion {
-        let cell = |k: usize| self.expect(|confusion| confusion.array()[k]);
+        let cell = |k: usize| self.expectation(|confusion| confusion.array()[k]);
         Confusion::new(cell(0), cell(1), cell(2), cell(3))
     }
 
@@ -75,15 +75,16 @@ impl Matrices {
         let mean = self.expected();
         let tp = |confusion: &Confusion| confusion.tp - mean.tp;
         let fp = |confusion: &Confusion| confusion.fp - mean.fp;
-        let mixed = self.expect(|confusion| tp(confusion) * fp(confusion));
-        [[self.expect(|c| tp(c) * tp(c)), mixed], [mixed, self.expect(|c| fp(c) * fp(c))]]
+        let mixed = self.expectation(|confusion| tp(confusion) * fp(confusion));
+        [[self.expectation(|c| tp(c) * tp(c)), mixed], [mixed, self.expectation(|c| fp(c) * fp(c))]]
     }
 
+    /// The expected absolute difference between the deviations of TN and TP from their means,
     /// `J_F = E| |TN − E[TN]| − |TP − E[TP]| |`, as in Theorem 2 of Marchetti et al. (2022).
     #[must_use]
     pub fn deviation_difference(&self) -> f64 {
         let mean = self.expected();
-        self.expect(|confusion| ((confusion.tn - mean.tn).abs() - (confusion.tp - mean.tp).abs()).abs())
+        self.expectation(|confusion| ((confusion.tn - mean.tn).abs() - (confusion.tp - mean.tp).abs()).abs())
     }
 
     /// The distribution of a score under the random threshold.
@@ -93,13 +94,15 @@ impl Matrices {
         if values.iter().any(|value| !value.is_finite()) {
             return Err(Error::NotFinite { score: score.name().to_string() });
         }
-        Ok(ScoreDistribution::of(values.into_iter().zip(self.probabilities.iter().copied())))
+        Ok(ScoreDistribution::from_values_and_probabilities(values.into_iter().zip(self.probabilities.iter().copied())))
     }
 
     /// The distribution of any function of the confusion matrix, such as one of its cells or its trace.
     #[must_use]
     pub fn distribution_of(&self, number: impl Fn(&Confusion) -> f64) -> ScoreDistribution {
-        ScoreDistribution::of(self.iter().map(|(confusion, probability)| (number(&confusion), probability)))
+        ScoreDistribution::from_values_and_probabilities(
+            self.iter().map(|(confusion, probability)| (number(&confusion), probability)),
+        )
     }
 
     /// The score of the expected matrix, `s(E[CM])`, which training with a score-oriented loss maximises.
@@ -132,7 +135,7 @@ mod tests {
     use crate::rows::Probabilities;
 
     #[test]
-    fn three_rows_give_four_matrices() {
+    fn three_different_predictions_give_four_confusion_matrices() {
         let rows = Rows::new(Probabilities(&[0.75, 0.5, 0.25]), &[true, false, true]).unwrap();
         let matrices = Matrices::new(&Prior::uniform(), &rows).unwrap();
         let cells: Vec<_> = matrices.iter().map(|(confusion, probability)| (confusion.array(), probability)).collect();
@@ -154,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prediction_of_zero_is_never_above_the_threshold() {
+    fn best_score_never_counts_a_prediction_of_zero_as_positive() {
         let recall = Score::parse("recall").unwrap();
         let rows = Rows::new(Probabilities(&[0.5, 0.0]), &[true, true]).unwrap();
         assert_eq!(Matrices::new(&Prior::uniform(), &rows).unwrap().best(&recall), Some(0.5));

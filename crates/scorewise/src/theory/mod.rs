@@ -52,8 +52,8 @@ use crate::prior::Prior;
 use crate::rows::{Predictions, Rows};
 use crate::score::Score;
 
-/// The default deviations at which tail probabilities are bounded, as fractions of the range. For fractions below 0.59 the bounds exceed 1,
-/// and for fractions above 1 the tail probabilities are 0.
+/// The default deviations at which tail probabilities are bounded, as fractions of the range of the bounded quantity. For fractions
+/// below about 0.59 the bounds exceed 1, and for fractions above 1 the tail probabilities are 0.
 pub const DEFAULT_FRACTIONS: [f64; 3] = [0.6, 0.75, 0.9];
 
 /// Exact values and bounds for a score under a random threshold. Undefined scores are treated as in a loss, where x/0 := 0.
@@ -80,8 +80,8 @@ pub struct Theory {
     pub calibrated_threshold: Option<f64>,
 }
 
-/// All exact values and bounds for one score on these rows. Tail probabilities are computed at the given fractions of the range (see
-/// [`DEFAULT_FRACTIONS`]). The calibrated threshold is the one for `optimum`, or for the best value of the score on these rows if
+/// All exact values and bounds for one score on these rows. Tail probabilities are computed at deviations of the given fractions of the
+/// range (see [`DEFAULT_FRACTIONS`]). The calibrated threshold is the one for `optimum`, or for the best value of the score on these rows if
 /// `optimum` is `None`.
 pub fn report<P: Predictions>(
     score: &Score,

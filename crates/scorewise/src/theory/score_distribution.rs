@@ -8,7 +8,7 @@
 //! rows + 1 values, and no simulation or approximation is needed.
 
 use super::matrices::Matrices;
-use super::sum::sum;
+use super::sum::compensated_sum;
 use crate::error::Result;
 use crate::prior::Prior;
 use crate::rows::{Predictions, Rows};
@@ -39,7 +39,7 @@ impl ScoreDistribution {
     }
 
     /// A distribution from values in any order, with probabilities that sum to 1.
-    pub(super) fn of(values: impl Iterator<Item = (f64, f64)>) -> Self {
+    pub(super) fn from_values_and_probabilities(values: impl Iterator<Item = (f64, f64)>) -> Self {
         let possible = values.filter(|(_, probability)| *probability > 0.0);
         // Adding 0 turns −0 into 0, so that both are recognised as the same value.
         let mut atoms: Vec<_> = possible.map(|(value, probability)| Atom { value: value + 0.0, probability }).collect();
@@ -68,26 +68,26 @@ impl ScoreDistribution {
     }
 
     /// The expectation `E[g(s)]`.
-    fn expect(&self, g: impl Fn(f64) -> f64) -> f64 {
-        sum(self.atoms.iter().map(|atom| atom.probability * g(atom.value)))
+    fn expectation(&self, g: impl Fn(f64) -> f64) -> f64 {
+        compensated_sum(self.atoms.iter().map(|atom| atom.probability * g(atom.value)))
     }
 
     /// The probability of the values for which `is_counted` is true.
-    fn probability(&self, is_counted: impl Fn(f64) -> bool) -> f64 {
-        self.expect(|value| f64::from(u8::from(is_counted(value)))).min(1.0)
+    fn probability_that(&self, is_counted: impl Fn(f64) -> bool) -> f64 {
+        self.expectation(|value| f64::from(u8::from(is_counted(value)))).min(1.0)
     }
 
     /// The mean `E[s]`.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        self.expect(|value| value)
+        self.expectation(|value| value)
     }
 
     /// The variance `Var[s]`.
     #[must_use]
     pub fn variance(&self) -> f64 {
         let mean = self.mean();
-        self.expect(|value| (value - mean) * (value - mean))
+        self.expectation(|value| (value - mean) * (value - mean))
     }
 
     /// The standard deviation `√Var[s]`.
@@ -99,19 +99,19 @@ impl ScoreDistribution {
     /// The expectation E|s − centre|, which is the mean absolute deviation if the centre is the mean.
     #[must_use]
     pub fn mean_absolute_deviation(&self, centre: f64) -> f64 {
-        self.expect(|value| (value - centre).abs())
+        self.expectation(|value| (value - centre).abs())
     }
 
     /// The tail probability P(|s − centre| ≥ ε).
     #[must_use]
     pub fn tail(&self, centre: f64, epsilon: f64) -> f64 {
-        self.probability(|value| (value - centre).abs() >= epsilon)
+        self.probability_that(|value| (value - centre).abs() >= epsilon)
     }
 
     /// The distribution function P(s ≤ x).
     #[must_use]
     pub fn cdf(&self, x: f64) -> f64 {
-        self.probability(|value| value <= x)
+        self.probability_that(|value| value <= x)
     }
 
     /// The quantile: the smallest value x with P(s ≤ x) ≥ level.
@@ -122,7 +122,7 @@ impl ScoreDistribution {
             cumulative += atom.probability;
             cumulative >= level
         };
-        // The probabilities may sum to slightly less than 1; at level 1 the result is the last value.
+        // Because of rounding, the probabilities may sum to slightly less than `level` = 1; the quantile is then the largest value.
         self.atoms.iter().find(reaches).map_or(self.range().1, |atom| atom.value)
     }
 }
@@ -131,22 +131,22 @@ impl ScoreDistribution {
 mod tests {
     use super::*;
 
-    fn example() -> ScoreDistribution {
-        ScoreDistribution::of(
+    fn example_distribution() -> ScoreDistribution {
+        ScoreDistribution::from_values_and_probabilities(
             [(2.0, 0.25), (0.0, 0.5), (9.0, 0.0), (2.0, 0.125), (-0.0, 0.0625), (-4.0, 0.0625)].into_iter(),
         )
     }
 
     #[test]
     fn equal_values_are_merged_and_values_of_probability_zero_are_dropped() {
-        let atoms: Vec<_> = example().atoms().iter().map(|atom| (atom.value, atom.probability)).collect();
+        let atoms: Vec<_> = example_distribution().atoms().iter().map(|atom| (atom.value, atom.probability)).collect();
         assert_eq!(atoms, [(-4.0, 0.0625), (0.0, 0.5625), (2.0, 0.375)]);
-        assert_eq!(example().range(), (-4.0, 2.0));
+        assert_eq!(example_distribution().range(), (-4.0, 2.0));
     }
 
     #[test]
     fn moments_and_tails_are_sums_over_the_values() {
-        let distribution = example();
+        let distribution = example_distribution();
         assert_eq!(distribution.mean(), -0.25 + 0.75);
         assert_eq!(distribution.variance(), 4.5 * 4.5 / 16.0 + 0.25 * 9.0 / 16.0 + 2.25 * 6.0 / 16.0);
         assert_eq!(distribution.standard_deviation(), distribution.variance().sqrt());
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn quantile_inverts_the_cdf() {
-        let distribution = example();
+        let distribution = example_distribution();
         assert_eq!(
             (distribution.cdf(-5.0), distribution.cdf(-4.0), distribution.cdf(1.0), distribution.cdf(2.0)),
             (0.0, 0.0625, 0.625, 1.0)

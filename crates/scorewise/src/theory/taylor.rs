@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn second_order_approximation_is_exact_for_quadratic_scores() {
-        // E[TP²] = E[TP]² + Var TP for any rows, so the approximation of the score TP² is exact.
+        // A quadratic score has no terms beyond the second order, so its approximation is exact; for example, E[TP²] = E[TP]² + Var TP.
         let rows = Rows::new(Probabilities(&[0.75, 0.5, 0.25]), &[true, false, true]).unwrap();
         let matrices = Matrices::new(&Prior::uniform(), &rows).unwrap();
         let quadratic = Score::parse("tp*tp + 3*tp*fp").unwrap();

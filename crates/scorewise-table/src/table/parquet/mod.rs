@@ -19,7 +19,9 @@ use rayon::prelude::*;
 
 use super::byte_source::ByteSource;
 use super::catch_panic::catch_panic;
-use super::selected_columns::{DeclaredColumn, SelectedColumn, SelectedColumns, damaged, unsupported_codec};
+use super::selected_columns::{
+    DeclaredColumn, SelectedColumn, SelectedColumns, damaged_error, unsupported_codec_error,
+};
 use super::{ChooseColumns, Field, Reading, Table};
 use crate::error::Result;
 
@@ -55,14 +57,14 @@ impl ParquetReader {
         choose: &ChooseColumns<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
-        let metadata = catch_panic(|| metadata(source))
+        let metadata = catch_panic(|| read_metadata(source))
             .unwrap_or_else(|| Err(ParquetError::General("its schema is invalid".into())))
-            .map_err(|error| damaged(file, "Parquet", &error))?;
+            .map_err(|error| damaged_error(file, "Parquet", &error))?;
         let columns = SelectedColumns::new(file, "Parquet", &declared_columns(&metadata), reading, choose, notes)?;
         let batch_rows = columns.batch_rows();
         let leaves = metadata.metadata().file_metadata().schema_descr_ptr();
         // A column that can be read has exactly one leaf column. Nested columns may have several, but are never read, so it does not matter
-        // which one is stored.
+        // which of their leaf columns is stored.
         let leaf_of: HashMap<usize, usize> =
             (0..leaves.num_columns()).map(|leaf| (leaves.get_column_root_idx(leaf), leaf)).collect();
         let group = |columns: &[SelectedColumn]| {
@@ -74,7 +76,7 @@ impl ParquetReader {
         let group_size = columns.columns().len().div_ceil(MAX_GROUPS).max(1);
         let groups: Vec<ColumnGroup> = columns.columns().chunks(group_size).map(group).collect();
         if let Some(codec) = groups.iter().find_map(ColumnGroup::unsupported_codec) {
-            return Err(unsupported_codec(file, codec));
+            return Err(unsupported_codec_error(file, codec));
         }
         Ok(ParquetReader { columns, groups })
     }
@@ -85,7 +87,7 @@ impl ParquetReader {
 }
 
 /// Reads the metadata of a file, and changes the schema so that the decoder returns strings dictionary-encoded.
-fn metadata(source: &ByteSource) -> std::result::Result<ArrowReaderMetadata, ParquetError> {
+fn read_metadata(source: &ByteSource) -> std::result::Result<ArrowReaderMetadata, ParquetError> {
     pages::check_file_metadata(source)?;
     let metadata = Arc::new(ParquetMetaDataReader::new().parse_and_finish(source)?);
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
@@ -200,6 +202,6 @@ impl Iterator for ParquetReader {
 
     fn next(&mut self) -> Option<Result<Table>> {
         let arrays: Vec<Vec<_>> = self.groups.par_iter_mut().map(ColumnGroup::next).collect();
-        self.columns.table(arrays.into_iter().flatten().collect())
+        self.columns.make_chunk(arrays.into_iter().flatten().collect())
     }
 }

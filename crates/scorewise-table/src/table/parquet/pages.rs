@@ -30,7 +30,7 @@ pub(super) fn check_file_metadata(source: &ByteSource) -> Result<()> {
     let begin = length.and_then(|length| tail.checked_sub(length)).ok_or_else(truncated)?;
     match ThriftReader::new(&source.bytes(begin, tail - begin)?).schema_depth() {
         Ok(..=MAX_DEPTH) => Ok(()),
-        Ok(_) => Err(parquet_error("its schema is nested too deeply")),
+        Ok(_) => Err(parquet_error("the schema is nested too deeply")),
         Err(_) => Err(parquet_error("its metadata is invalid")),
     }
 }
@@ -108,7 +108,7 @@ fn page_header(source: &ByteSource, position: u64, end: u64) -> Result<PageHeade
         let bytes = source.bytes(position, (end - position).min(size))?;
         let mut reader = ThriftReader::new(&bytes);
         let mut header = PageHeader::default();
-        let result = reader.numbers(|outer, inner, number| match (outer, inner) {
+        let result = reader.visit_integers(|outer, inner, number| match (outer, inner) {
             (2, 0) => header.decompressed = number,
             (3, 0) => header.compressed = number,
             (5, 2) | (8, 4) => header.encoding = number,
@@ -145,25 +145,26 @@ fn check_length_lists(page: &Page, is_optional: bool) -> std::result::Result<(),
     let mut rest =
         usize::try_from(levels_length).ok().and_then(|length| buffer.get(length..)).ok_or(ThriftError::Truncated)?;
     for _ in 0..lists {
-        rest = &rest[list_end(rest, u64::from(page.num_values()))?..];
+        rest = &rest[length_of_list(rest, u64::from(page.num_values()))?..];
     }
     Ok(())
 }
 
 /// The length in bytes of a list of delta-encoded integers (DELTA_BINARY_PACKED); an error if the list has more than `max_count` entries.
-fn list_end(bytes: &[u8], max_count: u64) -> std::result::Result<usize, ThriftError> {
+fn length_of_list(bytes: &[u8], max_count: u64) -> std::result::Result<usize, ThriftError> {
     let mut reader = ThriftReader::new(bytes);
-    let (block, miniblocks, count) = (reader.unsigned_number()?, reader.unsigned_number()?, reader.unsigned_number()?);
-    reader.number()?;
+    let (block, miniblocks, count) =
+        (reader.read_unsigned_integer()?, reader.read_unsigned_integer()?, reader.read_unsigned_integer()?);
+    reader.read_integer()?;
     if count > max_count || miniblocks == 0 || miniblocks > block || block > 1 << 20 {
         return Err(ThriftError::Invalid);
     }
     let mut remaining = count.saturating_sub(1);
     while remaining > 0 {
-        reader.number()?;
+        reader.read_integer()?;
         let mut widths = Vec::with_capacity(miniblocks as usize);
         for _ in 0..miniblocks {
-            widths.push(reader.byte()?);
+            widths.push(reader.read_byte()?);
         }
         for width in widths {
             if remaining == 0 {

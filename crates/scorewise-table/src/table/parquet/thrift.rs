@@ -36,7 +36,7 @@ impl<'a> ThriftReader<'a> {
 
     /// Reads a struct and calls `visit(id, 0, number)` for each integer in it, where `id` is the id of the field, and `visit(outer, inner, number)`
     /// for each integer in a directly nested struct, where `outer` is the id of the nested struct and `inner` that of its field.
-    pub(super) fn numbers(&mut self, mut visit: impl FnMut(i16, i16, i64)) -> ThriftResult<()> {
+    pub(super) fn visit_integers(&mut self, mut visit: impl FnMut(i16, i16, i64)) -> ThriftResult<()> {
         self.read_struct(0, 0, &mut visit)
     }
 
@@ -47,7 +47,7 @@ impl<'a> ThriftReader<'a> {
             match type_code {
                 0 => return Ok(()),
                 4..=6 => {
-                    let number = self.number()?;
+                    let number = self.read_integer()?;
                     match depth {
                         0 => visit(id, 0, number),
                         1 => visit(outer, id, number),
@@ -64,10 +64,10 @@ impl<'a> ThriftReader<'a> {
     /// Reads the header of the next field of a struct. Changes `id` from that of the previous field to that of this field, and returns the type
     /// code of the field. Type code 0 ends the struct.
     fn field_header(&mut self, id: &mut i16) -> ThriftResult<u8> {
-        let head = self.byte()?;
+        let head = self.read_byte()?;
         if head & 15 != 0 {
             *id = match head >> 4 {
-                0 => i16::try_from(self.number()?).map_err(|_| ThriftError::Invalid)?,
+                0 => i16::try_from(self.read_integer()?).map_err(|_| ThriftError::Invalid)?,
                 delta => id.checked_add(i16::from(delta)).ok_or(ThriftError::Invalid)?,
             };
         }
@@ -86,12 +86,12 @@ impl<'a> ThriftReader<'a> {
                 (type_code, _) => self.skip(type_code, 0)?,
             }
         }
-        let head = self.byte()?;
-        let length = if head >> 4 == 15 { self.unsigned_number()? } else { u64::from(head >> 4) };
+        let head = self.read_byte()?;
+        let length = if head >> 4 == 15 { self.read_unsigned_integer()? } else { u64::from(head >> 4) };
         let (mut deepest, mut open) = (0, Vec::new());
         for _ in 0..length {
             let mut children = 0;
-            self.numbers(|outer, inner, number| {
+            self.visit_integers(|outer, inner, number| {
                 if (outer, inner) == (5, 0) {
                     children = number;
                 }
@@ -114,15 +114,15 @@ impl<'a> ThriftReader<'a> {
     fn skip(&mut self, type_code: u8, depth: usize) -> ThriftResult<()> {
         match type_code {
             1..=3 => self.skip_bytes(1),
-            4..=6 => self.number().map(|_| ()),
+            4..=6 => self.read_integer().map(|_| ()),
             7 => self.skip_bytes(8),
             8 => {
-                let length = self.unsigned_number()?;
+                let length = self.read_unsigned_integer()?;
                 self.skip_bytes(length)
             }
             9 | 10 if depth < MAX_DEPTH => {
-                let head = self.byte()?;
-                let length = if head >> 4 == 15 { self.unsigned_number()? } else { u64::from(head >> 4) };
+                let head = self.read_byte()?;
+                let length = if head >> 4 == 15 { self.read_unsigned_integer()? } else { u64::from(head >> 4) };
                 // Every element takes at least one byte, so the list cannot have more elements than there are bytes left.
                 if length > (self.bytes.len() - self.position) as u64 {
                     return Err(ThriftError::Truncated);
@@ -135,7 +135,7 @@ impl<'a> ThriftReader<'a> {
         }
     }
 
-    pub(super) fn byte(&mut self) -> ThriftResult<u8> {
+    pub(super) fn read_byte(&mut self) -> ThriftResult<u8> {
         let byte = self.bytes.get(self.position).copied().ok_or(ThriftError::Truncated)?;
         self.position += 1;
         Ok(byte)
@@ -150,10 +150,10 @@ impl<'a> ThriftReader<'a> {
     }
 
     /// Reads a variable-length unsigned integer.
-    pub(super) fn unsigned_number(&mut self) -> ThriftResult<u64> {
+    pub(super) fn read_unsigned_integer(&mut self) -> ThriftResult<u64> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
+            let byte = self.read_byte()?;
             value |= u64::from(byte & 127) << shift;
             if byte < 128 {
                 return Ok(value);
@@ -163,8 +163,8 @@ impl<'a> ThriftReader<'a> {
     }
 
     /// Reads a variable-length signed integer in zigzag encoding.
-    pub(super) fn number(&mut self) -> ThriftResult<i64> {
-        self.unsigned_number().map(|value| (value >> 1) as i64 ^ -((value & 1) as i64))
+    pub(super) fn read_integer(&mut self) -> ThriftResult<i64> {
+        self.read_unsigned_integer().map(|value| (value >> 1) as i64 ^ -((value & 1) as i64))
     }
 }
 
@@ -178,12 +178,12 @@ mod tests {
         let bytes = [0x15, 0, 0x15, 0xd8, 0x04, 0x3c, 0x15, 1, 0x15, 6, 0, 0x18, 2, b'a', b'b', 0, 99];
         let mut seen = Vec::new();
         let mut reader = ThriftReader::new(&bytes);
-        assert_eq!(reader.numbers(|outer, inner, number| seen.push((outer, inner, number))), Ok(()));
+        assert_eq!(reader.visit_integers(|outer, inner, number| seen.push((outer, inner, number))), Ok(()));
         assert_eq!(seen, [(1, 0, 0), (2, 0, 300), (5, 1, -1), (5, 2, 3)]);
         assert_eq!(reader.position(), bytes.len() - 1);
         for length in 0..bytes.len() - 1 {
             assert_eq!(
-                ThriftReader::new(&bytes[..length]).numbers(|_, _, _| {}),
+                ThriftReader::new(&bytes[..length]).visit_integers(|_, _, _| {}),
                 Err(ThriftError::Truncated),
                 "{length}"
             );
@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn lists_longer_than_the_input_and_deep_nesting_are_refused() {
         let bytes = [0x19, 0xf5, 0xff, 0xff, 0xff, 0xff, 0x0f];
-        assert_eq!(ThriftReader::new(&bytes).numbers(|_, _, _| {}), Err(ThriftError::Truncated));
+        assert_eq!(ThriftReader::new(&bytes).visit_integers(|_, _, _| {}), Err(ThriftError::Truncated));
         let nested = [0x1c; 100];
-        assert_eq!(ThriftReader::new(&nested).numbers(|_, _, _| {}), Err(ThriftError::Invalid));
+        assert_eq!(ThriftReader::new(&nested).visit_integers(|_, _, _| {}), Err(ThriftError::Invalid));
     }
 }

@@ -7,7 +7,7 @@
 use std::io::Read;
 
 use crate::error::{Error, Location, Result};
-use crate::table::source::{check_encoding, unreadable};
+use crate::table::source::{check_encoding, unreadable_error};
 
 /// The size of a block in bytes: large enough to occupy a thread, small enough to keep several blocks in memory. It does not depend on the
 /// number of threads, so that the chunks of a table do not depend on it either.
@@ -20,7 +20,7 @@ const MAX_RECORD: usize = 64 << 20;
 /// A block of text that consists of whole records.
 pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
-    /// The number of the line on which the block begins, which is the first of the empty lines before `bytes` if there are any.
+    /// The number of the line on which the block begins. If there are empty lines before `bytes`, this is the number of the first of them.
     pub(super) line: u64,
     /// The number of line ends in `bytes`.
     pub(super) lines: usize,
@@ -125,7 +125,7 @@ impl Blocks {
         let missing_bytes = size.saturating_sub(self.pending.len());
         self.pending.reserve(missing_bytes);
         let read = source.take(missing_bytes as u64).read_to_end(&mut self.pending);
-        if read.map_err(|error| unreadable(&self.file, &error))? < missing_bytes {
+        if read.map_err(|error| unreadable_error(&self.file, &error))? < missing_bytes {
             self.source = None;
         }
         Ok(())

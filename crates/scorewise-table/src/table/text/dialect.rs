@@ -9,7 +9,7 @@ const SAMPLE_BYTES: usize = 64 << 10;
 
 /// The delimiter for which the largest share of records has as many cells as the first record, which must have at least two cells. `None` if
 /// no delimiter gives two cells. The comma is excluded if numbers have a decimal comma. `is_whole` says whether `text` is the whole file.
-pub(super) fn delimiter(text: &[u8], is_whole: bool, line_end: u8, decimal_comma: bool) -> Option<u8> {
+pub(super) fn recognise_delimiter(text: &[u8], is_whole: bool, line_end: u8, decimal_comma: bool) -> Option<u8> {
     let text = if is_whole && text.len() <= SAMPLE_BYTES {
         text
     } else {
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn each_delimiter_is_recognised() {
-        let found = |text: &str| delimiter(text.as_bytes(), true, b'\n', false);
+        let found = |text: &str| recognise_delimiter(text.as_bytes(), true, b'\n', false);
         assert_eq!(found("a,b\n1,2\n"), Some(b','));
         assert_eq!(found("a;b\n1,5;2,5\n"), Some(b';'));
         assert_eq!(found("a, unit;b\n1,5;2,5\n3;4\n"), Some(b';'), "a comma in the header of a semicolon file");

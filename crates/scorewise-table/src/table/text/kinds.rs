@@ -7,7 +7,7 @@ use crate::table::time::{self, DateOrder};
 use crate::table::{ColumnKind, cell_excerpt, number, parse_boolean};
 
 /// A cell of eight digits such as `20200131` could be a date or a number. A column is read as dates if all its cells are such dates and at
-/// least this many are different: the probability that ten random numbers between 19000101 and 20991231 are all dates is 10⁻¹⁴.
+/// least this many are different: the probability that ten random numbers between 19000101 and 20991231 are all dates is below 10⁻¹⁴.
 const MIN_COMPACT_DATES: usize = 10;
 /// In a list of counts by sign, the index of the numbers without a per cent or currency sign; the counts of the [`SIGNS`] come before it.
 const NO_SIGN: usize = SIGNS.len();
@@ -128,7 +128,7 @@ impl Tally {
             (false, true) => marks.comma += u64::from(cell.contains(&b'.') || cell.contains(&b',')),
             (true, true) if cell.contains(&b',') => marks.either_comma += 1,
             (true, true) => marks.either_point += u64::from(cell.contains(&b'.')),
-            (false, false) => self.add_other(cell),
+            (false, false) => self.add_non_number(cell),
         }
     }
 
@@ -175,7 +175,7 @@ impl Tally {
     }
 
     /// Counts a cell that is not a number.
-    fn add_other(&mut self, cell: &[u8]) {
+    fn add_non_number(&mut self, cell: &[u8]) {
         if parse_boolean(cell, false).is_some() {
             self.booleans += 1;
         } else if time::is_date(cell) {
@@ -183,14 +183,14 @@ impl Tally {
             match time::unambiguous_order(cell) {
                 Some(DateOrder::DayFirst) => self.day_first += 1,
                 Some(DateOrder::MonthFirst) => self.month_first += 1,
-                None if time::is_ambiguous(cell) => {
+                None if time::is_ambiguous_date(cell) => {
                     let rare = self.rare_counts();
                     rare.ambiguous += 1;
                     keep_first(&mut rare.ambiguous_date, cell);
                 }
                 None => {}
             }
-        } else if time::time_of_day(cell).is_some() {
+        } else if time::parse_time_of_day(cell).is_some() {
             self.rare_counts().times_of_day += 1;
         }
     }
@@ -201,7 +201,7 @@ impl Tally {
 
     /// Whether `count` is more than 90 % of the cells that are not missing. The limit is below 100 % so that a single mistyped cell is reported
     /// as an error and does not turn the whole column into a category.
-    fn are_most(&self, count: u64) -> bool {
+    fn is_nearly_all(&self, count: u64) -> bool {
         count * 10 > self.present * 9
     }
 
@@ -212,7 +212,7 @@ impl Tally {
             return if self.words > 0 { ColumnKind::Category } else { ColumnKind::Number };
         }
         let plain = if comma { self.comma_numbers } else { self.point_numbers };
-        if self.are_most(plain) {
+        if self.is_nearly_all(plain) {
             if self.are_codes() {
                 ColumnKind::Category
             } else if self.are_compact_dates() {
@@ -222,9 +222,9 @@ impl Tally {
             }
         } else if self.booleans == self.present {
             ColumnKind::Boolean
-        } else if self.are_most(self.times) || self.are_most(self.times_of_day()) {
+        } else if self.is_nearly_all(self.times) || self.is_nearly_all(self.count_of_times_of_day()) {
             ColumnKind::Time
-        } else if self.are_most(self.count_without_sign(comma) + self.most_frequent_sign(comma).0) {
+        } else if self.is_nearly_all(self.count_without_sign(comma) + self.most_frequent_sign(comma).0) {
             ColumnKind::Number
         } else {
             ColumnKind::Category
@@ -234,14 +234,14 @@ impl Tally {
     /// Whether the cells are codes such as zip codes: digits of the same length, some with a leading 0.
     fn are_codes(&self) -> bool {
         let leading_zeros = self.rare.as_ref().map_or(0, |rare| rare.leading_zeros);
-        leading_zeros > 0 && self.shortest == self.longest && self.are_most(self.digits)
+        leading_zeros > 0 && self.shortest == self.longest && self.is_nearly_all(self.digits)
     }
 
     fn are_compact_dates(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.compact == self.present && rare.dates.len() >= MIN_COMPACT_DATES)
     }
 
-    fn times_of_day(&self) -> u64 {
+    fn count_of_times_of_day(&self) -> u64 {
         self.rare.as_ref().map_or(0, |rare| rare.times_of_day)
     }
 
@@ -263,17 +263,17 @@ impl Tally {
     /// The per cent or currency sign that numbers of the column may have; `None` if most numbers have no sign.
     pub(super) fn sign(&self, comma: bool) -> Option<char> {
         let (_, most_frequent) = self.most_frequent_sign(comma);
-        most_frequent.filter(|_| !self.are_most(self.count_without_sign(comma))).map(|sign| SIGNS[sign])
+        most_frequent.filter(|_| !self.is_nearly_all(self.count_without_sign(comma))).map(|sign| SIGNS[sign])
     }
 
     /// Whether any cell is a date or a time of day.
     pub(super) fn has_times(&self) -> bool {
-        self.times + self.times_of_day() > 0 || self.rare.as_ref().is_some_and(|rare| rare.compact > 0)
+        self.times + self.count_of_times_of_day() > 0 || self.rare.as_ref().is_some_and(|rare| rare.compact > 0)
     }
 
     /// Whether the cells with times of day without a date outnumber the cells with dates.
     pub(super) fn holds_times_of_day(&self) -> bool {
-        self.times_of_day() > self.times
+        self.count_of_times_of_day() > self.times
     }
 
     /// Adds the counts of a later part of the sample.
@@ -322,7 +322,7 @@ impl Tally {
         kind: ColumnKind,
         comma: bool,
         is_order_given: bool,
-    ) -> Option<(Subject, String)> {
+    ) -> Option<(NoteSubject, String)> {
         let rare = self.rare.as_ref()?;
         let name = cell_excerpt(name.as_bytes());
         let numeric = Setting("numeric").to(&name);
@@ -334,7 +334,7 @@ impl Tally {
                      `{}` reads them as missing",
                     Setting("missing").to(word)
                 );
-                Some((Subject::MissingWords, text))
+                Some((NoteSubject::MissingWords, text))
             }
             ColumnKind::Category if self.are_codes() => {
                 let text = format!(
@@ -342,17 +342,17 @@ impl Tally {
                      `{numeric}` reads them as numbers",
                     rare.leading_zero
                 );
-                Some((Subject::Codes, text))
+                Some((NoteSubject::Codes, text))
             }
             ColumnKind::Time if self.are_compact_dates() => {
                 let text = format!(
                     "column `{name}` is read as dates (`{}`); `{numeric}` reads them as numbers",
                     rare.compact_date
                 );
-                Some((Subject::CompactDates, text))
+                Some((NoteSubject::CompactDates, text))
             }
             ColumnKind::Time if self.holds_times_of_day() => {
-                Some((Subject::TimesOfDay, format!("column `{name}` holds times of day without a date")))
+                Some((NoteSubject::TimesOfDay, format!("column `{name}` holds times of day without a date")))
             }
             ColumnKind::Time if !is_order_given && self.date_order().is_none() && rare.ambiguous > 0 => {
                 let text = format!(
@@ -361,14 +361,14 @@ impl Tally {
                     rare.ambiguous_date,
                     Setting("month-first")
                 );
-                Some((Subject::DateOrder, text))
+                Some((NoteSubject::DateOrder, text))
             }
             ColumnKind::Number => self.number_note(rare, &name, comma),
             _ => None,
         }
     }
 
-    fn number_note(&self, rare: &RareCounts, name: &str, comma: bool) -> Option<(Subject, String)> {
+    fn number_note(&self, rare: &RareCounts, name: &str, comma: bool) -> Option<(NoteSubject, String)> {
         let mark = if comma { b',' } else { b'.' };
         let value = |text: &str| number::parse_formatted(text.as_bytes(), mark).map_or(f64::NAN, |number| number.value);
         if let (Some(sign), (_, Some(index))) = (self.sign(comma), self.most_frequent_sign(comma)) {
@@ -378,13 +378,13 @@ impl Tally {
                 "column `{name}`: the {sign_name} is dropped, `{example}` is read as the number {}",
                 value(example)
             );
-            return Some((Subject::Sign, text));
+            return Some((NoteSubject::Sign, text));
         }
         let group = &rare.group[usize::from(comma)];
         (rare.grouped[usize::from(comma)] > 0).then(|| {
             let separators = if comma { "points" } else { "commas" };
             (
-                Subject::Thousands,
+                NoteSubject::Thousands,
                 format!(
                     "column `{name}`: {separators} separate thousands, `{group}` is read as the number {}",
                     value(group)
@@ -456,7 +456,7 @@ impl DecimalMarks {
 
 /// The subject of a note. Only the first few notes on each subject are shown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Subject {
+pub(super) enum NoteSubject {
     MissingWords,
     Codes,
     CompactDates,
@@ -467,9 +467,9 @@ pub(super) enum Subject {
 }
 
 /// Keeps only the first three notes on each subject. If there were more, the number of columns whose notes are left out is added to the third.
-pub(super) fn limited_notes(notes: Vec<(Subject, String)>) -> Vec<String> {
+pub(super) fn limited_notes(notes: Vec<(NoteSubject, String)>) -> Vec<String> {
     const MAX_NOTES: usize = 3;
-    let mut by_subject: std::collections::BTreeMap<Subject, Vec<String>> = std::collections::BTreeMap::new();
+    let mut by_subject: std::collections::BTreeMap<NoteSubject, Vec<String>> = std::collections::BTreeMap::new();
     notes.into_iter().for_each(|(subject, text)| by_subject.entry(subject).or_default().push(text));
     let mut limited = Vec::new();
     for mut texts in by_subject.into_values() {

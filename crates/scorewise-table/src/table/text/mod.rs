@@ -49,9 +49,10 @@ impl TextReader {
         notes: &mut Vec<String>,
     ) -> Result<Self> {
         let mut blocks = Blocks::new(file, source, line)?;
-        let forced = reading.delimiter.map(single_byte).transpose()?;
+        let forced = reading.delimiter.map(delimiter_byte).transpose()?;
         let (preview, is_whole) = blocks.preview();
-        let likely = dialect::delimiter(preview, is_whole, blocks.line_end, reading.decimal_comma == Some(true));
+        let likely =
+            dialect::recognise_delimiter(preview, is_whole, blocks.line_end, reading.decimal_comma == Some(true));
         blocks.delimiter = forced.or(likely).unwrap_or(if reading.decimal_comma == Some(true) { b';' } else { b',' });
         let (delimiter, line_end) = (blocks.delimiter, blocks.line_end);
 
@@ -98,7 +99,7 @@ impl TextReader {
             block.lines -= (line - block.line - block.empty) as usize;
             (block.line, block.empty) = (line, 0);
         }
-        let (rows, tallies) = tally(&waiting, delimiter, line_end, &markers, header.len());
+        let (rows, tallies) = tally_columns(&waiting, delimiter, line_end, &markers, header.len());
         if rows == 0 {
             return Err(Error::data(
                 Location::file(file),
@@ -166,7 +167,7 @@ impl TextReader {
     }
 
     /// Parses the waiting blocks and, at the same time, reads the next blocks from the file.
-    fn advance(&mut self) {
+    fn parse_and_read_ahead(&mut self) {
         let count = (2 * rayon::current_num_threads()).clamp(2, 16);
         let TextReader { blocks, layout, waiting, .. } = self;
         let (parsed, read) = rayon::join(
@@ -206,7 +207,7 @@ impl Iterator for TextReader {
                 Some(Ok((table, _))) if table.rows() == 0 && !self.layout.columns.is_empty() => {}
                 Some(chunk) => return Some(chunk),
                 None if self.waiting.is_empty() => return None,
-                None => self.advance(),
+                None => self.parse_and_read_ahead(),
             }
         }
     }
@@ -254,7 +255,7 @@ impl TextColumn {
         TextColumn { index, name, kind, is_forced: forced.is_some(), order, sign, is_clock }
     }
 
-    /// The conventions of the column that a single cell does not show, such as the order of day and month.
+    /// How the cells of the column are written, as far as a single cell does not show it: for example, in which order day and month come.
     fn conventions(&self, tally: &Tally) -> ColumnConventions {
         let month_first = tally.depends_on_date_order().then_some(self.order == DateOrder::MonthFirst);
         match self.kind {
@@ -266,7 +267,7 @@ impl TextColumn {
 }
 
 /// The delimiter as a single byte, which csv-core needs.
-fn single_byte(delimiter: char) -> Result<u8> {
+fn delimiter_byte(delimiter: char) -> Result<u8> {
     match u8::try_from(delimiter) {
         Ok(byte) if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(byte),
         _ => {
@@ -277,7 +278,13 @@ fn single_byte(delimiter: char) -> Result<u8> {
 }
 
 /// Counts the rows of the sample, and for each column, how many cells look like numbers, dates and so on.
-fn tally(blocks: &[Block], delimiter: u8, line_end: u8, markers: &MissingMarkers, columns: usize) -> (u64, Vec<Tally>) {
+fn tally_columns(
+    blocks: &[Block],
+    delimiter: u8,
+    line_end: u8,
+    markers: &MissingMarkers,
+    columns: usize,
+) -> (u64, Vec<Tally>) {
     let tally_block = |block: &Block| {
         let (mut rows, mut tallies) = (0, vec![Tally::default(); columns]);
         let mut records = Records::new(&block.bytes, block.line, delimiter, line_end);
@@ -310,11 +317,10 @@ fn column_names(
     let used = |at: &usize| !header[*at].is_empty() || tallies[*at].nonempty > 0;
     let count = (0..header.len()).rev().find(used).map_or(1, |last| last + 1);
     if count < header.len() {
-        let empty = match header.len() - count {
-            1 => "1 empty column at the right is".into(),
-            empty => format!("{empty} empty columns at the right are"),
-        };
-        notes.push(format!("{empty} left out"));
+        notes.push(match header.len() - count {
+            1 => "1 empty column at the right is left out".into(),
+            empty => format!("{empty} empty columns at the right are left out"),
+        });
     }
     let mut names = Vec::with_capacity(count);
     for (at, cell) in header[..count].iter().enumerate() {

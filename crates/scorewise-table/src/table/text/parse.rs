@@ -79,7 +79,7 @@ pub(super) fn parse(layout: &TextLayout, block: &Block) -> Result<Parsed> {
     }
     let mut records = Records::new(&block.bytes, block.line + block.empty, layout.delimiter, layout.line_end);
     while let Some(record) = records.next() {
-        if !layout.has_cells(record)? {
+        if !layout.has_all_cells(record)? {
             push_empty(record.line, &mut builders, &mut lines)?;
             continue;
         }
@@ -101,7 +101,7 @@ impl TextLayout {
     /// `true` if the record has as many cells as the header, or more if the additional cells are empty; `false` if it has another number of
     /// cells but all are blank, as in an empty line; an error otherwise.
     #[inline]
-    pub(super) fn has_cells(&self, record: Record<'_>) -> Result<bool> {
+    pub(super) fn has_all_cells(&self, record: Record<'_>) -> Result<bool> {
         if record.len() == self.cells {
             return Ok(true);
         }
@@ -123,7 +123,7 @@ impl TextLayout {
 
     /// Calls [`number_or_missing`] with the decimal mark of the table and the sign of the column.
     #[cold]
-    fn number(&self, cell: &[u8], column: &TextColumn) -> Option<f64> {
+    fn parse_number(&self, cell: &[u8], column: &TextColumn) -> Option<f64> {
         number_or_missing(cell, self.mark, column.sign, &self.markers)
     }
 
@@ -192,7 +192,7 @@ pub(in crate::table) fn invalid_cell(
     }
     let problem = match kind {
         ColumnKind::Number if number::parse(cell, mark).is_some() => format!("`{text}` is not finite"),
-        ColumnKind::Time if time::time_of_day(cell).is_some() => {
+        ColumnKind::Time if time::parse_time_of_day(cell).is_some() => {
             format!("`{text}` has no date, but the column's other cells have one")
         }
         ColumnKind::Number => format!("`{text}` is not a number"),
@@ -216,9 +216,9 @@ pub(in crate::table) fn invalid_cell(
 
 impl TextColumn {
     #[inline]
-    fn time(&self, cell: &[u8]) -> Option<i64> {
+    fn parse_time(&self, cell: &[u8]) -> Option<i64> {
         if self.is_clock {
-            time::time_of_day(cell).map(|second| Values::TIME_OF_DAY_ORIGIN + second)
+            time::parse_time_of_day(cell).map(|second| Values::TIME_OF_DAY_ORIGIN + second)
         } else {
             time::parse(cell, self.order)
         }
@@ -246,7 +246,7 @@ impl ColumnBuilder {
                 Some(value) if markers.contains_number(value) => values.push(f64::NAN),
                 Some(value) if value.is_finite() => values.push(value),
                 Some(_) => return false,
-                None => match layout.number(cell, column) {
+                None => match layout.parse_number(cell, column) {
                     Some(value) => values.push(value),
                     None => return false,
                 },
@@ -264,7 +264,7 @@ impl ColumnBuilder {
                 _ if is_missing() => values.push(None),
                 _ => return false,
             },
-            ColumnBuilder::Time(values) => match column.time(cell) {
+            ColumnBuilder::Time(values) => match column.parse_time(cell) {
                 Some(value) if !markers.contains_string(cell) => values.push(value),
                 _ if is_missing() => values.push(Values::NO_TIME),
                 _ => return false,

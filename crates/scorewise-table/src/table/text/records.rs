@@ -62,7 +62,7 @@ impl<'a> Records<'a> {
             }
         }
         let read = &begin[..begin.len() - self.rest.len()];
-        // Fast path for records on a single line: the first line end is the last byte.
+        // Fast path for records on a single line: the first line end is the last byte of the record.
         if memchr::memchr(self.line_end, read) == Some(read.len() - 1) {
             self.line += 1;
         } else {

@@ -226,7 +226,7 @@ unsafe fn backward_block<V: SimdVector, const N: usize, const B: usize>(
         for (block, sums) in sums.iter().enumerate() {
             for (register, sum) in sums.iter().enumerate() {
                 let offset = block * PANEL + register * V::WIDTH;
-                sum.where_positive(V::load(input.add(offset))).store(input_gradient.add(offset));
+                sum.keep_where_positive(V::load(input.add(offset))).store(input_gradient.add(offset));
             }
         }
     }

@@ -21,11 +21,11 @@ pub(crate) trait SimdTask {
 pub(crate) fn run<T: SimdTask>(instructions: InstructionSet, task: T) {
     match instructions {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the guard `is_supported` ensures that the processor supports AVX-512.
-        InstructionSet::Avx512 if instructions.is_supported() => unsafe { avx512(task) },
+        // SAFETY: the match guard `is_supported` ensures that the processor supports AVX-512.
+        InstructionSet::Avx512 if instructions.is_supported() => unsafe { run_with_avx512(task) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the guard `is_supported` ensures that the processor supports AVX2 and FMA.
-        InstructionSet::Avx2 if instructions.is_supported() => unsafe { avx2(task) },
+        // SAFETY: the match guard `is_supported` ensures that the processor supports AVX2 and FMA.
+        InstructionSet::Avx2 if instructions.is_supported() => unsafe { run_with_avx2(task) },
         // SAFETY: `Portable` consists of plain arrays, which need no special instructions.
         _ => unsafe { task.run_with::<Portable>() },
     }
@@ -33,14 +33,14 @@ pub(crate) fn run<T: SimdTask>(instructions: InstructionSet, task: T) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn avx2<T: SimdTask>(task: T) {
+unsafe fn run_with_avx2<T: SimdTask>(task: T) {
     // SAFETY: this function is compiled with AVX2 and FMA, which the register type `__m256` needs.
     unsafe { task.run_with::<__m256>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
-unsafe fn avx512<T: SimdTask>(task: T) {
+unsafe fn run_with_avx512<T: SimdTask>(task: T) {
     // SAFETY: this function is compiled with AVX-512, which the register type `__m512` needs.
     unsafe { task.run_with::<__m512>() }
 }

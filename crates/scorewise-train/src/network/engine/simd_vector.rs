@@ -23,7 +23,7 @@ pub(crate) trait SimdVector: Copy {
     /// The maximum of `self` and 0 in each lane; 0 where `self` is NaN.
     unsafe fn positive_part(self) -> Self;
     /// `self` in the lanes where `gate` > 0, and 0 in the other lanes.
-    unsafe fn where_positive(self, gate: Self) -> Self;
+    unsafe fn keep_where_positive(self, gate: Self) -> Self;
     /// The maximum of `self` and `minimum` in each lane; `minimum` where `self` is NaN.
     unsafe fn at_least(self, minimum: Self) -> Self;
     /// The sum of all lanes, added in a fixed order.
@@ -84,7 +84,7 @@ impl SimdVector for Portable {
         Portable(self.0.map(|x| if x > 0.0 { x } else { 0.0 }))
     }
     #[inline(always)]
-    unsafe fn where_positive(self, gate: Self) -> Self {
+    unsafe fn keep_where_positive(self, gate: Self) -> Self {
         Portable(std::array::from_fn(|k| if gate.0[k] > 0.0 { self.0[k] } else { 0.0 }))
     }
     #[inline(always)]
@@ -146,7 +146,7 @@ pub(crate) mod x86 {
             unsafe { _mm256_max_ps(self, _mm256_setzero_ps()) }
         }
         #[inline(always)]
-        unsafe fn where_positive(self, gate: Self) -> Self {
+        unsafe fn keep_where_positive(self, gate: Self) -> Self {
             // SAFETY: the caller guarantees that the processor supports AVX2.
             unsafe { _mm256_and_ps(self, _mm256_cmp_ps::<_CMP_GT_OQ>(gate, _mm256_setzero_ps())) }
         }
@@ -157,7 +157,8 @@ pub(crate) mod x86 {
         }
         #[inline(always)]
         unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
-            // SAFETY: the caller guarantees that the processor supports AVX2, that each of the 16 rows has 4 numbers, and that there is room.
+            // SAFETY: the caller guarantees that the processor supports AVX2, that each of the 16 rows has 4 numbers, and that `to`
+            // has room for the 4 columns.
             unsafe {
                 for half in [0, 8] {
                     let four = |at: usize| {
@@ -235,7 +236,7 @@ pub(crate) mod x86 {
             unsafe { _mm512_max_ps(self, _mm512_setzero_ps()) }
         }
         #[inline(always)]
-        unsafe fn where_positive(self, gate: Self) -> Self {
+        unsafe fn keep_where_positive(self, gate: Self) -> Self {
             // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe {
                 let above = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(gate, _mm512_setzero_ps());
@@ -251,7 +252,8 @@ pub(crate) mod x86 {
         /// bottleneck: only one of the processor's two execution ports for vector arithmetic can shuffle.
         #[inline(always)]
         unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
-            // SAFETY: the caller guarantees that the processor supports AVX-512, that each of the 16 rows has 4 numbers, and that there is room.
+            // SAFETY: the caller guarantees that the processor supports AVX-512, that each of the 16 rows has 4 numbers, and that `to`
+            // has room for the 4 columns.
             unsafe {
                 let mut fours = [_mm512_setzero_ps(); 4];
                 for (at, four) in fours.iter_mut().enumerate() {

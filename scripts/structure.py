@@ -2,7 +2,8 @@
 
 1. The arrows of the picture in ARCHITECTURE.md are the dependencies between the crates (`cargo metadata`).
 2. Every path in backquotes in ARCHITECTURE.md and CONTRIBUTING.md exists.
-3. No type name is declared twice in the crates, so that a name has one meaning.
+3. Every file that the documentation names has contents, and every name of code in backquotes (a function, type or constant) occurs in the sources.
+4. No type name is declared twice in the crates, so that a name has one meaning.
 
 Usage: python3 scripts/structure.py
 """
@@ -56,9 +57,22 @@ def missing_paths() -> list[str]:
                 folder = ROOT / heading.group(1) if heading else ROOT
             for path in re.findall(r"`([\w./-]+(?:\.(?:rs|py|md|toml|sh|js|css)|/))`", line):
                 candidates = [ROOT / path, folder / path, folder / "src" / path]
-                if not any(candidate.exists() for candidate in candidates):
+                if not any(candidate.is_dir() or candidate.is_file() and candidate.read_text().strip() for candidate in candidates):
                     missing.append(f"{name}:{number}: {path}")
     return missing
+
+
+def unknown_names() -> list[str]:
+    """Return the names of code that the documentation quotes but that no source file contains."""
+    command = ["git", "ls-files", "*.rs", "*.py", "*.js", "*.toml", "check"]
+    files = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    words = set(re.findall(r"[A-Za-z_]\w*", " ".join((ROOT / path).read_text() for path in files)))
+    unknown = []
+    for name in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
+        for number, line in enumerate((ROOT / name).read_text().splitlines(), 1):
+            for quoted in re.findall(r"`([A-Za-z_]\w*(?:::\w+)*!?)`", line):
+                unknown += [f"{name}:{number}: {quoted}" for part in quoted.rstrip("!").split("::") if part not in words]
+    return unknown
 
 
 def repeated_types() -> dict[str, list[str]]:
@@ -78,7 +92,8 @@ def main() -> int:
     actual, drawn = crate_dependencies(), drawn_dependencies()
     problems += [f"ARCHITECTURE.md has no arrow {a} --> {b}" for a, b in sorted(actual - drawn)]
     problems += [f"ARCHITECTURE.md has the arrow {a} --> {b}, but {a} does not depend on {b}" for a, b in sorted(drawn - actual)]
-    problems += [f"{path} does not exist" for path in missing_paths()]
+    problems += [f"{path} does not exist or is empty" for path in missing_paths()]
+    problems += [f"{name} occurs in no source file" for name in unknown_names()]
     problems += [f"the type name {name} is declared {len(files)} times: {', '.join(files)}" for name, files in repeated_types().items()]
     for problem in problems:
         print(problem)

@@ -175,7 +175,8 @@ fn peak_rate() -> f64 {
     2.0 * lanes * 12.0 * ROUNDS as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Whether no other thread uses the physical core. If none does, a `nop` after each multiply-add costs no time.
+/// Whether this thread has its physical core to itself. This is measured with a `nop` after each multiply-add, which costs no time unless
+/// another thread shares the core.
 fn is_undisturbed() -> bool {
     #[cfg(target_arch = "x86_64")]
     if is_avx512() {

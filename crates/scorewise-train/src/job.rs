@@ -48,7 +48,7 @@ pub struct Job {
 }
 
 impl Dataset {
-    /// Borrows the training and validation rows with this index in [`Dataset::splits`].
+    /// Borrows the training and validation rows of the split with this index in [`Dataset::splits`].
     ///
     /// # Panics
     /// If there is no split with this index.

@@ -20,7 +20,7 @@ pub enum Learner {
     Network(NetworkSettings),
 }
 
-/// A fitted model, which maps rows of features to logits. One or more members form an ensemble.
+/// A fitted model, which maps rows of features to logits, as a member of an ensemble. An ensemble has one or more members.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Member {
     /// A dense neural network.

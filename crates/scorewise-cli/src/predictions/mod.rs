@@ -267,7 +267,8 @@ fn read_two_classes(
         }
         let label_parser = match &mut label_parser {
             Some(label_parser) => label_parser,
-            // In tables written by `predict` the labels are 1 and 0, so `--positive` with the name of the positive class changes nothing.
+            // Tables written by `predict` have the labels 1 and 0 already. `--positive` with the name of the positive class is accepted and has no
+            // effect.
             None => {
                 let named = columns
                     .positive

@@ -200,7 +200,7 @@ pub fn read_options(arguments: &ReadArguments) -> Result<Reading, Failure> {
     };
     if let Some(both) = arguments.numeric.iter().find(|name| arguments.categorical.contains(name)) {
         let problem = format!("`{}` is also in --categorical", both.escape_debug());
-        return Err(Error::setting("numeric", problem, "name the column in one of the two options").into());
+        return Err(Error::setting("numeric", problem, "name the column in only one of the two options").into());
     }
     let with_kind =
         |names: &[String], kind: ColumnKind| names.iter().map(|name| (name.clone(), kind)).collect::<Vec<_>>();

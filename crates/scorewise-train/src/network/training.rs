@@ -222,8 +222,8 @@ impl<'a> NetworkTraining<'a> {
         for class in 0..self.outputs {
             let Some(prior) = priors.get(class).or(priors.first()) else { continue };
             let Some(best) = self.batch.best_threshold(score, class)? else { continue };
-            // The log-odds of the thresholds 0 and 1 are infinite, so the threshold is kept 1e-7 away from both. Closer probabilities cannot be
-            // distinguished in f32.
+            // The log-odds of the thresholds 0 and 1 are infinite, so the threshold is kept 1e-7 away from both. f32 numbers just below 1 are about
+            // 6e-8 apart.
             let threshold = best.threshold.clamp(1e-7, 1.0 - 1e-7);
             self.network.parameters[last.biases + class] += (log_odds(prior.mean()) - log_odds(threshold)) as f32;
         }

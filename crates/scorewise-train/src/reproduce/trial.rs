@@ -1,4 +1,4 @@
-//! A task of an experiment, and its result, which is called a trial.
+//! A `Task` is one run of an experiment; a `Trial` is the result of a task.
 
 use scorewise::sweep::{confusion, sweep};
 use scorewise::{CrossEntropy, Loss, Prior, Probabilities, Purpose, Rows, Score, ScoreLoss, stream};

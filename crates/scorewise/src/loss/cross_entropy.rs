@@ -35,7 +35,7 @@ impl CrossEntropy {
         if is_valid(positive) && is_valid(negative) && positive + negative > 0.0 {
             return Ok(CrossEntropy { positive, negative });
         }
-        let reason = format!("must be 0 or above and not both 0, not {positive} and {negative}");
+        let reason = format!("must both be at least 0, and one must be above 0; they are {positive} and {negative}");
         Err(Error::Setting { what: "class weights", reason })
     }
 

@@ -51,7 +51,7 @@ impl ScoreLoss {
         let refuse = |reason: String| Err(Error::Setting { what: "class counts", reason });
         if let Direction::Toward(ideal) = self.score.direction() {
             return refuse(format!(
-                "can be set only for a loss that is linear in the matrix; the loss of `{}` is its distance from {ideal}",
+                "can be set only for a loss that is linear in the confusion matrix; that of `{}` is not: it is the distance from {ideal}",
                 self.score
             ));
         }

@@ -192,7 +192,8 @@ mod tests {
 
     #[test]
     fn schema_depth_is_the_depth_of_the_deepest_element() {
-        // { 1: 1, 2: [ { 5: 2 }, { 5: 1 }, {}, {} ] }: a root with two children, the first of which has one child.
+        // Field 2 is the schema in depth-first order, and field 5 of an element is the number of its children: { 1: 1, 2: [ { 5: 2 }, { 5: 1 }, {},
+        // {} ] } is a root with two children, the first of which has one child.
         let bytes = [0x15, 2, 0x19, 0x4c, 0x55, 4, 0, 0x55, 2, 0, 0, 0, 0];
         assert_eq!(ThriftReader::new(&bytes).schema_depth(), Ok(3));
         let mut chain = vec![0x15, 2, 0x19, 0xfc, 200, 1];

@@ -148,8 +148,8 @@ impl TextLayout {
     }
 }
 
-/// Parses a number that may have thousands separators or a sign. NaN if the cell means a missing value; `None` if it is not a number or has
-/// another sign than `sign`.
+/// Parses a number that may have thousands separators and a sign such as % or $. NaN if the cell means a missing value; `None` if it is not a
+/// number, or if its sign is not `sign`.
 pub(in crate::table) fn number_or_missing(
     cell: &[u8],
     mark: u8,

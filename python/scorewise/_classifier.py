@@ -25,8 +25,9 @@ from ._report import Report
 class ScoreClassifier(ScoreEstimator):
     """Neural network classifier that is trained, in Rust, for the score it is evaluated by.
 
-    Accepts pandas, polars and pyarrow tables: categories are one-hot encoded, numbers are standardised, and missing values (NaN, None) are
-    passed to the network as indicators. NumPy arrays are tables of numbers. With two classes, ``classes_[1]`` is the positive class; it is
+    Accepts pandas, polars and pyarrow tables with numbers, categories, times and missing values (NaN, None). NumPy arrays are tables of numbers.
+    By default, five networks are cross-fitted: each is trained without one fold of the rows, and the threshold is chosen on the predictions for
+    rows that a network was not trained on. With two classes, ``classes_[1]`` is the positive class; it is
     predicted if its probability is above ``threshold_``.
 
     Parameters
@@ -40,26 +41,33 @@ class ScoreClassifier(ScoreEstimator):
     loss : {"sol", "exact", "ce", "weighted-ce"}, default="sol"
         The training loss: 1 − the score of the expected confusion matrix ("sol"), 1 − the exact expected score ("exact"), cross-entropy ("ce"), or
         cross-entropy with balanced classes ("weighted-ce").
-    recipe : {"plain", "strong"}, default="plain"
-        A set of defaults for the training parameters that are None; "strong" is meant for rare events.
-    hidden : sequence of int, default=(50, 20, 5)
-        The widths of the hidden layers; () gives a logistic regression.
-    batch : int or "full", default=None
-        The number of rows per optimisation step.
-    learning_rate : float, default=1e-3
+    recipe : {"default", "quick", "paper", "strong"}, default="default"
+        A set of defaults for the training parameters that are None: the best scores ("default"), one network in a fraction of the time
+        ("quick"), the settings of Marchetti et al. (2022) ("paper"), or settings for rare events in time series ("strong").
+    hidden : sequence of int, default=None
+        The widths of the hidden layers; () gives an additive model, or with ``bins=0`` a logistic regression.
+    batch : int, "auto" or "full", default=None
+        The number of rows per optimisation step; "auto" takes a 64th of the training rows, from 32 to 256.
+    learning_rate : float, default=None
         The learning rate of the optimiser.
     weight_decay : float, default=None
         The weight decay, decoupled from the gradient as in AdamW.
-    epochs, patience : int, default=500, 30
-        The maximum number of epochs, and the number of epochs without a lower validation loss after which training stops.
-    validation : float, default=1/3
-        The fraction of the rows, drawn at random from each class, that is used for early stopping and for choosing the threshold.
+    epochs, patience : int, default=None
+        The maximum number of epochs with each loss, and the number of epochs without a lower validation loss after which training stops.
+    cross_fit : int, default=None
+        The number of folds of the cross-fitting; 0 uses one set of validation rows instead.
+    validation : float, default=None
+        Without cross-fitting: the fraction of the rows, drawn at random from each class, that is used for early stopping and for choosing the
+        threshold.
+    bins : int, default=None
+        The maximum number of intervals into which the values of a number are divided; 0 only standardises numbers.
     ensemble : int, default=None
-        The number of networks whose probabilities are averaged.
+        The number of networks whose probabilities are averaged; with cross-fitting, for each fold.
     cross_entropy_first : bool, default=None
         Whether to train with cross-entropy before training with the loss of the score.
-    threshold : {"tuned", "centre"} or float, default=None
-        How the threshold is chosen: the best one on the validation rows ("tuned"), the centre of the prior ("centre"), or a fixed number.
+    threshold : {"auto", "tuned", "centre"} or float, default=None
+        How the threshold is chosen: the best one on the validation rows ("tuned"), the centre of the prior ("centre"), the better one of both
+        ("auto"), or a fixed number.
     multiclass : {"simplex", "one-versus-rest"}, default="simplex"
         How more than two classes are trained: as one decision among all classes ("simplex"), or as each class against the rest.
     optimiser : {"adam", "sgd"}, default="adam"
@@ -126,14 +134,16 @@ class ScoreClassifier(ScoreEstimator):
         prior: str | None = None,
         *,
         loss: str = "sol",
-        recipe: str = "plain",
-        hidden: Sequence[int] = (50, 20, 5),
+        recipe: str = "default",
+        hidden: Sequence[int] | None = None,
         batch: int | str | None = None,
-        learning_rate: float = 1e-3,
+        learning_rate: float | None = None,
         weight_decay: float | None = None,
-        epochs: int = 500,
-        patience: int = 30,
-        validation: float = 1 / 3,
+        epochs: int | None = None,
+        patience: int | None = None,
+        cross_fit: int | None = None,
+        validation: float | None = None,
+        bins: int | None = None,
         ensemble: int | None = None,
         cross_entropy_first: bool | None = None,
         threshold: str | float | None = None,
@@ -154,7 +164,9 @@ class ScoreClassifier(ScoreEstimator):
         self.weight_decay = weight_decay
         self.epochs = epochs
         self.patience = patience
+        self.cross_fit = cross_fit
         self.validation = validation
+        self.bins = bins
         self.ensemble = ensemble
         self.cross_entropy_first = cross_entropy_first
         self.threshold = threshold
@@ -326,8 +338,17 @@ class ScoreClassifier(ScoreEstimator):
     def _settings(self) -> dict[str, Any]:
         """Check the types of the parameters and return them as training options for the native module."""
         hidden = [self.hidden] if isinstance(self.hidden, Integral) else self.hidden
-        if isinstance(hidden, str) or not isinstance(hidden, Iterable):
-            raise ValueError(f"hidden must be the widths of the hidden layers, such as (50, 20, 5), not {self.hidden!r}")
+        if hidden is not None and (isinstance(hidden, str) or not isinstance(hidden, Iterable)):
+            raise ValueError(f"hidden must be the widths of the hidden layers, such as (64, 32), not {self.hidden!r}")
+
+        def whole(name: str, least: int) -> int | None:
+            value = getattr(self, name)
+            return None if value is None else _checks.whole(name, value, least)
+
+        def number(name: str, most: float) -> float | None:
+            value = getattr(self, name)
+            return None if value is None else _checks.number(name, value, 0, most)
+
         chosen: Any = self.threshold
         if not (chosen is None or isinstance(chosen, str)):
             chosen = _checks.number("threshold", chosen, 0, 1)
@@ -339,14 +360,16 @@ class ScoreClassifier(ScoreEstimator):
             "prior": None if self.prior is None else _checks.text("prior", self.prior),
             "loss": _checks.text("loss", self.loss),
             "recipe": _checks.text("recipe", self.recipe),
-            "hidden": [_checks.whole("hidden", width, 1) for width in hidden],
-            "batch": self.batch if self.batch is None or self.batch == "full" else _checks.whole("batch", self.batch, 1),
-            "learning_rate": _checks.number("learning_rate", self.learning_rate, 0, math.inf),
-            "weight_decay": None if self.weight_decay is None else _checks.number("weight_decay", self.weight_decay, 0, math.inf),
-            "epochs": _checks.whole("epochs", self.epochs, 1),
-            "patience": _checks.whole("patience", self.patience, 1),
-            "validation": _checks.number("validation", self.validation, 0, 1),
-            "ensemble": None if self.ensemble is None else _checks.whole("ensemble", self.ensemble, 1),
+            "hidden": None if hidden is None else [_checks.whole("hidden", width, 1) for width in hidden],
+            "batch": self.batch if self.batch is None or isinstance(self.batch, str) else _checks.whole("batch", self.batch, 1),
+            "learning_rate": number("learning_rate", math.inf),
+            "weight_decay": number("weight_decay", math.inf),
+            "epochs": whole("epochs", 1),
+            "patience": whole("patience", 1),
+            "cross_fit": whole("cross_fit", 0),
+            "validation": number("validation", 1),
+            "bins": whole("bins", 0),
+            "ensemble": whole("ensemble", 1),
             "warm_start": None if first is None else bool(first),
             "threshold": chosen,
             "multiclass": _checks.text("multiclass", self.multiclass),

@@ -244,15 +244,17 @@ def test_more_than_two_classes_keep_their_order(multiclass):
 
 def test_fit_sets_the_learned_attributes():
     X, y = rare_events()
-    model = sw.ScoreClassifier("f1", epochs=12, patience=12).fit(X, y)
+    model = sw.ScoreClassifier("f1", recipe="paper", epochs=12, patience=12).fit(X, y)
     assert model.n_iter_ == 12 == len(model.loss_curve_) == len(model.validation_curve_)
     assert np.isfinite(model.loss_curve_).all() and model.loss_curve_[-1] < model.loss_curve_[0]
     assert 0 < model.best_score_ <= 1 and 0 <= model.threshold_ <= 1
     assert isinstance(model.notes_, list) and isinstance(model.model_bytes_, bytes)
     assert not hasattr(model, "feature_names_in_")
-    ensemble = sw.ScoreClassifier("f1", epochs=12, ensemble=3).fit(X, y)
+    ensemble = sw.ScoreClassifier("f1", recipe="paper", epochs=12, ensemble=3).fit(X, y)
     assert ensemble.loss_curve_.shape == (ensemble.n_iter_, 3)
-    pretrained = sw.ScoreClassifier("f1", epochs=12, patience=12, cross_entropy_first=True).fit(X, y)
+    cross_fitted = sw.ScoreClassifier("f1", epochs=4, cross_fit=4, ensemble=2).fit(X, y)
+    assert cross_fitted.loss_curve_.shape[1] == 8
+    pretrained = sw.ScoreClassifier("f1", recipe="paper", epochs=12, patience=12, cross_entropy_first=True).fit(X, y)
     assert pretrained.n_iter_ == 24 and len(pretrained.loss_curve_) == 12
 
 
@@ -561,7 +563,11 @@ def fit_classifier(X=None, y=None, sample_weight=None, **settings):
         (dict(hidden="50,20"), "hidden must be the widths"),
         (dict(hidden=(5, 0)), "hidden: must be a whole number of 1 or more, not 0"),
         (dict(batch=0), "batch: must be a whole number"),
-        (dict(batch="all"), "batch: must be a whole number"),
+        (dict(batch="all"), "batch: `all` is not a number of rows"),
+        (dict(bins=-1), "bins: must be a whole number"),
+        (dict(bins=5000), "bins: must be at most 1024, not 5000"),
+        (dict(cross_fit=1), "cross_fit: 1 is not a valid number of folds"),
+        (dict(recipe="weak"), "recipe: there is no `weak`"),
         (dict(epochs=-1), "epochs: must be a whole number"),
         (dict(epochs=2.5), "epochs: must be a whole number"),
         (dict(patience=0), "patience: must be a whole number"),

@@ -3,6 +3,7 @@
 The example `onnx_case` of the trainer crate, which `./check` builds, writes models of many shapes with rows and the native predictions.
 """
 
+import bisect
 import csv
 import datetime
 import itertools
@@ -179,7 +180,35 @@ def encode(encoder, rows):
     def standardise(x, scale):
         return min(max((x - scale["mean"]) / scale["deviation"], -1e6), 1e6)
 
+    def encode_binned_cell(column, cell):
+        missing = cell == ""
+        if column["coding"] == "levels":
+            levels = column["levels"]
+            if missing:
+                return len(levels) + (1 if column["missing"] else 0)
+            known = [float(level) == float(cell) if column["kind"] == "number" else level == cell for level in levels]
+            return known.index(True) if any(known) else len(levels)
+        assert column["coding"] == "knots"
+        knots, own = column["knots"], column["own"]
+        if missing and column["missing"]:
+            return len(knots) + len(own)
+        if missing:
+            x = column["median"]
+        elif column["kind"] == "time":
+            t = seconds_since_1970(cell)
+            x = {"hour": t % 86400 / 3600, "weekday": (t // 86400 + 3) % 7, "yearday": t % 31556952 // 86400}[column["part"]]
+        else:
+            x = {"true": 1.0, "false": 0.0}[cell] if column["kind"] == "boolean" else float(cell)
+        if not missing and x in own:
+            return len(knots) + own.index(x)
+        after = bisect.bisect_right(knots, x)
+        if after in (0, len(knots)):
+            return max(after - 1, 0)
+        return after - 1 + (x - knots[after - 1]) / (knots[after] - knots[after - 1])
+
     def encode_cell(column, cell):
+        if column["coding"] in ("knots", "levels"):
+            return [encode_binned_cell(column, cell)]
         missing, indicator = cell == "", [1.0 if cell == "" else 0.0] if column["indicator"] else []
         if column["coding"] == "number":
             if missing:
@@ -235,12 +264,13 @@ def test_encoding_example_in_the_documentation_follows_its_formulas():
 @pytest.mark.parametrize(
     "setup", [["--split", "random"], ["--split", "time", "--lags", "2"], ["--split", "group:station", "--lags", "2"]], ids=["rows", "lags", "groups"]
 )
-def test_rows_encoded_as_documented_give_the_predictions_of_predict(tmp_path, setup):
+@pytest.mark.parametrize("recipe", ["default", "paper"])
+def test_rows_encoded_as_documented_give_the_predictions_of_predict(tmp_path, setup, recipe):
     write_storm_table(tmp_path / "train.csv", 1500, seed=1)
     write_storm_table(tmp_path / "new.csv", 700, seed=2)
     model, exported, predictions = tmp_path / "m.scorewise", tmp_path / "m.onnx", tmp_path / "p.csv"
     options = ["--target", "storm", "--positive", "1", "--score", "tss", "--ordinal", "size=small<medium<large", "--categorical", "code"]
-    options += ["--epochs", "30", "--replicates", "10", "--report", "none"]
+    options += ["--epochs", "30", "--replicates", "10", "--report", "none", "--recipe", recipe]
     for arguments in (
         ["train", tmp_path / "train.csv", *options, *setup, "-o", model],
         ["predict", model, tmp_path / "new.csv", "-o", predictions],
@@ -254,8 +284,12 @@ def test_rows_encoded_as_documented_give_the_predictions_of_predict(tmp_path, se
     matrix = encode(encoder, rows)
     assert matrix.shape == (len(rows), len(features))
     codings = {column["coding"] for column in encoder["inputs"]}
-    assert codings == {"number", "onehot", "ordinal", "time"}
-    assert any(column.get("rest") for column in encoder["inputs"]) and all(f"time {cycle} {wave}" in features for cycle in ("day", "week", "year") for wave in ("sin", "cos"))
+    if recipe == "default":
+        assert codings == {"knots", "levels"}
+        assert {"time hour", "time weekday", "time day of the year"} <= set(features)
+    else:
+        assert codings == {"number", "onehot", "ordinal", "time"} and any(column.get("rest") for column in encoder["inputs"])
+        assert all(f"time {cycle} {wave}" in features for cycle in ("day", "week", "year") for wave in ("sin", "cos"))
 
     session = onnxruntime.InferenceSession(exported, providers=["CPUExecutionProvider"])
     probability, label = session.run(["probability", "label"], {"x": matrix})

@@ -102,7 +102,7 @@ def test_estimators_report_on_given_rows() -> None:
 
     X, y = make_classification(900, weights=[0.8], random_state=1)
     names = np.array(["calm", "storm"])[y]
-    model = sw.ScoreClassifier("f1", epochs=15, ensemble=2).fit(X[:600], names[:600])
+    model = sw.ScoreClassifier("f1", recipe="paper", epochs=15, ensemble=2).fit(X[:600], names[:600])
     document = model.report(X[600:], names[600:], replicates=20).document
     confusion = sw.sweep(names[600:], model.predict_proba(X[600:])[:, 1], positive="storm").at(model.threshold_)
     assert document["result"]["confusion"] == {name: int(count) for name, count in zip(confusion._fields, confusion, strict=True)}

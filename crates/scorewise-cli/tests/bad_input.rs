@@ -199,8 +199,12 @@ fn only_the_most_frequent_of_many_categories_are_used() {
     let text: String = std::iter::once("name,x,y\n".into()).chain((0..200_000).map(row)).collect();
     folder.write("t.csv", text);
     folder.works(
-        &[&train("t.csv", "y")[..], &["--keep", "name", "--batch", "1024"]].concat()[..],
+        &[&train("t.csv", "y")[..], &["--keep", "name", "--batch", "1024", "--recipe", "paper"]].concat()[..],
         "note: column `name`: 78294 levels: the 64 most frequent",
+    );
+    folder.works(
+        &[&train("t.csv", "y")[..], &["--keep", "name", "--batch", "1024", "--ensemble", "1"]].concat()[..],
+        " levels, each with fewer than 3 training rows: all are treated as one",
     );
 }
 

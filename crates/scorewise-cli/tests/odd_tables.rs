@@ -65,6 +65,9 @@ fn semicolons_decimal_commas_and_minus_200_as_missing_are_read() {
     let result = train("semicolons", &text, &arguments);
     assert!(result["test"]["scores"]["tss"]["value"].as_f64().unwrap() > 0.5, "{result}");
     let features = result["features"].to_string();
+    assert!(features.contains("\"pm2.5\"") && features.contains("cbwd"), "{features}");
+    let dense = train("semicolons", &text, &[&arguments[..], &["--recipe", "paper"]].concat());
+    let features = dense["features"].to_string();
     assert!(features.contains("pm2.5 missing") && features.contains("cbwd = NW"), "{features}");
 }
 

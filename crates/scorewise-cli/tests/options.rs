@@ -252,14 +252,14 @@ fn options_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn more_than_two_classes_take_no_threshold_and_have_a_default_score() {
+fn more_than_two_classes_take_only_a_tuned_threshold_and_have_a_default_score() {
     let folder = with_table("options-classes");
     let assert_refused_for_three_classes =
         |more: &[&str], parts: &[&str]| assert_refused(&folder, &train("kind", more), parts);
-    for threshold in ["tuned", "centre", "0.4"] {
+    for threshold in ["centre", "0.4"] {
         let parts = [
             "--threshold: applies to two classes, but the target has 3",
-            "the class with the greatest probability is predicted",
+            "write `tuned`, which finds one factor for each class",
         ];
         assert_refused_for_three_classes(&["--score", "macro(f1)", "--threshold", threshold], &parts);
     }
@@ -271,6 +271,25 @@ fn more_than_two_classes_take_no_threshold_and_have_a_default_score() {
     assert_works(&folder, &train("kind", &["--multiclass", "one-versus-rest", "--prior", "uniform"]), &[]);
     assert_works(&folder, &train("kind", &["--multiclass", "simplex"]), &["note: the score is tss"]);
     assert_works(&folder, &train("kind", &["--positive", "high", "--threshold", "0.4"]), &[]);
+    assert_works(&folder, &train("kind", &["--score", "macro(f1)", "--threshold", "tuned"]), &[]);
+}
+
+#[test]
+fn cross_fitting_takes_a_valid_number_of_folds() {
+    let folder = with_table("options-cross-fit");
+    assert_refused(&folder, &train("y", &["--cross-fit", "1"]), &["--cross-fit: 1 is not a valid number of folds"]);
+    let parts = ["--cross-fit: 600 is not a valid number of folds", "give 2 to 100, or 0"];
+    assert_refused(&folder, &train("y", &["--cross-fit", "600"]), &parts);
+    let parts = ["--validation: with cross-fitting", "write `--cross-fit 0`"];
+    assert_refused(&folder, &train("y", &["--cross-fit", "3", "--validation", "0.2"]), &parts);
+    assert_works(&folder, &train("y", &["--validation", "0.2"]), &[]);
+    assert_works(&folder, &train("y", &["--cross-fit", "3", "--split", "time"]), &[]);
+    assert_works(&folder, &train("y", &["--cross-fit", "3", "--split", "group:noise"]), &[]);
+    fs::write(folder.0.join("t.csv"), "x,y\n".to_string() + &"1,0\n2,0\n3,0\n".repeat(10) + "4,1\n5,1\n6,1\n7,1\n")
+        .unwrap();
+    let parts = ["--cross-fit: 9 folds, but the class `1` has only"];
+    assert_refused(&folder, &train("y", &["--cross-fit", "9"]), &parts);
+    assert_works(&folder, &train("y", &[]), &["3 folds instead of 5, because there are few rows of a class"]);
 }
 
 /// The table of `rows` with three more columns that leak the target: a number, a word, and a date that is missing for one class.

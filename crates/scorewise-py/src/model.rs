@@ -60,7 +60,7 @@ pub fn train(
     }
     let options = TrainingOptions::from_json(options).map_err(value_error)?;
     let mut plan = Plan::new(TARGET, "f1".parse().map_err(to_py_error)?);
-    options.apply(&mut plan, ("plain", Recipe::PLAIN)).map_err(to_py_error)?;
+    options.apply(&mut plan, ("default", Recipe::DEFAULT)).map_err(to_py_error)?;
     plan.test = 0.0;
     plan.weight = weights.is_some().then(|| WEIGHT.into());
     plan.positive = (classes.len() == 2).then(|| classes[1].clone());

@@ -499,6 +499,7 @@ fn encoders_are_unchanged_after_a_json_round_trip() {
         column: "age".into(),
         kind: ColumnKind::Number,
         lag: 1,
+        part: None,
         coding: ColumnEncoding::Number { mean: 1.5, deviation: 2.0, indicator: true },
     };
     assert_eq!(
@@ -510,7 +511,7 @@ fn encoders_are_unchanged_after_a_json_round_trip() {
 #[test]
 fn invalid_encoders_are_refused() {
     let encoder = |kind, lag, coding| Encoder {
-        inputs: vec![InputColumn { column: "x".into(), kind, lag, coding }],
+        inputs: vec![InputColumn { column: "x".into(), kind, lag, part: None, coding }],
         order: RowOrder::default(),
     };
     let plain = |mean, deviation| ColumnEncoding::Number { mean, deviation, indicator: false };

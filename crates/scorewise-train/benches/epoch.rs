@@ -9,16 +9,20 @@
 //! a loop that has a `nop` after each multiply-add. The report covers all rounds, and separately the rounds without another thread on the core.
 
 use std::hint::black_box;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
-use scorewise::{InstructionSet, Logits, Rows, Score, ScoreLoss};
+use scorewise::{CrossEntropy, InstructionSet, Logits, Loss, Rows, Score, ScoreLoss};
+use scorewise_table::encode::BinnedColumn;
 use scorewise_train::Matrix;
-use scorewise_train::network::{Adam, Engine, Network, NetworkShape};
+use scorewise_train::fit::{Epoch, Sample};
+use scorewise_train::network::{Adam, BatchSize, Engine, HiddenLayers, Network, NetworkSettings, NetworkShape, fit};
 
 fn main() {
     for (name, inputs, hidden, steps, validation, score) in [
         ("Adult network 48-50-20-5-1", 48, &[50, 20, 5][..], 16_086, 8043, "f1"),
         ("pollution network 8-15-8-1", 8, &[15, 8][..], 8736, 4368, "tss"),
+        ("the layers after the first of a network 64-32-1", 64, &[32][..], 16_086, 8043, "f1"),
     ] {
         println!("{name}, {steps} training rows + {validation} validation rows, one thread");
         for batch in [32, 64, 256, 1024, steps] {
@@ -49,6 +53,65 @@ fn main() {
             }
         }
     }
+    for batch in [256, 1024] {
+        compare_first_layers(batch);
+    }
+}
+
+/// Compares an epoch of the network 64-32 on binned columns, through a look-up layer, with an epoch of the same network on the same columns as
+/// a dense matrix of piecewise-linear inputs. Both run the real training loop with the same settings, alternating.
+fn compare_first_layers(batch: usize) {
+    const COLUMNS: usize = 14;
+    const BINS: usize = 48;
+    const ROWS: usize = 20_000;
+    let mut random = 3u64;
+    let mut next = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 40) as f32 / (1 << 24) as f32
+    };
+    let positions: Vec<f32> = (0..ROWS * COLUMNS).map(|_| next() * BINS as f32).collect();
+    let labels: Vec<u32> = positions.chunks(COLUMNS).map(|row| u32::from(row[0] + row[1] > 60.0)).collect();
+    let piecewise_linear: Vec<f32> = positions
+        .iter()
+        .flat_map(|position| (0..BINS).map(move |bin| (position - bin as f32).clamp(0.0, 1.0)))
+        .collect();
+    let knots: Vec<f32> = (0..=BINS).map(|knot| 2.0 * knot as f32 / BINS as f32 - 1.0).collect();
+    let columns = vec![BinnedColumn { knots, own: Vec::new(), levels: 0 }; COLUMNS];
+    let binned = Matrix::new(COLUMNS, &positions).expect("complete rows");
+    let dense = Matrix::new(COLUMNS * BINS, &piecewise_linear).expect("complete rows");
+    let (validation, training): (Vec<u32>, Vec<u32>) = (0..ROWS as u32).partition(|row| row % 5 == 0);
+    let settings = NetworkSettings {
+        hidden: HiddenLayers::new(vec![64, 32]).expect("widths"),
+        batch: BatchSize::Rows(batch),
+        epochs: 3,
+        ..NetworkSettings::default()
+    };
+    let objective = Loss::CrossEntropy(CrossEntropy::plain()).into();
+    let epoch_seconds = |matrix: &Matrix, binned: Option<&[BinnedColumn]>| {
+        let (training, validation) = (&training[..], &validation[..]);
+        let sample = Sample { matrix, binned, labels: &labels, classes: 2, weights: None, training, validation };
+        let mut times = vec![Instant::now()];
+        let watch = &mut |_: usize, _: &Epoch| {
+            times.push(Instant::now());
+            ControlFlow::Continue(())
+        };
+        fit(&settings, &objective, 1, &sample, 1, watch).expect("training");
+        // The first epoch includes the initialisation.
+        (times[times.len() - 1] - times[1]).as_secs_f64() / (times.len() - 2) as f64
+    };
+    let mut rounds: Vec<[f64; 2]> =
+        (0..15).map(|_| [epoch_seconds(&binned, Some(&columns)), epoch_seconds(&dense, None)]).collect();
+    let median = |of: &dyn Fn(&[f64; 2]) -> f64, rounds: &mut Vec<[f64; 2]>| {
+        rounds.sort_by(|a, b| of(a).total_cmp(&of(b)));
+        of(&rounds[rounds.len() / 2])
+    };
+    let [look_up, dense] = [0, 1].map(|which| 1e3 * median(&|round| round[which], &mut rounds));
+    let ratio = median(&|round| round[1] / round[0], &mut rounds);
+    let (low, high) = (rounds[0][1] / rounds[0][0], rounds[rounds.len() - 1][1] / rounds[rounds.len() - 1][0]);
+    println!("epoch of a network 64-32 over {COLUMNS} columns × {BINS} bins, 16000 + 4000 rows, batches of {batch}");
+    println!(
+        "  look-up layer {look_up:.1} ms, dense piecewise-linear inputs {dense:.1} ms: {ratio:.1} × ({low:.1} to {high:.1}; target: 5)"
+    );
 }
 
 /// Minimum number of rounds of a measurement.

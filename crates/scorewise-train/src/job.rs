@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use scorewise_table::Matrix;
+use scorewise_table::encode::BinnedColumn;
 use serde::{Deserialize, Serialize};
 
 use crate::fit::{Objective, Sample};
@@ -13,6 +14,8 @@ use crate::learner::Learner;
 pub struct Dataset {
     /// The features. Cloning the matrix does not copy them.
     pub matrix: Matrix,
+    /// The positions of each column if the columns of the matrix are binned; `None` if the matrix holds numbers to multiply by weights.
+    pub binned: Option<Arc<[BinnedColumn]>>,
     /// The class of each row, counted from 0. With two classes, 1 is the positive class.
     pub labels: Arc<[u32]>,
     /// Number of classes.
@@ -57,6 +60,7 @@ impl Dataset {
         let RowSplit { training, validation } = &self.splits[split];
         Sample {
             matrix: &self.matrix,
+            binned: self.binned.as_deref(),
             labels: &self.labels,
             classes: self.classes,
             weights: self.weights.as_deref(),

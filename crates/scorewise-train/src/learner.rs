@@ -35,6 +35,9 @@ pub enum MemberDescription {
     Network {
         /// The number of inputs, the number of units of each hidden layer, and the number of outputs.
         widths: Vec<usize>,
+        /// The number of positions of each input if the first layer is a look-up layer; empty if it is dense.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        positions: Vec<usize>,
     },
 }
 
@@ -106,6 +109,14 @@ impl Member {
         }
     }
 
+    /// Number of positions of each input; empty if the inputs are not binned.
+    #[must_use]
+    pub fn positions(&self) -> &[usize] {
+        match self {
+            Member::Network(network) => network.shape().positions(),
+        }
+    }
+
     /// Number of logits that the member computes for a row: 1 for two classes, otherwise the number of classes.
     #[must_use]
     pub fn outputs(&self) -> usize {
@@ -147,7 +158,10 @@ impl Member {
     #[must_use]
     pub fn description(&self) -> MemberDescription {
         match self {
-            Member::Network(network) => MemberDescription::Network { widths: network.shape().widths().to_vec() },
+            Member::Network(network) => MemberDescription::Network {
+                widths: network.shape().widths().to_vec(),
+                positions: network.shape().positions().to_vec(),
+            },
         }
     }
 
@@ -173,14 +187,19 @@ impl Member {
     pub(crate) fn add_to_graph(&self, graph: &mut GraphBuilder, name: &str) -> String {
         match self {
             Member::Network(network) => {
-                let layers = network.to_layers();
+                let (layers, positions) = (network.to_layers(), network.shape().positions());
                 let (mut from, last) = ("x".to_owned(), layers.len() - 1);
                 for (number, layer) in layers.iter().enumerate() {
                     let name = format!("{name}.layer.{number}");
-                    let weight =
-                        graph.floats(&format!("{name}.weight"), &[layer.outputs, layer.inputs], &layer.weights);
                     let bias = graph.floats(&format!("{name}.bias"), &[layer.outputs], &layer.biases);
-                    from = graph.node("Gemm", &[&from, &weight, &bias], &name, &[("transB", 1)]);
+                    from = if number == 0 && !positions.is_empty() {
+                        let sums = graph.look_up(&name, positions, layer);
+                        graph.node("Add", &[&sums, &bias], &name, &[])
+                    } else {
+                        let shape = [layer.outputs, layer.inputs];
+                        let weight = graph.floats(&format!("{name}.weight"), &shape, &layer.weights);
+                        graph.node("Gemm", &[&from, &weight, &bias], &name, &[("transB", 1)])
+                    };
                     if number < last {
                         from = graph.node("Relu", &[&from], &format!("{name}.relu"), &[]);
                     }
@@ -196,19 +215,22 @@ impl MemberDescription {
     /// with the number of tensors in the file before memory is allocated.
     pub(crate) fn tensor_count(&self) -> std::result::Result<usize, String> {
         match self {
-            MemberDescription::Network { widths } => shape(widths).map(|shape| 2 * (shape.widths().len() - 1)),
+            MemberDescription::Network { widths, positions } => {
+                shape(widths, positions).map(|shape| 2 * (shape.widths().len() - 1))
+            }
         }
     }
 
     /// Names and shapes of the tensors that the member needs.
     pub(crate) fn expected_tensors(&self) -> Vec<(String, Vec<usize>)> {
         match self {
-            MemberDescription::Network { widths } => {
+            MemberDescription::Network { widths, positions } => {
+                let Ok(shape) = shape(widths, positions) else { return Vec::new() };
                 let tensors = |(number, pair): (usize, &[usize])| {
                     let [weight, bias] = tensor_names(number);
                     [(weight, vec![pair[1], pair[0]]), (bias, vec![pair[1]])]
                 };
-                widths.windows(2).enumerate().flat_map(tensors).collect()
+                shape.dense_widths().windows(2).enumerate().flat_map(tensors).collect()
             }
         }
     }
@@ -216,16 +238,16 @@ impl MemberDescription {
     /// Builds the member from its tensors, which must have the names and shapes that `expected_tensors` returns.
     pub(crate) fn member(&self, mut tensors: HashMap<String, Vec<f32>>) -> std::result::Result<Member, String> {
         match self {
-            MemberDescription::Network { widths } => {
+            MemberDescription::Network { widths, positions } => {
                 let mut take =
                     |name: &str| tensors.remove(name).ok_or_else(|| format!("the tensor `{name}` is missing"));
                 let mut layers = Vec::new();
-                for (number, pair) in widths.windows(2).enumerate() {
+                for (number, pair) in shape(widths, positions)?.dense_widths().windows(2).enumerate() {
                     let [weight, bias] = tensor_names(number);
                     let (weights, biases) = (take(&weight)?, take(&bias)?);
                     layers.push(Dense { inputs: pair[0], outputs: pair[1], weights, biases });
                 }
-                let network = Network::from_layers(&layers).ok_or("its layers do not fit each other")?;
+                let network = Network::from_layers(positions, &layers).ok_or("its layers do not fit each other")?;
                 Ok(Member::Network(network))
             }
         }
@@ -259,9 +281,13 @@ fn tensor_names(layer: usize) -> [String; 2] {
     ["weight", "bias"].map(|name| format!("layer.{layer}.{name}"))
 }
 
-fn shape(widths: &[usize]) -> std::result::Result<NetworkShape, String> {
+fn shape(widths: &[usize], positions: &[usize]) -> std::result::Result<NetworkShape, String> {
     let shape = match widths {
-        [inputs, hidden @ .., outputs] => NetworkShape::new(*inputs, hidden, *outputs),
+        [inputs, hidden @ .., outputs] if positions.is_empty() => NetworkShape::new(*inputs, hidden, *outputs),
+        [inputs, hidden @ .., outputs] if positions.len() == *inputs => {
+            NetworkShape::look_up(positions.to_vec(), hidden, *outputs)
+        }
+        [_, _, ..] => return Err(format!("{} inputs have {} numbers of positions", widths[0], positions.len())),
         _ => None,
     };
     shape.ok_or_else(|| "a network needs at least two widths, and none may be 0".into())

@@ -36,6 +36,8 @@ fn reference_outputs(widths: &[usize], parameters: &[f64], input: &[f64]) -> Vec
 struct EngineCase {
     network: Network,
     matrix: Matrix,
+    /// The widths of the dense layers that compute the same: a look-up layer has one input for each position.
+    widths: Vec<usize>,
     inputs: Vec<f64>,
     labels: Vec<bool>,
     order: Vec<u32>,
@@ -56,7 +58,39 @@ fn case(hidden: &[usize], inputs: usize, rows: usize, seed: u64) -> EngineCase {
     let inputs =
         order.iter().flat_map(|row| values[*row as usize * inputs..][..inputs].to_vec()).map(f64::from).collect();
     let labels = order.iter().map(|row| labels[*row as usize]).collect();
-    EngineCase { network, matrix, inputs, labels, order }
+    let widths = network.shape().widths().to_vec();
+    EngineCase { network, matrix, widths, inputs, labels, order }
+}
+
+/// A network whose first layer is a look-up layer; column c has c + 1 positions. Two thirds of the values lie between two positions.
+fn look_up_case(hidden: &[usize], columns: usize, rows: usize, seed: u64) -> EngineCase {
+    let mut random = TestRandom(seed);
+    let positions: Vec<usize> = (1..=columns).collect();
+    let sum: usize = positions.iter().sum();
+    let mut network = Network::glorot(NetworkShape::look_up(positions.clone(), hidden, 1).unwrap(), seed);
+    for index in network.parameter_indices() {
+        network.parameters[index] += 0.05 * random.next() as f32;
+    }
+    let mut values: Vec<f32> = Vec::new();
+    for row in 0..rows {
+        for (column, positions) in positions.iter().enumerate() {
+            let position = (0.5 + 0.5 * random.next()) * (positions - 1) as f64;
+            values.push(if (row + column) % 3 > 0 { position } else { position.round() } as f32);
+        }
+    }
+    let labels: Vec<bool> = (0..rows).map(|_| random.next() > 0.3).collect();
+    let order: Vec<u32> = (0..rows as u32).rev().filter(|row| row % 7 != 3).collect();
+    let matrix = Matrix::new(columns, &values).unwrap();
+    let mut inputs = Vec::new();
+    for row in &order {
+        for (column, positions) in positions.iter().enumerate() {
+            let position = f64::from(values[*row as usize * columns + column]);
+            inputs.extend((0..*positions).map(|at| (1.0 - (position - at as f64).abs()).max(0.0)));
+        }
+    }
+    let labels = order.iter().map(|row| labels[*row as usize]).collect();
+    let widths = [&[sum], hidden, &[1]].concat();
+    EngineCase { network, matrix, widths, inputs, labels, order }
 }
 
 fn shapes() -> Vec<(Vec<usize>, usize, usize)> {
@@ -73,11 +107,12 @@ fn shapes() -> Vec<(Vec<usize>, usize, usize)> {
 
 #[test]
 fn logits_agree_with_an_f64_computation() {
-    for (hidden, inputs, rows) in shapes() {
-        let case = case(&hidden, inputs, rows, 3);
+    let dense = shapes().into_iter().map(|(hidden, inputs, rows)| case(&hidden, inputs, rows, 3));
+    let look_up = shapes().into_iter().map(|(hidden, inputs, rows)| look_up_case(&hidden, inputs.min(20), rows, 3));
+    for case in dense.chain(look_up) {
         let parameters: Vec<f64> =
             case.network.parameter_indices().iter().map(|index| f64::from(case.network.parameters[*index])).collect();
-        let widths = case.network.shape().widths();
+        let (widths, inputs) = (&case.widths, case.widths[0]);
         for instructions in InstructionSet::supported() {
             let mut logits = vec![0.0; case.order.len()];
             Engine::with_instructions(instructions, case.network.shape()).forward(
@@ -91,7 +126,8 @@ fn logits_agree_with_an_f64_computation() {
                     reference_outputs(widths, &parameters, &case.inputs[row * inputs..(row + 1) * inputs])[0];
                 assert!(
                     (f64::from(*logit) - expected).abs() < 1e-5,
-                    "{instructions:?}, {hidden:?}, row {row}: {logit} for {expected}"
+                    "{instructions:?}, {:?}, row {row}: {logit} for {expected}",
+                    case.network.shape()
                 );
             }
         }
@@ -121,10 +157,12 @@ fn gradient_of_every_layer_loss_and_prior_matches_central_differences() {
     for prior in priors {
         losses.push(Loss::Score(ScoreLoss::new(score("f1"), prior.parse().unwrap())));
     }
-    for (hidden, inputs, rows) in [(vec![6, 4, 3], 5, 60), (vec![], 4, 50), (vec![9], 3, 45)] {
-        // The exact loss is not differentiable where two rows have the same logit. With this seed no two rows have the same logit.
-        let case = case(&hidden, inputs, rows, 16);
-        let widths = case.network.shape().widths();
+    // The exact loss is not differentiable where two rows have the same logit. With these seeds no two rows have nearly the same logit.
+    let dense = [(vec![6, 4, 3], 5, 60), (vec![], 4, 50), (vec![9], 3, 45)];
+    let cases = dense.iter().map(|(hidden, inputs, rows)| case(hidden, *inputs, *rows, 16));
+    let look_up = [(vec![6, 4, 3], 5, 60), (vec![], 4, 50), (vec![17], 3, 45)];
+    for case in cases.chain(look_up.iter().map(|(hidden, columns, rows)| look_up_case(hidden, *columns, *rows, 11))) {
+        let (widths, inputs) = (&case.widths, case.widths[0]);
         let indices = case.network.parameter_indices();
         let parameters: Vec<f64> = indices.iter().map(|index| f64::from(case.network.parameters[*index])).collect();
         for loss in &losses {
@@ -159,7 +197,8 @@ fn gradient_of_every_layer_loss_and_prior_matches_central_differences() {
                     let got = f64::from(gradient[*index]);
                     assert!(
                         (got - expected).abs() <= 2e-4 * largest,
-                        "{instructions:?}, {hidden:?}, {loss:?}: {got} for {expected}"
+                        "{instructions:?}, {:?}, {loss:?}: {got} for {expected}",
+                        case.network.shape()
                     );
                 }
                 indices.iter().for_each(|index| gradient[*index] = 0.0);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use scorewise_table::encode::{ColumnEncoding, Encoder, InputColumn};
 use scorewise_table::groups::RowOrder;
 use scorewise_table::output::{OutputKind, Outputs};
-use scorewise_table::table::{ColumnKind, Reading};
+use scorewise_table::table::{Category, Column, ColumnKind, Reading, Table, Values};
 use scorewise_table::target::{LabelRule, Target};
 use scorewise_train::Location;
 use scorewise_train::learner::Member;
@@ -91,6 +91,7 @@ fn the_documented_example_matches_the_written_file() {
         column: column.into(),
         kind: ColumnKind::Number,
         lag: 0,
+        part: None,
         coding: ColumnEncoding::Number { mean, deviation, indicator: false },
     };
     let classes = vec!["quiet".to_owned(), "storm".to_owned()];
@@ -104,7 +105,7 @@ fn the_documented_example_matches_the_written_file() {
         },
         target: Target { column: "state".into(), rule: LabelRule::Classes(classes.clone()), lead: 1 },
         classes,
-        members: vec![Member::Network(Network::from_layers(&[layer]).unwrap())],
+        members: vec![Member::Network(Network::from_layers(&[], &[layer]).unwrap())],
         score: "tss".into(),
         prior: Some("cosine:0.5,0.1".into()),
         loss: "sol".into(),
@@ -243,7 +244,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let mut changed = new.clone();
     let key = br#"\"format\":"#;
     let offset = changed.windows(key.len()).position(|bytes| bytes == key).unwrap() + key.len();
-    assert_eq!(changed[offset], b'2');
+    assert_eq!(changed[offset], b'3');
     changed[offset] = b'1';
     assert!(load_error(&changed).contains("is damaged: its checksum does not match"));
     assert!(load_error(&crate::models::with_checksum(changed)).contains(mismatch));
@@ -254,20 +255,34 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
         header["__metadata__"]["cheeksum"] = json!("0123456789abcdef");
     });
     assert!(load_error(&renamed).contains(mismatch), "{}", load_error(&renamed));
-    // A file of format 2 is refused if it has no checksum, or a checksum that is too long.
+    // A file of format 3 is refused if it has no checksum, or a checksum that is too long.
     let without = edited(&new, |_, header| {
         header["__metadata__"].as_object_mut().unwrap().remove("checksum");
     });
-    assert!(load_error(&without).contains("is damaged: a file of format 2 must have a checksum"));
+    assert!(load_error(&without).contains("is damaged: a file of format 3 must have a checksum"));
     let long = edited(&new, |_, header| header["__metadata__"]["checksum"] = json!("0123456789abcdef0"));
     assert!(load_error(&long).contains("its checksum does not match"));
+}
+
+#[test]
+fn a_file_of_format_2_loads_and_predicts_the_same() {
+    let model = Model::from_bytes("m.scorewise", include_bytes!("data/format-2.scorewise")).unwrap();
+    let colours = Category { codes: vec![0, 1, 0], levels: vec!["red".into(), "blue".into()] };
+    let columns = vec![
+        Column { name: "x".into(), values: Values::Number(vec![1.288, -0.037, -0.962]) },
+        Column { name: "colour".into(), values: Values::Category(colours) },
+    ];
+    let matrix = model.encoder.encode(&Table { columns, ..Table::default() }).unwrap().matrix;
+    let probabilities = Predictor::new(&model).probabilities(&matrix, |_| Location::default()).unwrap();
+    // Printed by the program that wrote the file.
+    assert_eq!(probabilities, [0.7640469226466888, 0.37032562796135765, 0.4021134463084828]);
 }
 
 #[test]
 fn a_newer_format_asks_for_an_update() {
     let refused = error_after_editing(|text| *text = json!({"format": 7, "rest": "of another shape"}));
     let expected =
-        "m.scorewise: has format 7, but this version of scorewise reads formats up to 2\nhint: update scorewise";
+        "m.scorewise: has format 7, but this version of scorewise reads formats up to 3\nhint: update scorewise";
     assert_eq!(refused, expected);
     assert!(error_after_editing(|text| text["format"] = json!(0)).contains("is damaged: there is no format 0"));
 }
@@ -509,7 +524,7 @@ fn a_row_that_overflows_f32_is_named() {
     let mut layers = crate::models::network_of(&model.members[0]).to_layers();
     layers[0].weights.fill(1e30);
     layers[1].weights = vec![1e30, -1e30, 0.0];
-    model.members = vec![Member::Network(Network::from_layers(&layers).unwrap())];
+    model.members = vec![Member::Network(Network::from_layers(&[], &layers).unwrap())];
     let matrix = scorewise_train::Matrix::new(1, &[0.0, 1e30]).unwrap();
     let place = |row: usize| Location { line: Some(row as u64 + 2), ..Location::file("t.csv") };
     let error = Predictor::new(&model).probabilities(&matrix, place).unwrap_err().to_string();

@@ -34,7 +34,7 @@ fn table() -> Table {
 fn plans() -> Result<Vec<Plan>, Error> {
     let mut strong = Plan::new("y", "tss".parse()?);
     let options = TrainingOptions { recipe: Some(RecipeName::Strong), ensemble: Some(3), ..TrainingOptions::default() };
-    options.apply(&mut strong, ("plain", Recipe::PLAIN))?;
+    options.apply(&mut strong, ("default", Recipe::DEFAULT))?;
     assert!(strong.own_validation);
     let mut forecast = Plan::new("x > 0.8", "csi".parse()?);
     (forecast.lead, forecast.split, forecast.choice.lags) = (1, Split::Time(None), 2);

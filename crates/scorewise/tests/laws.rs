@@ -550,7 +550,7 @@ fn formulas_with_division_by_a_variable_are_not_classified_as_linear() {
     };
     // The following formula is linear only for up to 700 positives.
     assert!(refused("recall + max(p - 700, 0)*tp*fp").contains("linear"));
-    assert!(refused("frequency_bias").contains("its distance from 1"));
+    assert!(refused("frequency_bias").contains("the distance from 1"));
 }
 
 #[test]

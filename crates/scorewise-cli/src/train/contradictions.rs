@@ -35,6 +35,10 @@ pub fn check_options(arguments: &TrainArguments) -> Result<(), Failure> {
             return error("threshold", problem, "write `tuned` or a number such as 0.5");
         }
     }
+    if options.validation.is_some() && options.cross_fit.is_some_and(|folds| folds > 0) {
+        let problem = "with cross-fitting, every row that is not a test row is a validation row of one fold";
+        return error("validation", problem, "leave out `--validation`, or write `--cross-fit 0`");
+    }
     if options.no_cure && options.warm_start == Some(true) {
         let problem = "trains exactly as in Marchetti et al. (2022), where there is no warm start";
         return error("no-cure", problem, "leave out `--no-cure` or `--warm-start`");
@@ -63,10 +67,9 @@ pub fn check_table(arguments: &TrainArguments, plan: &Plan, table: &Table) -> Re
             "leave it out".into(),
         );
     }
-    if classes > 2 && arguments.options.threshold.is_some() {
+    if classes > 2 && matches!(arguments.options.threshold, Some(ThresholdRule::Centre | ThresholdRule::Fixed(_))) {
         let problem = format!("applies to two classes, but the target has {classes}");
-        let hint =
-            "leave it out: the class with the greatest probability is predicted; `--positive CLASS` makes two classes";
+        let hint = "write `tuned`, which finds one factor for each class, or leave it out; `--positive CLASS` makes two classes";
         return error("threshold", problem, hint.into());
     }
     if classes > 2

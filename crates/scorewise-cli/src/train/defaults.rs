@@ -6,7 +6,6 @@ use scorewise_table::encode::EncodingOptions;
 use scorewise_table::split::Split;
 use scorewise_table::table::{BuiltIn, ColumnKind, Reading, Source, Table};
 use scorewise_train::Error;
-use scorewise_train::network::WarmStart;
 use scorewise_train::plan::{Multiclass, Plan, Recipe, share};
 
 use super::arguments::{ReadArguments, TestRows, TrainArguments};
@@ -47,7 +46,7 @@ fn built_in_defaults(table: &Source) -> Option<BuiltInDefaults> {
             drop: &[],
             test: Some(BuiltIn::AdultTest),
             validation: Some(0.2),
-            recipe: Recipe { members: 5, warm_start: Some(WarmStart::default()), ..Recipe::PLAIN },
+            recipe: Recipe::DEFAULT,
         }),
         Source::BuiltIn(BuiltIn::Pollution) => Some(BuiltInDefaults {
             target: "pm2.5 > 400",
@@ -128,7 +127,8 @@ impl TrainInputs {
         }
         plan.validation = defaults.as_ref().and_then(|defaults| defaults.validation).unwrap_or(plan.validation);
         let name = self.table.name();
-        let recipe = defaults.as_ref().map_or(("plain", Recipe::PLAIN), |defaults| (name.as_str(), defaults.recipe));
+        let recipe =
+            defaults.as_ref().map_or(("default", Recipe::DEFAULT), |defaults| (name.as_str(), defaults.recipe));
         arguments.options.apply(&mut plan, recipe)?;
         plan.choice = EncodingOptions {
             drop: match &defaults {

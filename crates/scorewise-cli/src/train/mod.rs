@@ -128,8 +128,12 @@ fn run_training(
     let folds = arguments
         .folds
         .map(|folds| -> Result<Vec<FoldResult>, Failure> {
-            let folds = CrossValidation { folds, repeats: arguments.repeats, validation: plan.validation };
-            let watch = ProgressWatch::new("fold", folds.folds * folds.repeats * plan.ensemble, plan)?;
+            let folds = CrossValidation { folds, repeats: arguments.repeats, validation: plan.validation_share() };
+            let watch = ProgressWatch::new(
+                "fold",
+                folds.folds.saturating_mul(folds.repeats).saturating_mul(plan.members()),
+                plan,
+            )?;
             let (trained_folds, fold_notes) = cross_validate(table, plan, &folds, &*backend, &watch)?;
             notes.extend(fold_notes);
             match (watch.finish(), trained_folds) {
@@ -138,7 +142,7 @@ fn run_training(
             }
         })
         .transpose()?;
-    let watch = ProgressWatch::new("member", plan.ensemble, plan)?;
+    let watch = ProgressWatch::new("member", plan.members(), plan)?;
     // After a cross-validation the final model needs no test rows, so it trains on all rows.
     let final_plan = Plan { test: if folds.is_some() { 0.0 } else { plan.test }, ..plan.clone() };
     let mut trained = train(table, test, &inputs.reading, &final_plan, &*backend, &watch)?;

@@ -2,7 +2,7 @@
 
 use scorewise_report::document::COMMON_SCORES;
 use scorewise_report::evaluation::{
-    Evaluation, FoldSummary, FoldsSummary, ModelEvaluation, NamedEstimate, TrainSummary,
+    DecisionScore, Evaluation, FoldSummary, FoldsSummary, ModelEvaluation, NamedEstimate, TrainSummary,
 };
 use scorewise_train::fit::Fit;
 use scorewise_train::learner::Member;
@@ -15,6 +15,10 @@ use crate::formatting::{aligned_table, format_number, format_optional, key_value
 /// Shown when each network has its own validation rows, so that the same row is a training row of one network and a validation row of another.
 const OWN_VALIDATION: &str = "these overlap, because each network has its own validation rows; validation scores of a row use only networks \
     that were not trained on it";
+
+/// Shown with cross-fitting.
+const CROSS_FIT: &str =
+    "the validation rows are the training rows: each is predicted by the networks that were not trained on it";
 
 /// The result of a training run as text for the terminal.
 pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSummary, plan: &Plan) -> String {
@@ -29,12 +33,14 @@ pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSumm
         ("target", target_text(model)),
         ("rows", training),
         ("", if plan.own_validation { OWN_VALIDATION.into() } else { String::new() }),
+        ("", if plan.cross_fit > 0 { CROSS_FIT.into() } else { String::new() }),
         ("network", network_text(model)),
         ("loss", loss_text(model)),
         ("training", epochs_text(trained, summary.seconds)),
         ("threshold", threshold_text(model)),
     ]);
-    let mut text = format!("{head}\n{}", scores_text(evaluation));
+    let decisions = decisions_text(&evaluation.decisions, plan.score.text());
+    let mut text = format!("{head}\n{decisions}{}", scores_text(evaluation));
     if let Some(folds) = &summary.folds {
         text.push_str(&format!("\n{}", folds_text(folds, plan.score.text())));
     }
@@ -118,9 +124,33 @@ fn threshold_text(model: &Model) -> String {
     }
 }
 
+/// A table of the decision rules that were considered; empty if there was nothing to choose.
+fn decisions_text(decisions: &[DecisionScore], score: &str) -> String {
+    if decisions.is_empty() {
+        return String::new();
+    }
+    let has_test = decisions.iter().any(|decision| decision.test.is_some());
+    let row = |decision: &DecisionScore| {
+        let mut row = vec![
+            if decision.used { "used" } else { "" }.to_owned(),
+            decision.threshold.map_or(String::new(), |threshold| format!("{threshold:.4}")),
+            format_score(decision.validation),
+        ];
+        row.extend(has_test.then(|| format_score(decision.test)));
+        row.push(decision.words.clone());
+        row
+    };
+    let rows: Vec<Vec<String>> = decisions.iter().map(row).collect();
+    let (validation, test) = (format!("{score} validation"), format!("{score} test"));
+    let mut heading = vec!["", "threshold", &validation];
+    heading.extend(has_test.then_some(test.as_str()));
+    heading.push("decision");
+    format!("{}\n", aligned_table(&heading, &rows))
+}
+
 /// A table of scores on each set of rows; intervals are for the test rows, or for the validation rows if there are no test rows.
 fn scores_text(evaluation: &ModelEvaluation) -> String {
-    let ModelEvaluation { train, validation, test } = evaluation;
+    let ModelEvaluation { train, validation, test, .. } = evaluation;
     let interval_scores = main_scores(test.as_ref().unwrap_or(validation));
     let mut heading = vec!["score", "training", "validation"];
     if test.is_some() {

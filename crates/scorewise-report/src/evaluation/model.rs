@@ -1,5 +1,6 @@
 //! Evaluates a trained model on its training, validation and test rows.
 
+use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{Bootstrap, Resampling, Sweep, confusion, sweep};
 use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, report};
 use scorewise::{Confusion, Direction, Prior, Probabilities, Rows, Score};
@@ -40,6 +41,24 @@ pub struct ModelEvaluation {
     pub validation: Evaluation,
     /// Scores on the test rows, which were used for nothing else; `None` without test rows.
     pub test: Option<Evaluation>,
+    /// The decision rules that were considered, that of the model first. Empty if there was nothing to choose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<DecisionScore>,
+}
+
+/// The score of a decision rule that was considered for a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DecisionScore {
+    /// How the rule was chosen, in words.
+    pub words: String,
+    /// The threshold; `None` with more than two classes.
+    pub threshold: Option<f64>,
+    /// Whether the rule is that of the model.
+    pub used: bool,
+    /// The score on the validation rows.
+    pub validation: Option<f64>,
+    /// The score on the test rows; `None` without test rows.
+    pub test: Option<f64>,
 }
 
 /// The result of `train`, as JSON. When it is read, only the keys that a page needs are required, so that a result written by another
@@ -89,6 +108,13 @@ pub struct TrainSummary {
     /// Scores on the test rows; `None` without test rows.
     #[serde(default)]
     pub test: Option<Evaluation>,
+    /// The decision rules that were considered, that of the model first. Empty if there was nothing to choose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<DecisionScore>,
+    /// Number of folds of the cross-fitting: the validation rows are the rows of all folds, each predicted by the members that were not trained
+    /// on it. 0 if there is one set of validation rows.
+    #[serde(default)]
+    pub cross_fit: usize,
     /// Epochs, restarts and validation loss of each ensemble member.
     #[serde(default)]
     pub members: Vec<MemberSummary>,
@@ -165,7 +191,7 @@ impl TrainSummary {
     #[must_use]
     pub fn new(trained: &Trained, evaluation: &ModelEvaluation, folds: Option<FoldsSummary>, run: TrainingRun) -> Self {
         let (model, fits) = (&trained.model, &trained.fits);
-        let ModelEvaluation { train, validation, test } = evaluation.clone();
+        let ModelEvaluation { train, validation, test, decisions } = evaluation.clone();
         TrainSummary {
             model: run.model,
             seed: model.seed,
@@ -182,6 +208,8 @@ impl TrainSummary {
             train: Some(train),
             validation: Some(validation),
             test,
+            decisions,
+            cross_fit: model.plan.as_ref().map_or(0, |plan| plan.cross_fit),
             members: fits.iter().map(MemberSummary::new).collect(),
             features: model.encoder.names(),
             fingerprint: model.fingerprint.clone(),
@@ -229,7 +257,40 @@ pub fn evaluate_model(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap) -> 
         train: evaluation(&trained.training)?,
         validation: evaluation(&trained.validation)?,
         test: trained.test.as_ref().map(evaluation).transpose()?,
+        decisions: decision_scores(trained, plan)?,
     })
+}
+
+/// The scores of all decision rules that were considered for a model, on its validation and test rows.
+fn decision_scores(trained: &Trained, plan: &Plan) -> Result<Vec<DecisionScore>> {
+    if trained.alternatives.is_empty() {
+        return Ok(Vec::new());
+    }
+    let model = &trained.model;
+    let value = |predictions: &LabelledPredictions, decision: &Decision| -> Result<Option<f64>> {
+        if let Some(threshold) = decision.threshold() {
+            let score = plan.score.binary()?;
+            return with_rows(predictions, |rows| Ok(score.checked(&confusion(rows, threshold)?)));
+        }
+        let classes = model.classes.len();
+        let labels: Vec<u32> = predictions.probabilities.chunks(classes).map(|row| decision.label(row)).collect();
+        let matrix =
+            MultiConfusion::from_labels(classes, &predictions.labels, &labels, predictions.weights.as_deref())?;
+        Ok(plan.score.multiclass().checked(&matrix))
+    };
+    std::iter::once(&model.decision)
+        .chain(&trained.alternatives)
+        .enumerate()
+        .map(|(number, decision)| {
+            Ok(DecisionScore {
+                words: decision.words().to_owned(),
+                threshold: decision.threshold(),
+                used: number == 0,
+                validation: value(&trained.validation, decision)?,
+                test: trained.test.as_ref().map(|test| value(test, decision)).transpose()?.flatten(),
+            })
+        })
+        .collect()
 }
 
 /// Computes the scores of labelled predictions under a decision rule.

@@ -22,10 +22,14 @@ impl Encoder {
         let mut width = 0usize;
         for input in &self.inputs {
             input.check().map_err(|problem| format!("input `{}`: {problem}", input.column.escape_debug()))?;
-            if !seen.insert((&input.column, input.lag)) {
+            if !seen.insert((&input.column, input.lag, input.part)) {
                 return Err(format!("input `{}` is listed twice", input.column.escape_debug()));
             }
             width = width.saturating_add(input.width());
+        }
+        let binned = self.inputs.iter().filter(|input| input.coding.binned_column().is_some()).count();
+        if binned != 0 && binned != self.inputs.len() {
+            return Err("some inputs are binned and others are not".into());
         }
         if width > MAX_WIDTH {
             return Err(format!("the encoder has {width} columns; at most {MAX_WIDTH} are allowed"));
@@ -66,9 +70,41 @@ impl InputColumn {
                 }
                 self.kind == ColumnKind::Time
             }
+            ColumnEncoding::Knots { knots, own, median, spread, .. } => {
+                if knots.is_empty() || knots.len().saturating_add(own.len()) > MAX_KNOTS {
+                    return Err(format!("has {} knots; from 1 to {MAX_KNOTS} are allowed", knots.len() + own.len()));
+                }
+                check_ascending(knots)?;
+                check_ascending(own)?;
+                check_scale(*median, *spread)?;
+                matches!(self.kind, ColumnKind::Number | ColumnKind::Boolean)
+                    || self.kind == ColumnKind::Time && self.part.is_some()
+            }
+            ColumnEncoding::Levels { levels, .. } => {
+                if levels.len() > MAX_WIDTH {
+                    return Err(format!("has {} levels; at most {MAX_WIDTH} are allowed", levels.len()));
+                }
+                check_distinct(levels)?;
+                self.kind != ColumnKind::Time
+            }
         };
+        if self.part.is_some()
+            && (self.kind != ColumnKind::Time || !matches!(self.coding, ColumnEncoding::Knots { .. }))
+        {
+            return Err("only a binned time has parts".into());
+        }
         if fits { Ok(()) } else { Err("its encoding does not fit the type of the column".into()) }
     }
+}
+
+/// The maximum number of knots of an input. Positions are f32 numbers, so more knots would leave too few digits for the part between knots.
+const MAX_KNOTS: usize = 4096;
+
+fn check_ascending(numbers: &[f64]) -> Result<(), String> {
+    if numbers.iter().all(|x| x.is_finite()) && numbers.is_sorted_by(|a, b| a < b) {
+        return Ok(());
+    }
+    Err("its knots are not finite numbers in ascending order".into())
 }
 
 fn check_scale(mean: f64, deviation: f64) -> Result<(), String> {

@@ -35,6 +35,10 @@ pub struct EncodingOptions {
     pub levels: usize,
     /// Whether one-hot columns are standardised too, as in Marchetti et al. (2022).
     pub standardise_all: bool,
+    /// Maximum number of intervals between the knots of a binned number; 0 for a dense encoding. Not serialised: it is a setting of the learner,
+    /// which stores it.
+    #[serde(skip)]
+    pub bins: usize,
 }
 
 impl Default for EncodingOptions {
@@ -50,6 +54,7 @@ impl Default for EncodingOptions {
             group: None,
             levels: 64,
             standardise_all: false,
+            bins: 0,
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::choice::{ResolvedChoice, levels_not_in_order};
-use super::statistics::{NumberSummary, are_row_numbers, cycles, indicator_scale, summarise};
-use super::{ColumnEncoding, Cycle};
+use super::statistics::{NumberSummary, are_row_numbers, cycles, indicator_scale, knots, summarise, time_part};
+use super::{ColumnEncoding, Cycle, TimePart};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, number_text};
 use crate::names::quoted;
@@ -18,21 +18,29 @@ const IDENTIFIER_SHARE: f64 = 0.95;
 /// No column is taken for an identifier in a table of at most this many rows, where all values of a measurement may be different.
 const FEW_ROWS: usize = 20;
 
-/// The encoding of a column, and notes that tell the user about the decision.
+/// Maximum number of levels of a binned category.
+const MAX_BINNED_LEVELS: usize = 1 << 16;
+/// A level of a binned category with fewer training rows than this shares the position of unknown levels, because too little can be learnt
+/// about it.
+const MIN_LEVEL_ROWS: usize = 3;
+/// A note says that rare levels share a position if more than this share of the training rows have such a level.
+const NOTED_SHARE: f64 = 0.05;
+
+/// The inputs that a column becomes, and notes that tell the user about the decision.
 pub(super) struct EncodingDecision {
-    /// The encoding; `None` if the column is dropped.
-    pub coding: Option<ColumnEncoding>,
+    /// The encoding of each input; empty if the column is dropped. A binned time has one input for each of its parts.
+    pub codings: Vec<(Option<TimePart>, ColumnEncoding)>,
     pub notes: Vec<Note>,
 }
 
-impl From<ColumnEncoding> for EncodingDecision {
-    fn from(coding: ColumnEncoding) -> Self {
-        EncodingDecision { coding: Some(coding), notes: Vec::new() }
-    }
-}
-
-/// Decides the encoding of a column from its training rows.
-pub(super) fn decide(column: &Column, rows: &[u32], resolved: &ResolvedChoice<'_>) -> Result<EncodingDecision> {
+/// Decides the encoding of a column from its training rows. `bins` is the maximum number of intervals of a binned number; 0 for a dense
+/// encoding.
+pub(super) fn decide(
+    column: &Column,
+    rows: &[u32],
+    resolved: &ResolvedChoice<'_>,
+    bins: usize,
+) -> Result<EncodingDecision> {
     let name = column.name.as_str();
     let draft = match (&column.values, resolved.is_categorical(name), resolved.order_of(name)) {
         (Values::Time(_), true, _) => return Err(time_is_not_a_category("categorical", name)),
@@ -53,7 +61,51 @@ pub(super) fn decide(column: &Column, rows: &[u32], resolved: &ResolvedChoice<'_
         (_, _, Some(order)) => ordinal(&LevelCounts::new(column, rows), column, order)?,
         _ => one_hot(&LevelCounts::new(column, rows), rows.len(), resolved),
     };
-    Ok(if resolved.is_kept(name) { draft.kept(column) } else { draft.dropped_if_useless(name) })
+    let mut decision = if resolved.is_kept(name) { draft.kept(column) } else { draft.dropped_if_useless(name) };
+    if bins > 0 {
+        decision.codings =
+            decision.codings.into_iter().flat_map(|(_, coding)| binned(coding, column, rows, bins)).collect();
+    }
+    Ok(decision)
+}
+
+/// The binned form of a dense encoding.
+fn binned(
+    coding: ColumnEncoding,
+    column: &Column,
+    rows: &[u32],
+    bins: usize,
+) -> Vec<(Option<TimePart>, ColumnEncoding)> {
+    let rows = rows.iter().map(|row| *row as usize);
+    // A column that was kept although all its values are missing has no knots; its only position is that of missing values.
+    let or_missing = |coding: Option<ColumnEncoding>| {
+        let (knots, own, median, spread, missing) = (vec![0.0], Vec::new(), 0.0, 1.0, true);
+        coding.unwrap_or(ColumnEncoding::Knots { knots, own, median, spread, missing })
+    };
+    match (coding, &column.values) {
+        (ColumnEncoding::Number { .. }, Values::Number(values)) => {
+            vec![(None, or_missing(knots(rows.map(|row| values[row]), bins)))]
+        }
+        (ColumnEncoding::Number { .. }, Values::Boolean(values)) => {
+            vec![(None, or_missing(knots(rows.map(|row| boolean(values[row])), bins)))]
+        }
+        (ColumnEncoding::Time { .. }, Values::Time(values)) => {
+            let of_part = |part: TimePart| {
+                let coding = or_missing(knots(rows.clone().map(|row| time_part(part, values[row])), bins));
+                let varies =
+                    matches!(&coding, ColumnEncoding::Knots { knots, missing, .. } if knots.len() > 1 || *missing);
+                varies.then_some((Some(part), coding))
+            };
+            TimePart::ALL.into_iter().filter_map(of_part).collect()
+        }
+        (ColumnEncoding::OneHot { levels, rest, indicator, .. }, _) => {
+            vec![(None, ColumnEncoding::Levels { levels, ordered: false, rest, missing: indicator })]
+        }
+        (ColumnEncoding::Ordinal { levels, indicator, .. }, _) => {
+            vec![(None, ColumnEncoding::Levels { levels, ordered: true, rest: false, missing: indicator })]
+        }
+        (coding, _) => vec![(None, coding)],
+    }
 }
 
 /// The encoding of a column before it is decided whether the column is dropped.
@@ -69,9 +121,9 @@ impl Draft {
     fn dropped_if_useless(self, name: &str) -> EncodingDecision {
         let dropped =
             self.useless.map(|why| format!("dropped: {why}; add it to `{}` to use it anyway", Setting("keep")));
-        let coding = dropped.is_none().then_some(self.coding);
+        let codings = if dropped.is_none() { vec![(None, self.coding)] } else { Vec::new() };
         EncodingDecision {
-            coding,
+            codings,
             notes: dropped.or(self.note).map(|text| Note::about_column(name, text)).into_iter().collect(),
         }
     }
@@ -92,8 +144,8 @@ impl Draft {
             _ => {}
         }
         EncodingDecision {
+            codings: vec![(None, self.coding)],
             notes: self.note.map(|text| Note::about_column(&column.name, text)).into_iter().collect(),
-            ..self.coding.into()
         }
     }
 }
@@ -188,10 +240,26 @@ fn one_hot(counts: &LevelCounts, rows: usize, resolved: &ResolvedChoice<'_>) -> 
     } else {
         None
     };
-    let max_levels = resolved.choice.levels;
+    let is_binned = resolved.choice.bins > 0;
+    let max_levels = if is_binned { MAX_BINNED_LEVELS } else { resolved.choice.levels };
     let mut kept: Vec<&(String, usize)> = counts.levels.iter().collect();
     let mut note = None;
-    if distinct > max_levels {
+    if is_binned {
+        kept.retain(|(_, count)| *count >= MIN_LEVEL_ROWS);
+    }
+    let is_reduced = kept.len() < distinct;
+    let kept_rows: usize = kept.iter().map(|(_, count)| count).sum();
+    if is_reduced && ((rows - counts.missing - kept_rows) as f64) > NOTED_SHARE * rows as f64 {
+        note = Some(if kept.is_empty() {
+            format!("{distinct} levels, each with fewer than {MIN_LEVEL_ROWS} training rows: all are treated as one")
+        } else {
+            format!(
+                "{distinct} levels: the {} levels with at least {MIN_LEVEL_ROWS} training rows are told apart, all others are treated as one",
+                kept.len()
+            )
+        });
+    }
+    if kept.len() > max_levels {
         // Keeps the most frequent levels; among equally frequent levels, those that come first in alphabetical order.
         kept.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         kept.truncate(max_levels);
@@ -202,7 +270,7 @@ fn one_hot(counts: &LevelCounts, rows: usize, resolved: &ResolvedChoice<'_>) -> 
             "{distinct} levels: the {max_levels} most frequent ({percent:.1} % of the rows) have a column each, all others share one"
         ));
     }
-    let (rest, indicator) = (distinct > max_levels, counts.missing > 0);
+    let (rest, indicator) = (is_reduced || distinct > max_levels, counts.missing > 0);
     let mut scales = Vec::new();
     if resolved.choice.standardise_all {
         let covered: usize = kept.iter().map(|(_, count)| count).sum();

@@ -14,6 +14,9 @@ use crate::table::{Column, ColumnKind, Table};
 /// The maximum number of columns of a matrix. A row of this length takes 4 MiB.
 pub(super) const MAX_WIDTH: usize = 1 << 20;
 
+/// Maximum number of intervals between knots, added up over all columns. With 64 hidden units, this many intervals need 33 MB of weights.
+const MAX_KNOTS_OF_ALL: usize = 1 << 17;
+
 impl Encoder {
     /// Fits an encoder to the training rows `rows`. The values of all other rows do not influence the encoder.
     ///
@@ -33,15 +36,23 @@ impl Encoder {
         let candidates: Vec<&Column> =
             table.columns.iter().filter(|c| resolved.is_input(&c.name) || is_lagged(&c.name)).collect();
         // Each column is summed by a single thread, in the order of the rows, so the rounding errors do not depend on the number of threads.
-        let decisions: Vec<_> = candidates.par_iter().map(|column| decide(column, rows, &resolved)).collect();
+        let bins = choice.bins.min((MAX_KNOTS_OF_ALL / candidates.len().max(1)).max(1));
+        let decisions: Vec<_> = candidates.par_iter().map(|column| decide(column, rows, &resolved, bins)).collect();
 
         let (mut found, mut notes) = (Vec::new(), Vec::new());
+        if bins < choice.bins {
+            let problem = format!("{} columns: numbers are divided into at most {bins} intervals", candidates.len());
+            notes.push(Note::new(format!(
+                "{problem} instead of {}, so that the networks do not become too large",
+                choice.bins
+            )));
+        }
         for (column, decision) in candidates.into_iter().zip(decisions) {
             let decision = decision?;
             notes.extend(decision.notes);
-            if let Some(coding) = decision.coding {
+            for (part, coding) in decision.codings {
                 let (column, kind) = (column.name.clone(), column.values.kind());
-                found.push(InputColumn { column, kind, lag: 0, coding });
+                found.push(InputColumn { column, kind, lag: 0, part, coding });
             }
         }
         let mut inputs: Vec<InputColumn> =
@@ -88,6 +99,7 @@ fn lagged(input: &InputColumn, lag: usize) -> InputColumn {
         | ColumnEncoding::Time { indicator, .. } => {
             *indicator = true;
         }
+        ColumnEncoding::Knots { missing, .. } | ColumnEncoding::Levels { missing, .. } => *missing = true,
     }
     input
 }

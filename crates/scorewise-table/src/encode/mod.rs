@@ -1,4 +1,8 @@
-//! Encodes columns as a matrix of f32. Means, standard deviations and levels are taken from the training rows only.
+//! Encodes columns as a matrix of f32. Means, standard deviations, knots and levels are taken from the training rows only.
+//!
+//! There are two forms. A *dense* encoding gives the numbers that a network multiplies by its weights: standardised numbers, and one column
+//! for each level. A *binned* encoding gives one number for each input, the position of the value among knots or levels, by which a network
+//! looks up the contribution of the input.
 //!
 //! ```
 //! use scorewise_table::encode::{EncodingOptions, Encoder};
@@ -60,9 +64,24 @@ pub struct InputColumn {
     pub kind: ColumnKind,
     /// How many rows earlier the value is taken from: 0 for the row itself, 1 for the row before. If there is no such row, the value is missing.
     pub lag: usize,
+    /// The part of a time that is encoded; `None` for columns that do not hold times, and for the cycles of a dense encoding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<TimePart>,
     /// How the values of the column are encoded as numbers.
     #[serde(flatten)]
     pub coding: ColumnEncoding,
+}
+
+/// A part of a time that is encoded as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TimePart {
+    /// The hour of the day with its fraction, from 0 to below 24.
+    Hour,
+    /// The day of the week: 0 for Monday to 6 for Sunday.
+    Weekday,
+    /// The day of the year, counted from 0.
+    YearDay,
 }
 
 /// How the values of a column are encoded.
@@ -109,6 +128,52 @@ pub enum ColumnEncoding {
         /// Whether there is an extra column that is 1 for missing values and 0 otherwise.
         indicator: bool,
     },
+    /// The position of a number among knots: 2.25 lies between the knots 2 and 3, a quarter of the way. A look-up layer reads the position
+    /// (see [`BinnedColumn`]).
+    Knots {
+        /// The knots in ascending order: quantiles of the training rows, or all values if there are few. Smaller and greater numbers get the
+        /// position of the first and of the last knot.
+        knots: Vec<f64>,
+        /// Frequent values that have a position of their own after those of the knots, in ascending order.
+        own: Vec<f64>,
+        /// The median of the training rows. It replaces a missing value if no training row has one.
+        median: f64,
+        /// The distance between the quartiles of the training rows; the standard deviation if that distance is 0.
+        spread: f64,
+        /// Whether missing values have a position of their own, after all others.
+        missing: bool,
+    },
+    /// The index of the value in the list of levels. A value that is not in the list gets the index after the last level.
+    Levels {
+        /// The levels, in alphabetical order or in the order that the user gave.
+        levels: Vec<String>,
+        /// Whether the order of the levels has a meaning.
+        ordered: bool,
+        /// Whether the training rows have rare levels that are not in the list.
+        rest: bool,
+        /// Whether missing values have a position of their own, after all others. If not, they are treated like values that are not in `levels`.
+        missing: bool,
+    },
+}
+
+/// The positions that a binned input can have, for the look-up layer of a network: first the knots, which are interpolated, then frequent
+/// values, then levels and missing values. Numbers also have a scaled value at each knot, for a linear term.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BinnedColumn {
+    /// The scaled value at each knot; empty for levels without an order.
+    pub knots: Vec<f32>,
+    /// The scaled values of the frequent values that have a position of their own.
+    pub own: Vec<f32>,
+    /// Number of further positions: levels, unknown levels, missing values.
+    pub levels: usize,
+}
+
+impl BinnedColumn {
+    /// Number of positions.
+    #[must_use]
+    pub fn positions(&self) -> usize {
+        self.knots.len() + self.own.len() + self.levels
+    }
 }
 
 /// The mean and standard deviation by which a number x is standardised: (x − mean)/deviation.
@@ -160,6 +225,13 @@ impl Encoder {
         columns
     }
 
+    /// The positions of each input, in the order of the columns of the matrix; `None` if an input is not binned, so that the matrix holds the
+    /// numbers themselves.
+    #[must_use]
+    pub fn binned_columns(&self) -> Option<Vec<BinnedColumn>> {
+        self.inputs.iter().map(|input| input.coding.binned_column()).collect()
+    }
+
     /// The largest lag among all inputs; 0 if there are no lags.
     #[must_use]
     pub fn lags(&self) -> usize {
@@ -179,15 +251,20 @@ impl InputColumn {
                 levels.len() + usize::from(*rest) + usize::from(*indicator)
             }
             ColumnEncoding::Time { cycles, indicator } => 2 * cycles.len() + usize::from(*indicator),
+            ColumnEncoding::Knots { .. } | ColumnEncoding::Levels { .. } => 1,
         }
     }
 
     /// The names of the columns of the matrix that encode this input.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
+        let base = match self.part {
+            Some(part) => format!("{} {}", self.column, part.name()),
+            None => self.column.clone(),
+        };
         let base = match self.lag {
-            0 => self.column.clone(),
-            lag => format!("{} ({lag} before)", self.column),
+            0 => base,
+            lag => format!("{base} ({lag} before)"),
         };
         let (mut names, indicator) = match &self.coding {
             ColumnEncoding::Number { indicator, .. } | ColumnEncoding::Ordinal { indicator, .. } => {
@@ -201,9 +278,53 @@ impl InputColumn {
                 let cycle_names = |cycle: &Cycle| ["sin", "cos"].map(|wave| format!("{base} {} {wave}", cycle.name()));
                 (cycles.iter().flat_map(cycle_names).collect(), indicator)
             }
+            ColumnEncoding::Knots { .. } | ColumnEncoding::Levels { .. } => return vec![base],
         };
         names.extend(indicator.then(|| format!("{base} missing")));
         names
+    }
+}
+
+impl ColumnEncoding {
+    /// The positions of a binned encoding; `None` for a dense encoding.
+    fn binned_column(&self) -> Option<BinnedColumn> {
+        match self {
+            ColumnEncoding::Knots { knots, own, median, spread, missing } => {
+                let scaled =
+                    |values: &[f64]| values.iter().map(|x| smooth_clip((x - median) / spread) as f32).collect();
+                Some(BinnedColumn { knots: scaled(knots), own: scaled(own), levels: usize::from(*missing) })
+            }
+            ColumnEncoding::Levels { levels, ordered, missing, .. } => {
+                let scaled = |rank: usize| (2.0 * rank as f64 / (levels.len() - 1).max(1) as f64 - 1.0) as f32;
+                let knots: Vec<f32> = if *ordered { (0..levels.len()).map(scaled).collect() } else { Vec::new() };
+                let others = levels.len() - knots.len();
+                Some(BinnedColumn { knots, own: Vec::new(), levels: others + 1 + usize::from(*missing) })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A smooth function that is nearly x near 0 and never exceeds ±3, so that extreme values do not dominate: x/√(1 + (x/3)²).
+///
+/// Holzmüller, Grinsztajn, Steinwart (2024). Better by default: strong pre-tuned MLPs and boosted trees on tabular data. NeurIPS 37.
+fn smooth_clip(x: f64) -> f64 {
+    let third = (x / 3.0).clamp(-1e100, 1e100);
+    3.0 * third / (1.0 + third * third).sqrt()
+}
+
+impl TimePart {
+    /// All parts of a time.
+    pub const ALL: [TimePart; 3] = [TimePart::Hour, TimePart::Weekday, TimePart::YearDay];
+
+    /// The name of the part as it appears in the names of the columns of the matrix.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            TimePart::Hour => "hour",
+            TimePart::Weekday => "weekday",
+            TimePart::YearDay => "day of the year",
+        }
     }
 }
 

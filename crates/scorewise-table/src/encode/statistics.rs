@@ -1,6 +1,6 @@
 //! Computes means and standard deviations without overflow, and the phases of times in calendar cycles.
 
-use super::{Cycle, Standardisation};
+use super::{ColumnEncoding, Cycle, Standardisation, TimePart};
 use crate::table::Values;
 
 /// Standard deviations below this value are treated as 0, because dividing by such a small number could overflow.
@@ -66,6 +66,88 @@ pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &Numbe
     })
 }
 
+/// A value gets a position of its own if more than this share of the training rows have it.
+const OWN_SHARE: f64 = 0.25;
+
+/// There are so few quantiles that an interval between two of them has at least about this many training rows; with fewer rows, the value at a
+/// knot would be learnt from chance.
+const ROWS_PER_INTERVAL: usize = 300;
+/// Number of intervals between quantiles that are allowed for any number of training rows.
+const MIN_INTERVALS: usize = 48;
+
+/// The knots of a column of numbers. There are at most `bins` + 1 of them: all distinct values if there are so few, otherwise quantiles.
+/// NaN and infinities count as missing. `None` if all values are missing.
+pub(super) fn knots(values: impl Iterator<Item = f64>, bins: usize) -> Option<ColumnEncoding> {
+    let (mut sorted, mut missing) = (Vec::new(), false);
+    for x in values {
+        if x.is_finite() {
+            sorted.push(x + 0.0); // −0 becomes 0
+        } else {
+            missing = true;
+        }
+    }
+    sorted.sort_unstable_by(f64::total_cmp);
+    let (first, last) = (*sorted.first()?, *sorted.last()?);
+    let quantile = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
+    let (median, quartiles) = (quantile(0.5), [quantile(0.25), quantile(0.75)]);
+    let mut spread = quartiles[1] - quartiles[0];
+    if !(MIN_DEVIATION..f64::MAX).contains(&spread) {
+        spread = summarise(sorted.iter().copied()).scale.deviation;
+    }
+    let mut distinct: Vec<(f64, usize)> = Vec::new();
+    for x in &sorted {
+        match distinct.last_mut() {
+            Some((value, count)) if value == x => *count += 1,
+            _ => distinct.push((*x, 1)),
+        }
+    }
+    if distinct.len() <= bins + 1 {
+        let knots = distinct.into_iter().map(|(value, _)| value).collect();
+        return Some(ColumnEncoding::Knots { knots, own: Vec::new(), median, spread, missing });
+    }
+    let bins = bins.min((sorted.len() / ROWS_PER_INTERVAL).max(MIN_INTERVALS));
+    let is_frequent = |count: usize| count as f64 > OWN_SHARE * sorted.len() as f64;
+    let own: Vec<f64> = distinct.iter().filter(|(_, count)| is_frequent(*count)).map(|(value, _)| *value).collect();
+    sorted.retain(|x| !own.contains(x));
+    // No value is left if there are only a few values and all are frequent.
+    let quantile_of_the_rest = |at: usize| sorted.get(at * sorted.len().saturating_sub(1) / bins).copied();
+    let mut knots: Vec<f64> = (0..=bins).filter_map(quantile_of_the_rest).collect();
+    // A number beyond the knots gets the position of the last knot, so the range of the training rows must lie between the knots.
+    knots.extend([first, last]);
+    knots.sort_unstable_by(f64::total_cmp);
+    knots.dedup();
+    Some(ColumnEncoding::Knots { knots, own, median, spread, missing })
+}
+
+/// The position of a number among ascending knots: the index of the knot at or before it plus the share of the way to the next knot. Numbers
+/// before the first knot and after the last knot have the position of that knot.
+pub(super) fn position(knots: &[f64], x: f64) -> f64 {
+    let after = knots.partition_point(|knot| *knot <= x);
+    if after == 0 || after == knots.len() {
+        return after.saturating_sub(1) as f64;
+    }
+    let (low, high) = (knots[after - 1], knots[after]);
+    // All terms are halved, because the difference of two finite numbers may overflow.
+    (after - 1) as f64 + (x * 0.5 - low * 0.5) / (high * 0.5 - low * 0.5)
+}
+
+/// A part of a time as a number.
+pub(super) fn time_part(part: TimePart, time: i64) -> f64 {
+    if time == Values::NO_TIME {
+        return f64::NAN;
+    }
+    match part {
+        TimePart::Hour => time.rem_euclid(DAY) as f64 / HOUR as f64,
+        // 1970 began on a Thursday.
+        TimePart::Weekday => (time.div_euclid(DAY) + 3).rem_euclid(7) as f64,
+        // Every year has the mean length of the Gregorian calendar, so that the day does not jump at leap years.
+        TimePart::YearDay => (time.rem_euclid(YEAR) / DAY) as f64,
+    }
+}
+
+/// The mean length of a year of the Gregorian calendar in seconds: 365.2425 days.
+const YEAR: i64 = 31_556_952;
+
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 
@@ -95,7 +177,7 @@ pub(super) fn phase(cycle: Cycle, time: i64) -> (f64, f64) {
         Cycle::Day => (0, DAY),
         // 1970 began on a Thursday, and weeks begin on Monday.
         Cycle::Week => (-3 * DAY, 7 * DAY),
-        Cycle::Year => (0, 31_556_952),
+        Cycle::Year => (0, YEAR),
     };
     let fraction = (time.rem_euclid(length) - begin) as f64 / length as f64;
     (std::f64::consts::TAU * fraction).sin_cos()
@@ -128,6 +210,51 @@ mod tests {
         assert_eq!(summarise([0.1; 7].into_iter()).scale, Standardisation { mean: 0.1, deviation: 1.0 });
         assert_eq!(summarise([f64::NAN; 2].into_iter()).scale, Standardisation { mean: 0.0, deviation: 1.0 });
         assert_eq!(summarise([f64::from_bits(1), 0.0].into_iter()).scale.deviation, 1.0);
+    }
+
+    #[test]
+    fn few_distinct_values_are_knots_and_many_have_quantiles() {
+        let Some(ColumnEncoding::Knots { knots: few, own, missing, .. }) =
+            knots([3.0, 1.0, f64::NAN, 1.0, -0.0].into_iter(), 4)
+        else {
+            panic!("knots")
+        };
+        assert_eq!((few, own, missing), (vec![0.0, 1.0, 3.0], vec![], true));
+        let values = (0..1000).map(|row| if row % 3 == 0 { 0.0 } else { f64::from(row).sqrt() });
+        let Some(ColumnEncoding::Knots { knots: many, own, missing, .. }) = knots(values.clone(), 10) else {
+            panic!("knots")
+        };
+        assert_eq!((own, missing), (vec![0.0], false));
+        assert!(many.len() <= 13 && many.is_sorted_by(|a, b| a < b), "{many:?}");
+        assert_eq!((many[0], many[many.len() - 1]), (0.0, 998f64.sqrt()));
+        let inside = |low: f64, high: f64| values.clone().filter(|x| low < *x && *x <= high).count();
+        for pair in many.windows(2).skip(1) {
+            assert!((60..=72).contains(&inside(pair[0], pair[1])), "{pair:?}");
+        }
+        assert!(knots([f64::NAN, f64::INFINITY].into_iter(), 4).is_none());
+        let three = [1.0, 2.0, 3.0, 1.0, 2.0, 3.0];
+        let Some(ColumnEncoding::Knots { knots: ends, own, .. }) = knots(three.into_iter(), 1) else { panic!("knots") };
+        assert_eq!((ends, own), (vec![1.0, 3.0], vec![1.0, 2.0, 3.0]));
+    }
+
+    #[test]
+    fn positions_are_interpolated_between_knots_and_clamped_outside() {
+        let knots = [-1.0, 0.0, 4.0];
+        for (x, expected) in [(-9.0, 0.0), (-1.0, 0.0), (-0.5, 0.5), (0.0, 1.0), (1.0, 1.25), (4.0, 2.0), (1e308, 2.0)]
+        {
+            assert_eq!(position(&knots, x), expected, "{x}");
+        }
+        assert_eq!(position(&[-f64::MAX, f64::MAX], 0.0), 0.5);
+        assert_eq!(position(&[7.0], 8.0), 0.0);
+    }
+
+    #[test]
+    fn parts_of_a_time_follow_the_calendar() {
+        // 2024-01-01 was a Monday; 12:30.
+        let time = 1_704_067_200 + 12 * HOUR + HOUR / 2;
+        assert_eq!(TimePart::ALL.map(|part| time_part(part, time)), [12.5, 0.0, 0.0]);
+        assert!(time_part(TimePart::Hour, Values::NO_TIME).is_nan());
+        assert_eq!(time_part(TimePart::Weekday, -DAY), 2.0);
     }
 
     #[test]

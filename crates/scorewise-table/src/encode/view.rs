@@ -70,10 +70,19 @@ impl InputColumn {
     /// Returns the view of a column for this input, or an error if the values do not fit the encoding.
     pub(super) fn view<'a>(&self, table: &'a Table, column: &'a Column) -> Result<View<'a>> {
         let view = match (&self.coding, &column.values) {
-            (ColumnEncoding::Number { .. }, Values::Number(values)) => View::Number(values),
-            (ColumnEncoding::Number { .. }, Values::Boolean(values)) => View::Boolean(values),
-            (ColumnEncoding::Time { .. }, Values::Time(values)) => View::Time(values),
-            (ColumnEncoding::OneHot { levels, .. } | ColumnEncoding::Ordinal { levels, .. }, values) => match values {
+            (ColumnEncoding::Number { .. } | ColumnEncoding::Knots { .. }, Values::Number(values)) => {
+                View::Number(values)
+            }
+            (ColumnEncoding::Number { .. } | ColumnEncoding::Knots { .. }, Values::Boolean(values)) => {
+                View::Boolean(values)
+            }
+            (ColumnEncoding::Time { .. } | ColumnEncoding::Knots { .. }, Values::Time(values)) => View::Time(values),
+            (
+                ColumnEncoding::OneHot { levels, .. }
+                | ColumnEncoding::Ordinal { levels, .. }
+                | ColumnEncoding::Levels { levels, .. },
+                values,
+            ) => match values {
                 Values::Category(Category { codes, levels: table_levels }) => {
                     let indices = level_indices(levels);
                     let index = |level: &String| indices.get(level.as_str()).copied().unwrap_or(UNSEEN);

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::statistics::phase;
+use super::statistics::{phase, position, time_part};
 use super::view::{MISSING, UNSEEN, View};
 use super::{ColumnEncoding, Encoder, InputColumn};
 use crate::error::{Error, Location, Result};
@@ -58,12 +58,17 @@ impl UnexpectedValues {
     /// Notes that tell the user how many rows have unexpected values: one note for each count above 0.
     #[must_use]
     pub fn notes(&self, encoder: &Encoder) -> Vec<Note> {
-        let texts = [
-            "a value not seen in training: it is encoded as none of the levels".to_string(),
-            "no value, unlike all training rows: the mean is used".to_string(),
-            format!("a value more than {MAX_DEVIATIONS:.0} standard deviations from the mean: it is clipped"),
-        ];
         let input_notes = |(input, counts): (&InputColumn, &[u64; 3])| -> Vec<Note> {
+            let replacement = match &input.coding {
+                ColumnEncoding::Knots { .. } => "the median is used",
+                ColumnEncoding::Levels { .. } => "it is treated like a value not seen in training",
+                _ => "the mean is used",
+            };
+            let texts = [
+                "a value not seen in training: it is encoded as none of the levels".to_string(),
+                format!("no value, unlike all training rows: {replacement}"),
+                format!("a value more than {MAX_DEVIATIONS:.0} standard deviations from the mean: it is clipped"),
+            ];
             let note = |(count, text): (&u64, &String)| {
                 let rows_have = if *count == 1 { "row has" } else { "rows have" };
                 (*count > 0).then(|| Note::about_column(&input.column, format!("{count} {rows_have} {text}")))
@@ -218,6 +223,41 @@ impl<'a> Writer<'a> {
                         None if level == MISSING => counts[NEWLY_MISSING] += 1,
                         None => counts[NEW_LEVEL] += 1,
                     }
+                }
+            }
+            ColumnEncoding::Knots { knots, own, median, missing, .. } => {
+                for (row, out) in rows {
+                    let x = match self.input.part {
+                        Some(part) => time_part(part, self.read(*row, Values::NO_TIME, View::time)),
+                        None => self.read(*row, f64::NAN, View::number) + 0.0,
+                    };
+                    out[0] = if x.is_finite() {
+                        match own.binary_search_by(|value| value.total_cmp(&x)) {
+                            Ok(at) => (knots.len() + at) as f32,
+                            Err(_) => position(knots, x) as f32,
+                        }
+                    } else if *missing {
+                        (knots.len() + own.len()) as f32
+                    } else {
+                        counts[NEWLY_MISSING] += 1;
+                        position(knots, *median) as f32
+                    };
+                }
+            }
+            ColumnEncoding::Levels { levels, rest, missing, .. } => {
+                for (row, out) in rows {
+                    let at = match self.read(*row, MISSING, View::level) {
+                        MISSING => {
+                            counts[NEWLY_MISSING] += u64::from(!missing);
+                            levels.len() + usize::from(*missing)
+                        }
+                        UNSEEN => {
+                            counts[NEW_LEVEL] += u64::from(!rest);
+                            levels.len()
+                        }
+                        level => level as usize,
+                    };
+                    out[0] = at as f32;
                 }
             }
             ColumnEncoding::Time { cycles, indicator } => {

@@ -24,7 +24,9 @@ mod time;
 mod group;
 mod folds;
 mod members;
+mod cross_fit;
 
+pub use cross_fit::{check_cross_fit, rarest_class};
 pub use folds::CrossValidation;
 pub use members::{MemberSplit, member_splits};
 pub use shuffle::{random, shuffle};

@@ -85,15 +85,19 @@ impl<'a> TimeOrder<'a> {
         begin
     }
 
-    /// Moves the position `begin` back to the first row of the same time, unless that is the very first row.
-    pub fn first_of_same_time(&self, begin: usize, end: usize) -> usize {
-        let same_time = |a: u32, b: u32| match self.column.map(|column| &column.values) {
+    /// Whether two rows have the same time; always false if the table has no column of times.
+    pub fn is_same_time(&self, a: u32, b: u32) -> bool {
+        match self.column.map(|column| &column.values) {
             Some(Values::Time(times)) => times[a as usize] == times[b as usize],
             Some(Values::Number(values)) => values[a as usize] == values[b as usize],
             _ => false,
-        };
+        }
+    }
+
+    /// Moves the position `begin` back to the first row of the same time, unless that is the very first row.
+    pub fn first_of_same_time(&self, begin: usize, end: usize) -> usize {
         let mut first = begin;
-        while begin < end && first > 0 && same_time(self.rows[first - 1], self.rows[first]) {
+        while begin < end && first > 0 && self.is_same_time(self.rows[first - 1], self.rows[first]) {
             first -= 1;
         }
         if first == 0 { begin } else { first }

@@ -1,6 +1,7 @@
 //! The data of one training run: a matrix with labels, and the lists of its training rows and validation rows.
 
 use scorewise_table::Matrix;
+use scorewise_table::encode::BinnedColumn;
 use scorewise_table::error::{Error, Result};
 
 /// The data of one training run, borrowed from a data set so that many training runs share one matrix.
@@ -8,6 +9,8 @@ use scorewise_table::error::{Error, Result};
 pub struct Sample<'a> {
     /// The features.
     pub matrix: &'a Matrix,
+    /// The positions of each column if the columns of the matrix are binned; `None` if the matrix holds numbers to multiply by weights.
+    pub binned: Option<&'a [BinnedColumn]>,
     /// The class of each row of the matrix, counted from 0. With two classes, 1 is the positive class.
     pub labels: &'a [u32],
     /// Number of classes.
@@ -41,6 +44,14 @@ impl Sample<'_> {
             if got != rows {
                 return Err(scorewise::Error::LengthMismatch { what, expected: rows, got }.into());
             }
+        }
+        if let Some(columns) = self.binned
+            && columns.len() != self.matrix.columns()
+        {
+            return refuse(
+                "features",
+                format!("{} binned columns in a matrix of {}", columns.len(), self.matrix.columns()),
+            );
         }
         if self.training.is_empty() || self.validation.is_empty() {
             return Err(scorewise::Error::Empty.into());

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::{Decision, Model};
 use crate::learner::Member;
+use scorewise_table::encode::BinnedColumn;
 use scorewise_table::target::LabelRule;
 
 /// Maximum lead in rows: greater than any realistic lead, and small enough that the memory it needs can be allocated.
@@ -30,6 +31,11 @@ impl Model {
         let (inputs, columns) = (first.inputs(), self.encoder.width());
         if inputs != columns {
             return Err(format!("its members have {inputs} inputs, but the encoder produces {columns} columns"));
+        }
+        let binned = self.encoder.binned_columns();
+        let expected: Vec<usize> = binned.iter().flatten().map(BinnedColumn::positions).collect();
+        if let Some(member) = self.members.iter().position(|member| member.positions() != expected) {
+            return Err(format!("the positions of the inputs of member {member} differ from those of the encoder"));
         }
         match self.members.iter().position(|member| !member.is_finite()) {
             Some(member) => Err(format!("member {member} has weights that are not finite numbers")),
@@ -94,6 +100,9 @@ impl Model {
             Decision::Greatest if count == 2 => Err("a model with two classes needs a threshold".into()),
             Decision::Greatest => Ok(()),
             Decision::Thresholds { thresholds, .. } => check_values(thresholds, is_probability, "thresholds"),
+            Decision::Factors { factors, .. } => {
+                check_values(factors, |factor| *factor > 0.0 && *factor <= 1.0, "factors")
+            }
             Decision::Centres { centres } => check_values(centres, |centre| centre.is_finite(), "centres"),
         }
     }

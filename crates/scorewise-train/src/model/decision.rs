@@ -33,6 +33,15 @@ pub enum Decision {
         /// How the thresholds were chosen, in words for messages.
         words: String,
     },
+    /// For more than two classes with one factor fₖ for each class: the class k with the greatest fₖ pₖ.
+    Factors {
+        /// The factors fₖ, one for each class; the greatest of them is 1.
+        factors: Vec<f64>,
+        /// How the factors were chosen.
+        chosen: ThresholdSource,
+        /// How the factors were chosen, in words for messages.
+        words: String,
+    },
     /// For more than two classes with random thresholds on the simplex: the class k with the greatest ln pₖ − μₖ, computed as the greatest
     /// pₖ exp(−μₖ).
     Centres {
@@ -89,7 +98,9 @@ impl Decision {
     #[must_use]
     pub fn words(&self) -> &str {
         match self {
-            Decision::Threshold { words, .. } | Decision::Thresholds { words, .. } => words,
+            Decision::Threshold { words, .. }
+            | Decision::Thresholds { words, .. }
+            | Decision::Factors { words, .. } => words,
             Decision::Greatest => "the class with the greatest probability",
             Decision::Centres { .. } => "the class that is farthest above the centre of its threshold",
         }
@@ -105,6 +116,9 @@ impl Decision {
             Decision::Greatest => index_of_greatest(probabilities.iter().copied()),
             Decision::Thresholds { thresholds, .. } => {
                 index_of_greatest(probabilities.iter().zip(thresholds).map(|(p, threshold)| p - threshold))
+            }
+            Decision::Factors { factors, .. } => {
+                index_of_greatest(probabilities.iter().zip(factors).map(|(p, factor)| p * factor))
             }
             Decision::Centres { centres } => {
                 index_of_greatest(probabilities.iter().zip(centre_factors(centres)).map(|(p, factor)| p * factor))

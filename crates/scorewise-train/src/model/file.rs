@@ -19,8 +19,9 @@ use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
-/// The number of the file format that is written. Files of format 1, which have no checksum and contain only networks, can still be read.
-pub const FORMAT: u64 = 2;
+/// The number of the file format that is written. Older files can still be read: those of format 1, which have no checksum and contain only
+/// networks, and those of format 2, which have no binned inputs.
+pub const FORMAT: u64 = 3;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Maximum size of a model file: 4 GiB, or 2³⁰ parameters, which is far more than any network of this crate has. Larger files are not read.
@@ -259,7 +260,7 @@ fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::
     let tensors = contents.tensors.len();
     let described = match (&description.network, description.format) {
         (Some(size), 1) => {
-            let member = MemberDescription::Network { widths: size.widths.clone() };
+            let member = MemberDescription::Network { widths: size.widths.clone(), positions: Vec::new() };
             // The number of members comes from the file and may be wrong, so it is compared with the number of tensors before memory is allocated.
             let tensors_each = member.tensor_count()? as u64;
             if size.members == 0 || size.members.checked_mul(tensors_each) != Some(tensors as u64) {

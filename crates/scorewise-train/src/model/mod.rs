@@ -13,7 +13,7 @@
 //! # use scorewise_train::learner::Member;
 //! # use scorewise_train::network::{Network, NetworkShape};
 //! # let input = |column: &str| InputColumn {
-//! #     column: column.into(), kind: ColumnKind::Number, lag: 0,
+//! #     column: column.into(), kind: ColumnKind::Number, lag: 0, part: None,
 //! #     coding: ColumnEncoding::Number { mean: 0.0, deviation: 1.0, indicator: false },
 //! # };
 //! # let encoder = Encoder { inputs: vec![input("bz"), input("speed")], order: Default::default() };

@@ -1,8 +1,15 @@
-//! Dense neural networks with ReLU between the layers: parameters, training, and the engine that computes logits and gradients.
+//! Neural networks with ReLU between the layers: parameters, training, and the engine that computes logits and gradients.
 //!
 //! ```text
-//! a layer computes out = W in + b        stored as W row by row, each row padded with zeros to a whole number of registers, then b
+//! a dense layer       out = W in + b                                    stored as W row by row, each row padded with zeros to a whole
+//!                                                                       number of registers, then b
+//! a look-up layer     out = b + Σ_c (1 − f_c) T[k_c] + f_c T[k_c + 1]   stored as one row of T for each position of each input, padded
+//!                     where input c has the position k_c + f_c          likewise, then b
 //! ```
+//!
+//! Only the first layer can be a look-up layer; it reads binned inputs (see [`BinnedColumn`](scorewise_table::encode::BinnedColumn)). It is
+//! the same as a dense layer whose inputs are 1 − f at position k, f at position k + 1 and 0 elsewhere, but its cost does not depend on the
+//! number of positions.
 //!
 //! All parameters are one flat list, so that an optimiser needs only one loop. The padding stays 0 during training: it is multiplied by inputs
 //! that are 0, so its gradient is 0.
@@ -12,12 +19,14 @@
 //! | `settings` | training settings, with the reason for every default |
 //! | `initialisation` | moves the first predictions into the support of the prior |
 //! | `optimiser` | turns a gradient into a change of the weights |
+//! | `look_up` | trains the table of a look-up layer |
 //! | `training` | the training loop: steps and validation, controlled by a [`Course`](crate::fit::Course) |
 //! | `engine` | computes the logits of a batch and the gradient of the parameters |
 
 mod settings;
 mod initialisation;
 mod optimiser;
+mod look_up;
 mod training;
 mod engine;
 
@@ -39,6 +48,8 @@ use scorewise_table::split::random;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkShape {
     widths: Vec<usize>,
+    /// The number of positions of each input if the first layer is a look-up layer; empty if it is dense.
+    positions: Vec<usize>,
 }
 
 /// The position of a layer in the flat list of parameters.
@@ -46,7 +57,8 @@ pub struct NetworkShape {
 pub(crate) struct LayerLayout {
     pub inputs: usize,
     pub outputs: usize,
-    /// Distance from the start of one row of weights to the start of the next.
+    /// Distance from the start of one row of weights to the start of the next. A dense layer has one row of weights for each output, a look-up
+    /// layer has one for each position.
     pub stride: usize,
     /// Offset of the first weight in the flat list.
     pub weights: usize,
@@ -59,7 +71,30 @@ impl NetworkShape {
     #[must_use]
     pub fn new(inputs: usize, hidden: &[usize], outputs: usize) -> Option<Self> {
         let widths: Vec<usize> = std::iter::once(inputs).chain(hidden.iter().copied()).chain([outputs]).collect();
-        widths.iter().all(|width| *width > 0).then_some(NetworkShape { widths })
+        widths.iter().all(|width| *width > 0).then_some(NetworkShape { widths, positions: Vec::new() })
+    }
+
+    /// The shape of a network whose first layer is a look-up layer, with the number of positions of each input; `None` if there are no inputs,
+    /// or if a number is 0 or too large.
+    #[must_use]
+    pub fn look_up(positions: Vec<usize>, hidden: &[usize], outputs: usize) -> Option<Self> {
+        let sum = positions.iter().try_fold(0usize, |sum, positions| sum.checked_add(*positions))?;
+        // Rows of the table are counted in u32.
+        let fits = !positions.contains(&0) && sum <= u32::MAX as usize;
+        NetworkShape::new(positions.len(), hidden, outputs)
+            .filter(|_| fits)
+            .map(|shape| NetworkShape { positions, ..shape })
+    }
+
+    /// The number of positions of each input of a look-up layer; empty if the first layer is dense.
+    #[must_use]
+    pub fn positions(&self) -> &[usize] {
+        &self.positions
+    }
+
+    /// Length of the table of a look-up layer, which comes first in the list of parameters; 0 if the first layer is dense.
+    pub(crate) fn table_length(&self) -> usize {
+        self.positions.iter().sum::<usize>() * self.widths[1].next_multiple_of(PAD)
     }
 
     /// The number of inputs, the number of units of each hidden layer, and the number of outputs.
@@ -84,10 +119,13 @@ impl NetworkShape {
         let mut next = 0;
         self.widths
             .windows(2)
-            .map(|pair| {
+            .enumerate()
+            .map(|(number, pair)| {
                 let (inputs, outputs) = (pair[0], pair[1]);
-                let stride = inputs.next_multiple_of(PAD);
-                let layer = LayerLayout { inputs, outputs, stride, weights: next, biases: next + outputs * stride };
+                let is_look_up = number == 0 && !self.positions.is_empty();
+                let stride = if is_look_up { outputs } else { inputs }.next_multiple_of(PAD);
+                let length = if is_look_up { self.table_length() } else { outputs * stride };
+                let layer = LayerLayout { inputs, outputs, stride, weights: next, biases: next + length };
                 next = layer.biases + outputs.next_multiple_of(PAD);
                 layer
             })
@@ -103,7 +141,26 @@ impl NetworkShape {
     /// Number of weights and biases, without the padding.
     #[must_use]
     pub fn free_parameters(&self) -> usize {
-        self.widths.windows(2).map(|pair| (pair[0] + 1) * pair[1]).sum()
+        self.dense_widths().windows(2).map(|pair| (pair[0] + 1) * pair[1]).sum()
+    }
+
+    /// The widths of the dense layers that compute the same: a look-up layer is a dense layer with one input for each position.
+    pub(crate) fn dense_widths(&self) -> Vec<usize> {
+        let mut widths = self.widths.clone();
+        if !self.positions.is_empty() {
+            widths[0] = self.positions.iter().sum();
+        }
+        widths
+    }
+
+    /// Index in the flat list of parameters of the weight that connects a unit of a layer with an input of the layer; the inputs of a look-up
+    /// layer are its positions.
+    fn weight_index(&self, number: usize, layer: &LayerLayout, output: usize, input: usize) -> usize {
+        if number == 0 && !self.positions.is_empty() {
+            layer.weights + input * layer.stride + output
+        } else {
+            layer.weights + output * layer.stride + input
+        }
     }
 }
 
@@ -134,23 +191,23 @@ impl Network {
     pub fn glorot(shape: NetworkShape, seed: u64) -> Self {
         let mut random = random(seed, Purpose::InitialWeights, 0);
         let mut parameters = vec![0.0; shape.parameters()];
-        for layer in shape.layers() {
-            let limit = (6.0 / (layer.inputs + layer.outputs) as f64).sqrt();
+        let widths = shape.dense_widths();
+        for (number, layer) in shape.layers().iter().enumerate() {
+            let limit = (6.0 / (widths[number] + layer.outputs) as f64).sqrt();
             for output in 0..layer.outputs {
-                let start = layer.weights + output * layer.stride;
-                for weight in &mut parameters[start..start + layer.inputs] {
-                    let unit = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-                    *weight = (limit * (2.0 * unit - 1.0)) as f32;
+                for input in 0..widths[number] {
+                    parameters[shape.weight_index(number, layer, output, input)] = uniform(&mut random, limit);
                 }
             }
         }
         Network { shape, parameters }
     }
 
-    /// The network with the given layers. `None` if there are no layers, if a layer has the wrong number of weights or biases, or if the outputs
-    /// of one layer do not match the inputs of the next.
+    /// The network with the given layers. If `positions` is not empty, the first layer is a look-up layer with these positions of each input.
+    /// `None` if there are no layers, if a layer has the wrong number of weights or biases, or if the outputs of one layer do not match the
+    /// inputs of the next.
     #[must_use]
-    pub fn from_layers(layers: &[Dense]) -> Option<Self> {
+    pub fn from_layers(positions: &[usize], layers: &[Dense]) -> Option<Self> {
         let first = layers.first()?;
         let widths_match = layers.windows(2).all(|pair| pair[0].outputs == pair[1].inputs);
         let sizes_match = layers.iter().all(|layer| {
@@ -161,31 +218,37 @@ impl Network {
         }
         let outputs: Vec<usize> = layers.iter().map(|layer| layer.outputs).collect();
         let (last, hidden) = outputs.split_last()?;
-        let shape = NetworkShape::new(first.inputs, hidden, *last)?;
+        let shape = if positions.is_empty() {
+            NetworkShape::new(first.inputs, hidden, *last)?
+        } else {
+            NetworkShape::look_up(positions.to_vec(), hidden, *last)?
+        };
+        if shape.dense_widths()[0] != first.inputs {
+            return None;
+        }
         let mut parameters = vec![0.0; shape.parameters()];
-        for (layout, layer) in shape.layers().iter().zip(layers) {
-            for (output, weights) in layer.weights.chunks_exact(layout.inputs).enumerate() {
-                let start = layout.weights + output * layout.stride;
-                parameters[start..start + layout.inputs].copy_from_slice(weights);
+        for (number, (layout, layer)) in shape.layers().iter().zip(layers).enumerate() {
+            for (output, weights) in layer.weights.chunks_exact(layer.inputs).enumerate() {
+                for (input, weight) in weights.iter().enumerate() {
+                    parameters[shape.weight_index(number, layout, output, input)] = *weight;
+                }
             }
             parameters[layout.biases..layout.biases + layout.outputs].copy_from_slice(&layer.biases);
         }
         Some(Network { shape, parameters })
     }
 
-    /// The layers of the network, without padding.
+    /// The layers of the network, without padding. A look-up layer is given as the dense layer that computes the same.
     #[must_use]
     pub fn to_layers(&self) -> Vec<Dense> {
-        let dense = |layout: LayerLayout| {
-            let rows = self.parameters[layout.weights..].chunks(layout.stride).take(layout.outputs);
-            Dense {
-                inputs: layout.inputs,
-                outputs: layout.outputs,
-                weights: rows.flat_map(|row| &row[..layout.inputs]).copied().collect(),
-                biases: self.parameters[layout.biases..layout.biases + layout.outputs].to_vec(),
-            }
+        let widths = self.shape.dense_widths();
+        let dense = |(number, layout): (usize, LayerLayout)| {
+            let (inputs, outputs) = (widths[number], layout.outputs);
+            let index = |at: usize| self.shape.weight_index(number, &layout, at / inputs, at % inputs);
+            let weights = (0..inputs * outputs).map(|at| self.parameters[index(at)]).collect();
+            Dense { inputs, outputs, weights, biases: self.parameters[layout.biases..layout.biases + outputs].to_vec() }
         };
-        self.shape.layers().into_iter().map(dense).collect()
+        self.shape.layers().into_iter().enumerate().map(dense).collect()
     }
 
     /// The shape of the network.
@@ -198,15 +261,26 @@ impl Network {
     #[must_use]
     pub fn parameter_indices(&self) -> Vec<usize> {
         let mut indices = Vec::with_capacity(self.shape.free_parameters());
-        for layer in self.shape.layers() {
+        let widths = self.shape.dense_widths();
+        for (number, layer) in self.shape.layers().iter().enumerate() {
             for output in 0..layer.outputs {
-                let start = layer.weights + output * layer.stride;
-                indices.extend(start..start + layer.inputs);
+                indices.extend((0..widths[number]).map(|input| self.shape.weight_index(number, layer, output, input)));
             }
             indices.extend(layer.biases..layer.biases + layer.outputs);
         }
         indices
     }
+
+    /// Ranges of the weights in the flat list of parameters, including their padding. Weights decay, biases do not.
+    pub(crate) fn weight_ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.shape.layers().into_iter().map(|layer| layer.weights..layer.biases)
+    }
+}
+
+/// A random number between −limit and limit.
+fn uniform(random: &mut impl Rng, limit: f64) -> f32 {
+    let unit = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    (limit * (2.0 * unit - 1.0)) as f32
 }
 
 #[cfg(test)]
@@ -233,20 +307,25 @@ mod tests {
     fn a_network_is_the_same_after_a_round_trip_through_its_layers() {
         for (inputs, hidden) in [(3, vec![]), (48, vec![50, 20, 5]), (16, vec![1, 32])] {
             let network = Network::glorot(NetworkShape::new(inputs, &hidden, 2).unwrap(), 7);
-            assert_eq!(Network::from_layers(&network.to_layers()), Some(network));
+            assert_eq!(Network::from_layers(&[], &network.to_layers()), Some(network));
+            let shape = NetworkShape::look_up(vec![3; inputs], &hidden, 2).unwrap();
+            let network = Network::glorot(shape, 7);
+            let positions = vec![3; inputs];
+            assert_eq!(Network::from_layers(&positions, &network.to_layers()), Some(network));
         }
     }
 
     #[test]
     fn layers_that_do_not_fit_each_other_are_refused() {
         let layers = Network::glorot(NetworkShape::new(3, &[4], 1).unwrap(), 7).to_layers();
-        assert_eq!(Network::from_layers(&[]), None);
-        assert_eq!(Network::from_layers(&[layers[1].clone(), layers[0].clone()]), None);
+        assert_eq!(Network::from_layers(&[], &[]), None);
+        assert_eq!(Network::from_layers(&[], &[layers[1].clone(), layers[0].clone()]), None);
         let mut short = layers.clone();
         short[0].weights.pop();
-        assert_eq!(Network::from_layers(&short), None);
+        assert_eq!(Network::from_layers(&[], &short), None);
         let mut long = layers;
         long[1].biases.push(0.0);
-        assert_eq!(Network::from_layers(&long), None);
+        assert_eq!(Network::from_layers(&[], &long), None);
+        assert_eq!(Network::from_layers(&[2, 2], &long[..1]), None);
     }
 }

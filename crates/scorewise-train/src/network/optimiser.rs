@@ -1,5 +1,7 @@
 //! Optimisers, which use a gradient to change all parameters of a network.
 
+use std::ops::Range;
+
 use scorewise::InstructionSet;
 use scorewise_table::AlignedBuffer;
 use serde::{Deserialize, Serialize};
@@ -29,23 +31,21 @@ pub(super) enum OptimiserState {
         descent: Descent,
         decay: f32,
         /// Ranges of the weights in the flat list of parameters. Weights decay, biases do not.
-        weights: Vec<std::ops::Range<usize>>,
+        weights: Vec<Range<usize>>,
     },
 }
 
 impl OptimiserState {
-    pub fn new(optimiser: Optimiser, network: &Network, decay: f32) -> Self {
+    /// The optimiser for a list of parameters of this length, which must be a multiple of the register width. Those in the ranges `weights`
+    /// decay.
+    pub fn new(optimiser: Optimiser, length: usize, weights: Vec<Range<usize>>, decay: f32) -> Self {
         match optimiser {
             Optimiser::Adam => {
-                let mut adam = Adam::new(network);
+                let mut adam = Adam::of_length(InstructionSet::best(), length, &weights);
                 adam.decay = decay;
                 OptimiserState::Adam(adam)
             }
-            Optimiser::Sgd => {
-                let layers = network.shape().layers();
-                let weights = layers.iter().map(|layer| layer.weights..layer.biases).collect();
-                OptimiserState::Descent { descent: Descent::new(network, MOMENTUM), decay, weights }
-            }
+            Optimiser::Sgd => OptimiserState::Descent { descent: Descent::of_length(length, MOMENTUM), decay, weights },
         }
     }
 
@@ -109,11 +109,14 @@ impl Adam {
     /// Creates an optimiser like [`Adam::new`], but with the given instruction set.
     #[must_use]
     pub fn with_instructions(instructions: InstructionSet, network: &Network) -> Self {
-        let zeros = AlignedBuffer::zeros(network.parameters.len());
+        Adam::of_length(instructions, network.parameters.len(), &network.weight_ranges().collect::<Vec<_>>())
+    }
+
+    fn of_length(instructions: InstructionSet, length: usize, weights: &[Range<usize>]) -> Self {
+        let zeros = AlignedBuffer::zeros(length);
         let mut decays = zeros.clone();
-        decays.fill(1.0);
-        for layer in network.shape().layers() {
-            decays[layer.biases..layer.biases + layer.outputs].fill(0.0);
+        for range in weights {
+            decays[range.clone()].fill(1.0);
         }
         Adam {
             momentum: 0.9,
@@ -215,7 +218,11 @@ impl Descent {
     /// Creates an optimiser for networks with as many parameters as this one.
     #[must_use]
     pub fn new(network: &Network, momentum: f32) -> Self {
-        Descent { momentum, velocity: vec![0.0; network.parameters.len()] }
+        Descent::of_length(network.parameters.len(), momentum)
+    }
+
+    fn of_length(length: usize, momentum: f32) -> Self {
+        Descent { momentum, velocity: vec![0.0; length] }
     }
 
     /// Changes the parameters by one step in the direction that reduces the loss.
@@ -245,7 +252,8 @@ mod tests {
             let mut network = Network::glorot(NetworkShape::new(3, &[2], 1).unwrap(), 1);
             network.parameter_indices().iter().for_each(|index| network.parameters[*index] = 1.0);
             let zero = vec![0.0; network.parameters.len()];
-            OptimiserState::new(optimiser, &network, 0.5).step(&mut network.parameters, &zero, 0.1);
+            let weights = network.weight_ranges().collect();
+            OptimiserState::new(optimiser, zero.len(), weights, 0.5).step(&mut network.parameters, &zero, 0.1);
             for layer in network.shape().layers() {
                 assert_eq!(network.parameters[layer.weights], 0.95, "{optimiser:?}");
                 assert_eq!(network.parameters[layer.biases], 1.0, "{optimiser:?}");

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use scorewise_table::encode::BinnedColumn;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::setting::Setting;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{NetworkShape, Optimiser, has_centre};
-use crate::fit::{Keep, Objective, Policy, WarmUpPolicy};
+use crate::fit::{Keep, Objective, Policy, Sample, WarmUpPolicy};
 
 /// Maximum number of units of a hidden layer.
 const MAX_UNITS: usize = 65_536;
@@ -27,6 +28,8 @@ pub enum BatchSize {
     Rows(usize),
     /// One batch with all rows; written as `full`.
     Full,
+    /// A 64th of the rows, but at least 32 and at most 256: small tables need small batches for enough optimiser steps. Written as `auto`.
+    Auto,
 }
 
 /// Settings of a warm start, which trains with cross-entropy first and then with the loss of the score.
@@ -71,6 +74,10 @@ pub struct NetworkSettings {
     /// Number of rows of an optimiser step. 64 by default, which was best in the experiments of Marchetti et al. (2022); the score of a smaller
     /// batch is noisier.
     pub batch: BatchSize,
+    /// Whether every batch has the same share of each class, instead of a random one. Off by default, as in Marchetti et al. (2022); on in the
+    /// recipe `default`, because a random batch of 256 rows often has no event at all if events are rare.
+    #[serde(default)]
+    pub stratified: bool,
     /// Learning rate. 0.001 by default, as is usual for Adam and as in Marchetti et al. (2022).
     pub learning_rate: f32,
     /// Decoupled weight decay: the fraction by which a weight shrinks in a step with learning rate 1. 0 by default, as in Marchetti et al. (2022).
@@ -99,6 +106,7 @@ impl Default for NetworkSettings {
             hidden: HiddenLayers(vec![50, 20, 5]),
             optimiser: Optimiser::Adam,
             batch: BatchSize::Rows(64),
+            stratified: false,
             learning_rate: 1e-3,
             weight_decay: 0.0,
             epochs: 500,
@@ -111,10 +119,15 @@ impl Default for NetworkSettings {
 }
 
 impl NetworkSettings {
-    /// The shape of a network with these hidden layers.
-    pub(crate) fn shape(&self, inputs: usize, outputs: usize) -> Result<NetworkShape> {
-        NetworkShape::new(inputs, &self.hidden.0, outputs)
-            .ok_or_else(|| Error::setting("features", "a network needs at least one input and one output", ""))
+    /// The shape of a network with these hidden layers for the rows of the sample.
+    pub(crate) fn shape(&self, sample: &Sample<'_>, outputs: usize) -> Result<NetworkShape> {
+        let shape = match sample.binned {
+            Some(columns) => {
+                NetworkShape::look_up(columns.iter().map(BinnedColumn::positions).collect(), &self.hidden.0, outputs)
+            }
+            None => NetworkShape::new(sample.matrix.columns(), &self.hidden.0, outputs),
+        };
+        shape.ok_or_else(|| Error::setting("features", "a network needs at least one input and one output", ""))
     }
 
     /// The policy of a training run with these settings, for a network with this number of outputs.
@@ -250,13 +263,26 @@ impl From<HiddenLayers> for Vec<usize> {
     }
 }
 
+/// Number of rows of the rarer class that a batch should have on average for the loss of a score, whose value depends on their share.
+const RARE_ROWS: usize = 32;
+
 impl BatchSize {
+    /// Number of rows of an optimiser step for the loss of a score, if `rare` of `all` training rows belong to the rarer class. If the size is
+    /// chosen automatically, a batch has enough rows of the rarer class.
+    pub(super) fn rows_for_score(self, all: usize, rare: usize) -> usize {
+        match self {
+            BatchSize::Auto => self.rows(all).max((RARE_ROWS * all).div_ceil(rare.max(1))).min(all.div_ceil(4)).max(1),
+            _ => self.rows(all),
+        }
+    }
+
     /// Number of rows of an optimiser step if there are `all` training rows.
     #[must_use]
     pub fn rows(self, all: usize) -> usize {
         match self {
             BatchSize::Rows(rows) => rows.min(all),
             BatchSize::Full => all,
+            BatchSize::Auto => (all / 64).next_power_of_two().clamp(32, 256).min(all),
         }
     }
 }
@@ -268,9 +294,10 @@ impl FromStr for BatchSize {
         match text.parse() {
             Ok(rows) => Ok(BatchSize::Rows(rows)),
             Err(_) if text == "full" => Ok(BatchSize::Full),
+            Err(_) if text == "auto" => Ok(BatchSize::Auto),
             Err(_) => {
                 let problem = format!("`{}` is not a number of rows", text.escape_debug());
-                Err(Error::setting("batch", problem, "write a number such as 64, or `full`"))
+                Err(Error::setting("batch", problem, "write a number such as 64, `auto` or `full`"))
             }
         }
     }
@@ -281,11 +308,12 @@ impl fmt::Display for BatchSize {
         match self {
             BatchSize::Rows(rows) => rows.fmt(out),
             BatchSize::Full => out.write_str("full"),
+            BatchSize::Auto => out.write_str("auto"),
         }
     }
 }
 
-/// The serialised form of a [`BatchSize`]: a number, or the word `full`.
+/// The serialised form of a [`BatchSize`]: a number, or the word `auto` or `full`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum SerialisedBatchSize {
@@ -297,7 +325,7 @@ impl Serialize for BatchSize {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self {
             BatchSize::Rows(rows) => SerialisedBatchSize::Number(*rows),
-            BatchSize::Full => SerialisedBatchSize::Word(self.to_string()),
+            word => SerialisedBatchSize::Word(word.to_string()),
         }
         .serialize(serializer)
     }
@@ -321,7 +349,7 @@ mod tests {
         for text in ["none", "8", "50,20,5"] {
             assert_eq!(text.parse::<HiddenLayers>().unwrap().to_string(), text);
         }
-        for text in ["full", "1", "64"] {
+        for text in ["auto", "full", "1", "64"] {
             let batch: BatchSize = text.parse().unwrap();
             assert_eq!(batch.to_string(), text);
             let json = serde_json::to_string(&batch).unwrap();

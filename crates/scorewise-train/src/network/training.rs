@@ -7,6 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use scorewise::{Purpose, stream};
 
 use super::engine::Engine;
+use super::look_up::{LookUpParameters, LookUpTraining};
 use super::optimiser::OptimiserState;
 use super::settings::{NetworkSettings, WarmStart};
 use super::{Network, NetworkShape, centre, coverage, log_odds};
@@ -31,7 +32,7 @@ pub fn fit(
     settings.check(objective)?;
     sample.check()?;
     let outputs = objective.outputs(sample.classes);
-    let shape = settings.shape(sample.matrix.columns(), outputs)?;
+    let shape = settings.shape(sample, outputs)?;
     let mut course = Course::new(settings.policy(objective, outputs));
     let mut training = NetworkTraining::new(&shape, sample, settings, objective, threads);
     loop {
@@ -54,7 +55,7 @@ pub fn fit(
                 None => course.diverged(),
             },
             Action::RestoreBest => {
-                training.network.parameters.copy_from_slice(&training.best);
+                training.restore_best();
                 course.restored();
             }
             Action::MoveBias => {
@@ -82,13 +83,22 @@ struct NetworkTraining<'a> {
     network: Network,
     outputs: usize,
     engine: Engine,
+    /// Trains all parameters after the table of the look-up layer.
     optimiser: OptimiserState,
+    /// Trains the table of the look-up layer; `None` if the first layer is dense.
+    look_up: Option<LookUpTraining<'a>>,
     random: Xoshiro256PlusPlus,
     order: Vec<u32>,
     batch: Batch,
     gradient: Vec<f32>,
+    /// For each position of each binned column, whether a training row has it; empty if the columns are not binned.
+    used_positions: Vec<bool>,
+    /// Number of training rows of the rarest class.
+    rare_rows: usize,
     /// The best parameters of the current phase so far.
     best: Vec<f32>,
+    /// The parameters behind the table of the look-up layer in `best`.
+    best_look_up: Option<LookUpParameters>,
 }
 
 impl<'a> NetworkTraining<'a> {
@@ -107,11 +117,15 @@ impl<'a> NetworkTraining<'a> {
             warm_up: objective.warm_up(),
             outputs: shape.outputs(),
             engine: Engine::new(shape).with_threads(threads),
-            optimiser: OptimiserState::new(settings.optimiser, &network, settings.weight_decay),
+            optimiser: dense_optimiser(&network, settings),
+            look_up: None,
+            best_look_up: None,
             random: random(0, Purpose::BatchOrder, 0),
             order: Vec::new(),
             batch: Batch::default(),
             gradient: vec![0.0; network.parameters.len()],
+            used_positions: used_positions(sample),
+            rare_rows: rarest_class(sample),
             best: network.parameters.clone(),
             network,
         }
@@ -121,6 +135,14 @@ impl<'a> NetworkTraining<'a> {
     /// supports of the priors.
     fn initialise(&mut self, seed: u64, centre_predictions: bool) {
         self.network = Network::glorot(self.network.shape().clone(), seed);
+        if let Some(columns) = self.sample.binned {
+            let widths = self.network.shape().widths();
+            let look_up =
+                LookUpTraining::new(columns, (widths[1], widths.len() == 2), &self.used_positions, self.settings, seed);
+            let length = self.network.shape().table_length();
+            look_up.write_table(&mut self.network.parameters[..length]);
+            self.look_up = Some(look_up);
+        }
         self.random = random(seed, Purpose::BatchOrder, 0);
         self.order.clear();
         self.order.extend(self.sample.training);
@@ -139,13 +161,24 @@ impl<'a> NetworkTraining<'a> {
 
     /// Begins a phase with a new optimiser. Returns the validation loss of the current weights.
     fn start_phase(&mut self, phase: Phase) -> Result<f64> {
-        self.optimiser = OptimiserState::new(self.settings.optimiser, &self.network, self.settings.weight_decay);
+        self.optimiser = dense_optimiser(&self.network, self.settings);
+        if let Some(look_up) = &mut self.look_up {
+            look_up.reset_optimisers(self.settings);
+        }
         self.save_best();
         self.validate(phase).map(|(loss, _)| loss).map_err(|error| self.explain(error))
     }
 
     fn save_best(&mut self) {
         self.best.copy_from_slice(&self.network.parameters);
+        self.best_look_up = self.look_up.as_ref().map(|look_up| look_up.parameters.clone());
+    }
+
+    fn restore_best(&mut self) {
+        self.network.parameters.copy_from_slice(&self.best);
+        if let (Some(look_up), Some(best)) = (&mut self.look_up, &self.best_look_up) {
+            look_up.parameters.clone_from(best);
+        }
     }
 
     /// Trains one epoch; `None` if a loss or a weight is not finite afterwards.
@@ -162,7 +195,11 @@ impl<'a> NetworkTraining<'a> {
     /// Takes the optimiser steps of an epoch. Returns the mean loss of the batches.
     fn steps(&mut self, phase: Phase, learning_rate: f32) -> scorewise::Result<f64> {
         let Sample { matrix, labels, weights, .. } = *self.sample;
-        let batch_size = self.settings.batch.rows(self.order.len());
+        let (rows, rare) = (self.order.len(), self.rare_rows);
+        let batch_size = match phase {
+            Phase::Main if self.warm_up.is_some() => self.settings.batch.rows_for_score(rows, rare),
+            _ => self.settings.batch.rows(rows),
+        };
         let objective = match (phase, &self.warm_up) {
             (Phase::WarmUp, Some(cross_entropy)) => cross_entropy,
             _ => self.objective,
@@ -170,6 +207,9 @@ impl<'a> NetworkTraining<'a> {
         // If a batch contains all rows, their order does not affect the gradient. The order of memory is the fastest, so nothing is shuffled.
         if batch_size < self.order.len() {
             shuffle(&mut self.order, &mut self.random);
+            if self.settings.stratified {
+                stratify(&mut self.order, labels, self.sample.classes);
+            }
         }
         let (mut sum, mut count) = (0.0, 0);
         let mut batches = self.order.chunks(batch_size).peekable();
@@ -180,7 +220,12 @@ impl<'a> NetworkTraining<'a> {
             count += 1;
             self.engine.prefetch(matrix, batches.peek().copied().unwrap_or_default());
             self.engine.backward(&self.network, &self.batch.gradient, &mut self.gradient);
-            self.optimiser.step(&mut self.network.parameters, &self.gradient, learning_rate);
+            let table = self.network.shape().table_length();
+            self.optimiser.step(&mut self.network.parameters[table..], &self.gradient[table..], learning_rate);
+            if let Some(look_up) = &mut self.look_up {
+                look_up.step(&self.gradient[..table], learning_rate);
+                look_up.write_table(&mut self.network.parameters[..table]);
+            }
         }
         Ok(sum / f64::from(count))
     }
@@ -253,6 +298,53 @@ impl<'a> NetworkTraining<'a> {
     }
 }
 
+/// Changes the order of the rows so that the rows of each class are evenly spaced. Rows of the same class keep their order.
+fn stratify(order: &mut Vec<u32>, labels: &[u32], classes: usize) {
+    let mut counts = vec![0u64; classes];
+    order.iter().for_each(|row| counts[labels[*row as usize] as usize] += 1);
+    // Row i of n rows of a class belongs at (i + ½)/n of the way; ties are decided by the class.
+    let mut seen = vec![0u64; classes];
+    let mut keyed: Vec<(u64, u32, u32)> = Vec::with_capacity(order.len());
+    for row in order.iter() {
+        let class = labels[*row as usize];
+        let (seen, count) = (&mut seen[class as usize], counts[class as usize]);
+        keyed.push((((2 * *seen + 1) << 31) / count, class, *row));
+        *seen += 1;
+    }
+    keyed.sort_unstable();
+    order.clear();
+    order.extend(keyed.into_iter().map(|(_, _, row)| row));
+}
+
+/// For each position of each binned column, whether a training row has it. Knots count as used, because values between them use them.
+fn used_positions(sample: &Sample<'_>) -> Vec<bool> {
+    let mut used = Vec::new();
+    for (number, column) in sample.binned.into_iter().flatten().enumerate() {
+        let first = used.len();
+        used.extend((0..column.positions()).map(|position| position < column.knots.len()));
+        for row in sample.training {
+            let position = sample.matrix.row(*row as usize)[number] as usize;
+            used[first + position.min(column.positions() - 1)] = true;
+        }
+    }
+    used
+}
+
+/// Number of training rows of the rarest class.
+fn rarest_class(sample: &Sample<'_>) -> usize {
+    let mut counts = vec![0; sample.classes];
+    sample.training.iter().for_each(|row| counts[sample.labels[*row as usize] as usize] += 1);
+    counts.into_iter().min().unwrap_or(0)
+}
+
+/// The optimiser of all parameters after the table of the look-up layer, if there is one.
+fn dense_optimiser(network: &Network, settings: &NetworkSettings) -> OptimiserState {
+    let table = network.shape().table_length();
+    let dense = network.weight_ranges().filter(|range| range.start >= table && !range.is_empty());
+    let weights = dense.map(|range| range.start - table..range.end - table).collect();
+    OptimiserState::new(settings.optimiser, network.parameters.len() - table, weights, settings.weight_decay)
+}
+
 /// Turns an error into `None` if the loss could not be computed because the network's outputs are not finite. Other errors are returned.
 fn finite<T>(result: scorewise::Result<T>) -> scorewise::Result<Option<T>> {
     use scorewise::Error::{Logit, NotANumber, NotFinite};
@@ -272,10 +364,30 @@ mod tests {
     use scorewise_table::Matrix;
 
     #[test]
+    fn classes_are_evenly_spaced_in_a_stratified_order() {
+        let labels: Vec<u32> = (0..1000).map(|row| if row < 50 { 2 } else { u32::from(row < 300) }).collect();
+        let mut order: Vec<u32> = (0..1000).collect();
+        stratify(&mut order, &labels, 3);
+        for batch in order.chunks(100) {
+            let count = |class: u32| batch.iter().filter(|row| labels[**row as usize] == class).count();
+            assert!(count(2).abs_diff(5) <= 1 && count(1).abs_diff(25) <= 1, "{} {}", count(2), count(1));
+        }
+        order.sort_unstable();
+        assert!(order.iter().copied().eq(0..1000));
+    }
+
+    #[test]
     fn batch_order_shares_no_random_numbers_with_any_other_purpose() {
         let (matrix, rows) = (Matrix::new(1, &[0.0, 1.0]).unwrap(), [0, 1]);
-        let sample =
-            Sample { matrix: &matrix, labels: &[0, 1], classes: 2, weights: None, training: &rows, validation: &rows };
+        let sample = Sample {
+            matrix: &matrix,
+            binned: None,
+            labels: &[0, 1],
+            classes: 2,
+            weights: None,
+            training: &rows,
+            validation: &rows,
+        };
         let shape = NetworkShape::new(1, &[], 1).unwrap();
         let (settings, objective) = (NetworkSettings::default(), Loss::CrossEntropy(CrossEntropy::plain()).into());
         for seed in [0, 1, u64::MAX] {

@@ -4,6 +4,7 @@ use super::proto::{
     AttributeProto, DOUBLE, Dimension, FLOAT, GraphProto, INT64, INTEGER, NodeProto, TensorProto, TensorShapeProto,
     TensorType, TypeProto, ValueInfoProto,
 };
+use crate::network::Dense;
 
 /// An ONNX graph under construction.
 #[derive(Default)]
@@ -24,6 +25,40 @@ impl GraphBuilder {
             attribute: attributes.iter().map(attribute).collect(),
         });
         output.into()
+    }
+
+    /// Adds the nodes of a look-up layer, without its bias, that reads the positions `x`; returns the name of its output. The rows of the table
+    /// at and after each position are gathered, interpolated, and added up over the columns. `layer` is the dense layer that computes the same.
+    pub fn look_up(&mut self, name: &str, positions: &[usize], layer: &Dense) -> String {
+        let Dense { inputs: rows, outputs, weights, .. } = layer;
+        // One row of zeros follows the table, because the row after the last one is gathered too; its share is 0.
+        let table: Vec<f32> = (0..(rows + 1) * outputs)
+            .map(|at| if at / outputs < *rows { weights[at % outputs * rows + at / outputs] } else { 0.0 })
+            .collect();
+        let mut first = 0i64;
+        let mut firsts = Vec::with_capacity(positions.len());
+        for positions in positions {
+            firsts.push(first);
+            first += *positions as i64;
+        }
+        let of = |part: &str| format!("{name}.{part}");
+        let table = self.floats(&of("table"), &[rows + 1, *outputs], &table);
+        let firsts = self.integers(&of("first"), &firsts);
+        let one = self.constant(&of("one"), INT64, &[], 1i64.to_le_bytes().to_vec());
+        let axis = self.integers(&of("axis"), &[2]);
+        let columns = self.integers(&of("columns"), &[1]);
+        let whole = self.node("Floor", &["x"], &of("whole"), &[]);
+        let share = self.node("Sub", &["x", &whole], &of("share"), &[]);
+        let share = self.node("Unsqueeze", &[&share, &axis], &of("shares"), &[]);
+        let whole = self.node("Cast", &[&whole], &of("position"), &[("to", INT64.into())]);
+        let low = self.node("Add", &[&whole, &firsts], &of("row"), &[]);
+        let high = self.node("Add", &[&low, &one], &of("next_row"), &[]);
+        let low = self.node("Gather", &[&table, &low], &of("low"), &[]);
+        let high = self.node("Gather", &[&table, &high], &of("high"), &[]);
+        let difference = self.node("Sub", &[&high, &low], &of("difference"), &[]);
+        let part = self.node("Mul", &[&difference, &share], &of("part"), &[]);
+        let sum = self.node("Add", &[&low, &part], &of("interpolated"), &[]);
+        self.node("ReduceSum", &[&sum, &columns], &of("sum"), &[("keepdims", 0)])
     }
 
     /// Adds an f32 constant; returns its name.

@@ -117,6 +117,11 @@ fn label(graph: &mut GraphBuilder, decision: &Decision) {
             let above = graph.node("Sub", &["probability", &thresholds], "above", &[]);
             arg_max(graph, &above);
         }
+        Decision::Factors { factors, .. } => {
+            let factors = graph.doubles("factors", &[factors.len()], factors);
+            let above = graph.node("Mul", &["probability", &factors], "above", &[]);
+            arg_max(graph, &above);
+        }
         Decision::Centres { centres } => {
             let factors: Vec<f64> = crate::model::centre_factors(centres).collect();
             let factors = graph.doubles("factors", &[factors.len()], &factors);

@@ -58,13 +58,15 @@ pub enum Multiclass {
     OneVersusRest,
 }
 
-/// How the threshold of the model is chosen: `tuned`, `centre`, or a number.
+/// How the threshold of the model is chosen: `auto`, `tuned`, `centre`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThresholdRule {
     /// The threshold with the best score on the validation rows.
     Tuned,
     /// The centre of the prior, because training with the loss of a score moves the best threshold there; ½ for cross-entropy.
     Centre,
+    /// The better one of the best threshold and the centre of the prior, judged by bootstrap samples of the validation rows.
+    Auto,
     /// A threshold between 0 and 1 that the user gave.
     Fixed(f64),
 }
@@ -105,7 +107,13 @@ pub struct Plan {
     pub threshold: ThresholdRule,
     /// The type of model to train, with its settings.
     pub learner: Learner,
-    /// Number of members whose probabilities are averaged.
+    /// Maximum number of intervals between the knots of a binned number; 0 for dense inputs.
+    #[serde(default)]
+    pub bins: usize,
+    /// Number of folds of the cross-fitting: every member is trained without one fold and predicts it. 0 for one set of validation rows.
+    #[serde(default)]
+    pub cross_fit: usize,
+    /// Number of members whose probabilities are averaged; with cross-fitting, for each fold.
     pub ensemble: usize,
     /// Whether the members have different validation rows, which is possible only with random splits. To tune the threshold, a row is then
     /// predicted only by the members that were not trained on it.
@@ -129,11 +137,13 @@ impl Plan {
             test: 0.2,
             validation: 1.0 / 3.0,
             score,
-            prior: Recipe::PLAIN.prior.parse().expect("the prior of the recipe is valid"),
+            prior: Recipe::PAPER.prior.parse().expect("the prior of the recipe is valid"),
             loss: LossName::Sol,
             multiclass: Multiclass::Simplex,
             threshold: ThresholdRule::Tuned,
             learner: Learner::Network(NetworkSettings::default()),
+            bins: 0,
+            cross_fit: 0,
             ensemble: 1,
             own_validation: false,
             seed: 0,
@@ -149,6 +159,23 @@ impl Plan {
     /// Mutable access to the settings of the networks; `None` for another learner.
     pub fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
         self.learner.network_mut()
+    }
+
+    /// Share of validation rows among the rows that are not test rows; 0 with cross-fitting, which divides these rows into folds instead.
+    #[must_use]
+    pub fn validation_share(&self) -> f64 {
+        if self.cross_fit == 0 { self.validation } else { 0.0 }
+    }
+
+    /// Number of members of the ensemble.
+    #[must_use]
+    pub fn members(&self) -> usize {
+        self.ensemble * self.cross_fit.max(1)
+    }
+
+    /// The recipe with the name in `recipe`; `None` if there is no such recipe.
+    pub(crate) fn default_recipe(&self) -> Option<Recipe> {
+        self.recipe.as_deref().map(|name| RecipeName::named(name).unwrap_or(RecipeName::Default).recipe())
     }
 
     /// Whether the loss has a random threshold with a prior.
@@ -226,6 +253,7 @@ impl FromStr for ThresholdRule {
 
     fn from_str(text: &str) -> Result<Self> {
         match text {
+            "auto" => return Ok(ThresholdRule::Auto),
             "tuned" => return Ok(ThresholdRule::Tuned),
             "centre" | "center" => return Ok(ThresholdRule::Centre),
             _ => {}
@@ -234,7 +262,11 @@ impl FromStr for ThresholdRule {
             Ok(threshold) if (0.0..=1.0).contains(&threshold) => Ok(ThresholdRule::Fixed(threshold)),
             _ => {
                 let problem = format!("`{}` is not a threshold", text.escape_debug());
-                Err(Error::setting("threshold", problem, "write `tuned`, `centre`, or a number between 0 and 1"))
+                Err(Error::setting(
+                    "threshold",
+                    problem,
+                    "write `auto`, `tuned`, `centre`, or a number between 0 and 1",
+                ))
             }
         }
     }
@@ -243,6 +275,7 @@ impl FromStr for ThresholdRule {
 impl fmt::Display for ThresholdRule {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            ThresholdRule::Auto => out.write_str("auto"),
             ThresholdRule::Tuned => out.write_str("tuned"),
             ThresholdRule::Centre => out.write_str("centre"),
             ThresholdRule::Fixed(threshold) => threshold.fmt(out),

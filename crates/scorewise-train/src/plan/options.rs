@@ -7,6 +7,7 @@
 
 use scorewise::Prior;
 use scorewise_table::error::{Error, Result};
+use scorewise_table::split::check_cross_fit;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -22,14 +23,19 @@ use crate::network::{BatchSize, HiddenLayers, NetworkSettings, Optimiser};
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingOptions {
-    /// Share of validation rows among the rows that are not test rows; they decide when training stops and which threshold is best [default: 1/3]
+    /// Divide the rows that are not test rows into this many folds, and train every network without one fold, which decides when its training
+    /// stops; the threshold is chosen on the predictions of all folds. 0 for one set of validation rows [default: 5]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FOLDS", help_heading = "Rows"))]
+    pub cross_fit: Option<usize>,
+    /// With `--cross-fit 0`: share of validation rows among the rows that are not test rows; they decide when training stops and which threshold
+    /// is best [default: 1/3]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", help_heading = "Rows"))]
     pub validation: Option<f64>,
 
     /// The score to train for and to choose the threshold by; `scorewise scores` lists all scores
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Loss"))]
     pub score: Option<TrainingScore>,
-    /// The prior distribution of the threshold; `scorewise priors` lists all priors [default: cosine:0.5,0.1; with `--recipe strong` cosine:0.5,0.4]
+    /// The prior distribution of the threshold; `scorewise priors` lists all priors [default: cosine:0.5,0.4; with `--recipe paper` cosine:0.5,0.1]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Loss"))]
     #[serde(with = "text::optional")]
     pub prior: Option<Prior>,
@@ -52,34 +58,34 @@ pub struct TrainingOptions {
         )
     )]
     pub warm_start: Option<bool>,
-    /// The threshold of the model: the best one on the validation rows, the centre of the prior, or a number [default: tuned]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "tuned|centre|NUMBER", help_heading = "Loss"))]
+    /// The threshold of the model: the best one on the validation rows, the centre of the prior, the better one of both, or a number
+    /// [default: auto]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "auto|tuned|centre|NUMBER", help_heading = "Loss"))]
     pub threshold: Option<ThresholdRule>,
 
-    /// A named set of settings: plain (those of Marchetti et al., 2022), or strong (for rare events: cross-entropy first, the prior
-    /// cosine:0.5,0.4, 6 networks with different validation rows, batches of 128 rows, weight decay 1, and the centre of the prior as the
-    /// threshold). Other options override the settings of the recipe
+    /// A named set of settings; other options override those of the recipe [default: default]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Training"))]
     pub recipe: Option<RecipeName>,
-    /// Units of each hidden layer, or none for a linear model [default: 50,20,5]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "50,20,5|none", help_heading = "Training"))]
+    /// Units of each hidden layer, or none for a linear model [default: 64,32]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "64,32|none", help_heading = "Training"))]
     pub hidden: Option<HiddenLayers>,
-    /// Number of rows in a batch, for which the optimiser takes one step; full puts all training rows in one batch [default: 64]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "ROWS|full", help_heading = "Training"))]
+    /// Number of rows in a batch, for which the optimiser takes one step; auto takes a 64th of the training rows, from 32 to 256; full takes all
+    /// [default: auto]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ROWS|auto|full", help_heading = "Training"))]
     pub batch: Option<BatchSize>,
     /// The optimiser, which uses the gradient to change the weights [default: adam]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Training"))]
     pub optimiser: Option<Optimiser>,
-    /// The learning rate [default: 0.001]
+    /// The learning rate [default: 0.002]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RATE", help_heading = "Training"))]
     pub learning_rate: Option<f32>,
-    /// Decoupled weight decay: every step shrinks the weights by this fraction times the learning rate [default: 0]
+    /// Decoupled weight decay: every step shrinks the weights by this fraction times the learning rate [default: 0.01]
     #[cfg_attr(feature = "clap", arg(long, value_name = "DECAY", help_heading = "Training"))]
     pub weight_decay: Option<f32>,
-    /// Maximum number of epochs [default: 500]
+    /// Maximum number of epochs with each loss [default: 60]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
     pub epochs: Option<usize>,
-    /// Number of epochs without a lower validation loss after which training stops [default: 30]
+    /// Number of epochs without a lower validation loss after which training stops [default: 8]
     #[cfg_attr(feature = "clap", arg(long, value_name = "EPOCHS", help_heading = "Training"))]
     pub patience: Option<usize>,
     /// The epoch whose weights are kept at the end of training [default: best]
@@ -89,7 +95,11 @@ pub struct TrainingOptions {
     /// runs that learn nothing
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
     pub no_cure: bool,
-    /// Train this many networks, at most 1000, and average their probabilities [default: 1]
+    /// Maximum number of intervals into which the values of a number are divided; the network learns a value for each end of an interval. 0 for
+    /// inputs that are only standardised [default: 48]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
+    pub bins: Option<usize>,
+    /// Train this many networks (with `--cross-fit`, for each fold), at most 1000, and average their probabilities [default: 1]
     #[cfg_attr(feature = "clap", arg(long, value_name = "MEMBERS", help_heading = "Training"))]
     pub ensemble: Option<usize>,
     /// Seed of all random numbers [default: 0]
@@ -136,19 +146,29 @@ impl TrainingOptions {
         plan.prior = self.prior.clone().map_or_else(|| recipe.prior.parse(), Ok)?;
         plan.threshold = self.threshold.unwrap_or(recipe.threshold);
         plan.validation = share("validation", self.validation.unwrap_or(plan.validation))?;
+        // A user who asks for a share of validation rows wants one set of them.
+        let default_folds = if self.validation.is_some() { 0 } else { recipe.cross_fit };
+        plan.cross_fit = self.cross_fit.unwrap_or(default_folds);
+        if plan.cross_fit > 0 {
+            check_cross_fit(plan.cross_fit)?;
+        }
+        plan.bins = self.bins.unwrap_or(recipe.bins);
+        check_bins(plan.bins)?;
         plan.ensemble = self.ensemble.unwrap_or(recipe.members);
         check_members(plan.ensemble)?;
-        plan.own_validation = recipe.own_validation && plan.ensemble > 1;
+        check_members(plan.members())?;
+        plan.own_validation = recipe.own_validation && plan.ensemble > 1 && plan.cross_fit == 0;
         plan.seed = self.seed.unwrap_or(plan.seed);
         let defaults = NetworkSettings::default();
         plan.learner = Learner::Network(NetworkSettings {
-            hidden: self.hidden.clone().unwrap_or(defaults.hidden),
+            hidden: self.hidden.clone().map_or_else(|| HiddenLayers::new(recipe.hidden.to_vec()), Ok)?,
             optimiser: self.optimiser.unwrap_or(defaults.optimiser),
             batch: self.batch.unwrap_or(recipe.batch),
-            learning_rate: self.learning_rate.unwrap_or(defaults.learning_rate),
+            stratified: recipe.stratified,
+            learning_rate: self.learning_rate.unwrap_or(recipe.learning_rate),
             weight_decay: self.weight_decay.unwrap_or(recipe.weight_decay),
-            epochs: self.epochs.unwrap_or(defaults.epochs),
-            patience: self.patience.unwrap_or(defaults.patience),
+            epochs: self.epochs.unwrap_or(recipe.epochs),
+            patience: self.patience.unwrap_or(recipe.patience),
             keep: self.keep_weights.unwrap_or(defaults.keep),
             cure: !self.no_cure,
             warm_start: recipe.warm_start,
@@ -162,7 +182,8 @@ impl TrainingOptions {
     pub fn of_plan(plan: &Plan) -> Self {
         let Learner::Network(network) = &plan.learner;
         TrainingOptions {
-            validation: Some(plan.validation),
+            cross_fit: Some(plan.cross_fit),
+            validation: (plan.cross_fit == 0).then_some(plan.validation),
             score: Some(plan.score.clone()),
             prior: plan.has_prior().then(|| plan.prior.clone()),
             loss: Some(plan.loss),
@@ -179,10 +200,22 @@ impl TrainingOptions {
             patience: Some(network.patience),
             keep_weights: Some(network.keep),
             no_cure: !network.cure,
+            bins: Some(plan.bins),
             ensemble: Some(plan.ensemble),
             seed: Some(plan.seed),
         }
     }
+}
+
+/// Maximum number of intervals of a binned number.
+const MAX_BINS: usize = 1024;
+
+fn check_bins(bins: usize) -> Result<()> {
+    if bins <= MAX_BINS {
+        return Ok(());
+    }
+    let problem = format!("must be at most {MAX_BINS}, not {bins}");
+    Err(Error::setting("bins", problem, "16 to 96 are usual; 0 only standardises the inputs"))
 }
 
 /// Checks that a share of the rows is at least 0 and below 1; `setting` is the name of the option in the error message.
@@ -202,16 +235,16 @@ mod tests {
         let mut options = TrainingOptions { score: Some("csi".parse().unwrap()), ..TrainingOptions::default() };
         for (recipe, threshold, cure) in [
             (Some(RecipeName::Strong), None, true),
-            (Some(RecipeName::Plain), Some(ThresholdRule::Fixed(0.3)), true),
+            (Some(RecipeName::Paper), Some(ThresholdRule::Fixed(0.3)), true),
             (None, Some(ThresholdRule::Tuned), false),
         ] {
             (options.recipe, options.threshold, options.no_cure) = (recipe, threshold, !cure);
             let mut plan = Plan::new("y", "tss".parse().unwrap());
-            options.apply(&mut plan, ("plain", Recipe::PLAIN)).unwrap();
+            options.apply(&mut plan, ("default", Recipe::DEFAULT)).unwrap();
             let json = serde_json::to_string(&TrainingOptions::of_plan(&plan)).unwrap();
             let read: TrainingOptions = serde_json::from_str(&json).unwrap();
             let mut again = Plan::new("y", "tss".parse().unwrap());
-            read.apply(&mut again, ("plain", Recipe::PLAIN)).unwrap();
+            read.apply(&mut again, ("default", Recipe::DEFAULT)).unwrap();
             assert_eq!(again, plan, "{json}");
         }
     }
@@ -220,7 +253,10 @@ mod tests {
     fn the_error_names_the_option_that_cannot_be_parsed() {
         for (text, expected) in [
             (r#"{"learning_rat": 0.1}"#, "unknown field `learning_rat`"),
-            (r#"{"seed": 1, "recipe": "weak"}"#, "recipe: there is no `weak`, expected `plain` or `strong`"),
+            (
+                r#"{"seed": 1, "recipe": "weak"}"#,
+                "recipe: there is no `weak`, expected one of `default`, `quick`, `paper`, `plain`, `strong`",
+            ),
             (r#"{"epochs": "many"}"#, "epochs: invalid type"),
             (r#"{"threshold": 1.5}"#, "threshold: `1.5` is not a threshold"),
             (r#"{"score": "f12"}"#, "f12"),

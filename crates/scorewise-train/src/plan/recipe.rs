@@ -10,37 +10,61 @@ use crate::network::{BatchSize, NetworkSettings, WarmStart};
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeName {
-    /// The settings of Marchetti et al. (2022)
-    Plain,
-    /// Settings for rare events
+    /// The best scores: cross-fitted networks on binned inputs
+    Default,
+    /// One network on binned inputs, in a few seconds
+    Quick,
+    /// As in Marchetti et al. (2022)
+    #[serde(alias = "plain")]
+    #[cfg_attr(feature = "clap", value(alias = "plain"))]
+    Paper,
+    /// For rare events in time series with few inputs
     Strong,
 }
 
 /// Settings that work well together. Settings that have no field here keep their defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
-    /// Number of networks whose probabilities are averaged.
+    /// Number of folds of the cross-fitting; 0 for one set of validation rows.
+    pub cross_fit: usize,
+    /// Number of networks whose probabilities are averaged; with cross-fitting, for each fold.
     pub members: usize,
+    /// Maximum number of intervals between the knots of a number; 0 for dense inputs.
+    pub bins: usize,
     /// The prior distribution of the threshold.
     pub prior: &'static str,
+    /// Number of units of each hidden layer.
+    pub hidden: &'static [usize],
     /// Number of rows of an optimiser step.
     pub batch: BatchSize,
+    /// Whether every batch has the same share of each class.
+    pub stratified: bool,
+    /// Learning rate.
+    pub learning_rate: f32,
     /// Factor of the decoupled weight decay.
     pub weight_decay: f32,
+    /// Maximum number of epochs.
+    pub epochs: usize,
+    /// Number of epochs without a lower validation loss after which training stops.
+    pub patience: usize,
     /// Settings of the warm start, which trains with cross-entropy first; `None` if there is no warm start.
     pub warm_start: Option<WarmStart>,
-    /// Whether the networks have different validation rows.
+    /// Whether the networks have different validation rows, without cross-fitting.
     pub own_validation: bool,
     /// How the threshold of the model is chosen.
     pub threshold: ThresholdRule,
 }
 
 impl RecipeName {
+    const ALL: [RecipeName; 4] = [RecipeName::Default, RecipeName::Quick, RecipeName::Paper, RecipeName::Strong];
+
     /// The name of the recipe as users write it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            RecipeName::Plain => "plain",
+            RecipeName::Default => "default",
+            RecipeName::Quick => "quick",
+            RecipeName::Paper => "paper",
             RecipeName::Strong => "strong",
         }
     }
@@ -49,25 +73,55 @@ impl RecipeName {
     #[must_use]
     pub fn recipe(self) -> Recipe {
         match self {
-            RecipeName::Plain => Recipe::PLAIN,
+            RecipeName::Default => Recipe::DEFAULT,
+            RecipeName::Quick => Recipe::QUICK,
+            RecipeName::Paper => Recipe::PAPER,
             RecipeName::Strong => Recipe::STRONG,
         }
     }
 
-    /// The recipe with this name; `None` if there is none.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        [RecipeName::Plain, RecipeName::Strong].into_iter().find(|recipe| recipe.name() == name)
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        RecipeName::ALL.into_iter().find(|recipe| recipe.name() == name)
     }
 }
 
 impl Recipe {
+    /// The settings with the best scores on the development tables of docs/quality.md: five cross-fitted networks on binned inputs, trained with
+    /// cross-entropy first and then with the loss of the score.
+    pub const DEFAULT: Recipe = Recipe {
+        cross_fit: 5,
+        members: 3,
+        bins: 96,
+        prior: "cosine:0.5,0.4",
+        hidden: &[64, 32],
+        batch: BatchSize::Auto,
+        stratified: true,
+        learning_rate: 2e-3,
+        weight_decay: 0.01,
+        epochs: 60,
+        patience: 8,
+        warm_start: Some(WarmStart { epochs: None, patience: None, slower: 0.1, on_all: false, steady: true }),
+        own_validation: false,
+        threshold: ThresholdRule::Auto,
+    };
+
+    /// One network of the default recipe, with one set of validation rows.
+    pub const QUICK: Recipe = Recipe { cross_fit: 0, members: 1, ..Recipe::DEFAULT };
+
     /// The settings of Marchetti et al. (2022): one network, small batches, no weight decay, and the threshold that is best on the validation
     /// rows.
-    pub const PLAIN: Recipe = Recipe {
+    pub const PAPER: Recipe = Recipe {
+        cross_fit: 0,
         members: 1,
+        bins: 0,
         prior: "cosine:0.5,0.1",
+        hidden: &[50, 20, 5],
         batch: BatchSize::Rows(64),
+        stratified: false,
+        learning_rate: 1e-3,
         weight_decay: 0.0,
+        epochs: 500,
+        patience: 30,
         warm_start: None,
         own_validation: false,
         threshold: ThresholdRule::Tuned,
@@ -92,6 +146,7 @@ impl Recipe {
         warm_start: Some(WarmStart { epochs: None, patience: None, slower: 0.1, on_all: true, steady: true }),
         own_validation: true,
         threshold: ThresholdRule::Centre,
+        ..Recipe::PAPER
     };
 
     /// The recipe with its warm start switched on or off as the user `requested`. If `requested` is `None`, the warm start of the recipe is kept
@@ -105,7 +160,8 @@ impl Recipe {
             Some(is_on) => is_on.then(|| self.warm_start.unwrap_or_default()),
             None => self.warm_start.filter(|_| keep),
         };
-        let is_rule_valid = warm_start.is_some() || self.threshold != ThresholdRule::Centre;
+        let is_rule_valid =
+            warm_start.is_some() || !matches!(self.threshold, ThresholdRule::Centre | ThresholdRule::Auto);
         let threshold = if is_rule_valid { self.threshold } else { ThresholdRule::Tuned };
         Recipe { warm_start, threshold, ..self }
     }
@@ -128,7 +184,7 @@ mod tests {
         let cold = Recipe::STRONG.with_warm_start(None, false);
         assert_eq!((cold.warm_start, cold.threshold), (None, ThresholdRule::Tuned));
         assert_eq!(Recipe::STRONG.with_warm_start(Some(false), true), cold);
-        let warm = Recipe::PLAIN.with_warm_start(Some(true), false);
+        let warm = Recipe::PAPER.with_warm_start(Some(true), false);
         assert_eq!((warm.warm_start, warm.threshold), (Some(WarmStart::default()), ThresholdRule::Tuned));
     }
 }

@@ -30,6 +30,7 @@ impl RepeatRows {
     pub fn dataset(&self) -> Dataset {
         let split = RowSplit { training: self.training.clone(), validation: self.validation.clone() };
         Dataset {
+            binned: None,
             matrix: self.matrix.clone(),
             labels: self.labels.clone(),
             classes: 2,

@@ -1,7 +1,5 @@
 //! Turns fitted members into predictions, a threshold and a model.
 
-use scorewise::sweep::sweep;
-use scorewise::{Probabilities, Rows, Score};
 use scorewise_table::error::{Error, Result};
 use scorewise_table::groups::Neighbours;
 use scorewise_table::setting::visible;
@@ -9,13 +7,14 @@ use scorewise_table::table::{Reading, Table};
 use scorewise_table::target::Labels;
 use scorewise_table::{Location, Note};
 
+use super::decide::{DecisionChoice, decide};
 use super::leakage;
 use super::prepare::{Division, LabelledTable, Prepared, PreparedDivisions, persistence, weights};
 use crate::ensemble::{Ensemble, held_out_probabilities};
 use crate::fit::{Fit, Sample};
 use crate::job::Dataset;
-use crate::model::{Decision, Fingerprint, Model, ThresholdSource, VERSION};
-use crate::plan::{Plan, ThresholdRule};
+use crate::model::{Decision, Fingerprint, Model, VERSION};
+use crate::plan::Plan;
 
 /// The result of a training run.
 #[derive(Clone, Debug)]
@@ -30,6 +29,8 @@ pub struct Trained {
     pub validation: LabelledPredictions,
     /// Predictions for the test rows; `None` if there are no test rows.
     pub test: Option<LabelledPredictions>,
+    /// Decision rules that were considered besides that of the model.
+    pub alternatives: Vec<Decision>,
     /// Notes for the user, such as warnings about the data.
     pub notes: Vec<Note>,
 }
@@ -54,6 +55,7 @@ pub(super) struct DivisionResult {
     pub ensemble: Ensemble,
     pub validation: LabelledPredictions,
     pub decision: Decision,
+    pub alternatives: Vec<Decision>,
     pub test: LabelledPredictions,
 }
 
@@ -107,7 +109,8 @@ impl Prepared<'_> {
             Some(test) => Some(predictions_of_table(&model, &result.ensemble, test, plan, &seen_hashes, &mut notes)?),
             None => (!parts.test.is_empty()).then_some(result.test),
         };
-        Ok(Trained { model, fits, training, validation: result.validation, test, notes })
+        let (validation, alternatives) = (result.validation, result.alternatives);
+        Ok(Trained { model, fits, training, validation, test, alternatives, notes })
     }
 }
 
@@ -120,9 +123,9 @@ impl PreparedDivisions {
         let ensemble = Ensemble::of_fits(fits)?;
         let (rows, probabilities) = held_out_probabilities(fits, &samples);
         let validation = labelled.with_labels(&rows, probabilities);
-        let decision = decide(labelled.plan, &validation, dataset.classes)?;
+        let DecisionChoice { decision, alternatives } = decide(labelled.plan, &validation, dataset.classes)?;
         let test = labelled.predictions(dataset, &ensemble, &parts.test);
-        Ok(DivisionResult { ensemble, validation, decision, test })
+        Ok(DivisionResult { ensemble, validation, decision, alternatives, test })
     }
 }
 
@@ -172,19 +175,6 @@ fn predictions_of_table(
     Ok(LabelledPredictions::new(&labels, weights.as_deref(), persistence.as_deref(), &rows, probabilities))
 }
 
-/// Chooses the decision rule. A tuned threshold is the best one for the predictions of the validation rows.
-fn decide(plan: &Plan, validation: &LabelledPredictions, classes: usize) -> Result<Decision> {
-    match plan.threshold {
-        _ if classes > 2 => Ok(Decision::Greatest),
-        ThresholdRule::Fixed(threshold) => Ok(Decision::at(threshold, ThresholdSource::Given, "given")),
-        ThresholdRule::Centre => {
-            let centre = if plan.has_prior() { plan.prior.mean() } else { 0.5 };
-            Ok(Decision::at(centre, ThresholdSource::Prior, "the centre of the prior"))
-        }
-        ThresholdRule::Tuned => validation.best_decision(&plan.score.binary()?),
-    }
-}
-
 impl LabelledPredictions {
     fn new(
         labels: &Labels,
@@ -216,27 +206,6 @@ impl LabelledPredictions {
         }
         if let (Some(events), Some(more)) = (&mut self.persistence, further.persistence) {
             events.extend(more);
-        }
-    }
-
-    /// The decision rule with the threshold that gives the best score on these rows, which must be the validation rows.
-    fn best_decision(&self, score: &Score) -> Result<Decision> {
-        let labels = self.positives();
-        let rows = Rows::new(Probabilities(&self.probabilities), &labels)?;
-        let threshold_sweep = match &self.weights {
-            Some(weights) => sweep(&rows.weighted(weights)?)?,
-            None => sweep(&rows)?,
-        };
-        match threshold_sweep.best(score) {
-            Some(best) => Ok(Decision::best(
-                &best,
-                ThresholdSource::ValidationSweep,
-                format!("best {score} on the validation rows"),
-            )),
-            None => {
-                let problem = format!("{score} is undefined at every threshold of the validation rows");
-                Err(Error::setting("score", problem, "give more rows, or choose another score"))
-            }
         }
     }
 }

@@ -55,10 +55,11 @@ pub fn cross_validate(
             divisions.add(&labelled, parts, stream(plan.seed, Purpose::FoldTraining, number as u64))?;
             bytes += divisions.datasets.last().map_or(0, |dataset| size_of_val(dataset.matrix.padded().0));
         }
-        let offset = OffsetWatch { watch, first: first * plan.ensemble };
+        let offset = OffsetWatch { watch, first: first * plan.members() };
         let mut fits = backend.fit(&divisions.datasets, &divisions.jobs, &offset)?.into_iter();
         for division in 0..divisions.divisions.len() {
-            let fits: Option<Vec<Fit>> = fits.by_ref().take(plan.ensemble).collect();
+            let members = divisions.divisions[division].jobs.len();
+            let fits: Option<Vec<Fit>> = fits.by_ref().take(members).collect();
             let Some(fits) = fits else { return Ok((None, notes)) };
             let result = divisions.result(division, &labelled, &fits)?;
             results.push(FoldResult {

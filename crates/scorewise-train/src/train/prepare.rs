@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use scorewise::multiclass::MultiScore;
 use scorewise::{Purpose, stream};
-use scorewise_table::encode::Encoder;
+use scorewise_table::encode::{Encoder, EncodingOptions};
 use scorewise_table::error::{Error, Result};
 use scorewise_table::groups::{Neighbours, RowOrder};
+use scorewise_table::names::quoted;
 use scorewise_table::setting::visible;
-use scorewise_table::split::{MemberSplit, Split, SplitRows, SplitShares};
+use scorewise_table::split::{MemberSplit, Split, SplitRows, SplitShares, rarest_class};
 use scorewise_table::table::{Table, Values};
 use scorewise_table::target::{LabelRule, Labels, Target};
 use scorewise_table::{Location, Note};
@@ -66,7 +67,7 @@ pub(super) struct Division {
 pub fn prepare<'a>(table: &'a Table, has_test_table: bool, plan: &'a Plan) -> Result<Prepared<'a>> {
     let mut labelled = LabelledTable::new(table, plan)?;
     let test = if has_test_table { 0.0 } else { plan.test };
-    let shares = SplitShares { test, validation: plan.validation };
+    let shares = SplitShares { test, validation: plan.validation_share() };
     let (parts, notes) = plan.split.split_rows(table, &labelled.labels, &shares, plan.seed)?;
     labelled.notes.extend(notes);
     let mut divisions = PreparedDivisions::default();
@@ -118,14 +119,17 @@ impl PreparedDivisions {
     /// Adds a division of the rows: fits its encoder, encodes its rows, and adds one job for each member of the ensemble.
     pub fn add(&mut self, labelled: &LabelledTable<'_>, parts: SplitRows, seed: u64) -> Result<()> {
         let LabelledTable { table, plan, target, labels, order, weights, .. } = labelled;
-        if parts.validation.is_empty() {
+        if parts.validation.is_empty() && plan.cross_fit == 0 {
             let problem = "there are no validation rows on which to stop training and choose the threshold";
             return Err(Error::setting("validation", problem, "give a share such as 0.33"));
         }
-        let mut choice = plan.choice.clone();
+        let (cross_fitted, mut notes) = cross_fit(labelled, &parts.training, seed)?;
+        let mut choice = EncodingOptions { bins: plan.bins, ..plan.choice.clone() };
         choice.without.extend(target.hidden().map(str::to_owned));
         choice.without.extend(plan.weight.clone());
-        let (mut encoder, mut notes) = Encoder::fit(table, &parts.training, &choice)?;
+        // Knots, means and levels do not depend on labels, so with cross-fitting they are fitted once, on the rows of all folds.
+        let (mut encoder, encoder_notes) = Encoder::fit(table, &parts.training, &choice)?;
+        notes.extend(encoder_notes);
         encoder.order = order.clone();
         let encoded = encoder.encode_split(table, &parts.set_of_row)?;
         notes.extend(encoded.unexpected.notes(&encoder));
@@ -135,7 +139,9 @@ impl PreparedDivisions {
             let hint = "leave it out: a row gets the class with the greatest probability";
             return Err(Error::setting("threshold", problem, hint));
         }
-        let member_splits = if plan.own_validation {
+        let member_splits = if plan.cross_fit > 0 {
+            cross_fitted
+        } else if plan.own_validation {
             plan.split.member_splits(&parts, labels, plan.ensemble, seed)
         } else {
             Vec::new()
@@ -145,6 +151,7 @@ impl PreparedDivisions {
         let splits = std::iter::once(shared_split).chain(member_splits.into_iter().map(to_row_split)).collect();
         let dataset = Dataset {
             matrix: encoded.matrix,
+            binned: encoder.binned_columns().map(Arc::from),
             labels: Arc::from(labels.classes.as_slice()),
             classes,
             // Networks compute in f32, so training rounds the sample weights; reported scores use the f64 weights of the table.
@@ -154,6 +161,7 @@ impl PreparedDivisions {
         let objective = plan.objective(&dataset.sample(0))?;
         plan.learner.check(&objective)?;
         let first = self.jobs.len();
+        let members = if dataset.splits.len() > 1 { dataset.splits.len() - 1 } else { plan.ensemble };
         let job = |member: usize| Job {
             dataset: self.datasets.len(),
             split: if dataset.splits.len() > 1 { 1 + member } else { 0 },
@@ -161,12 +169,56 @@ impl PreparedDivisions {
             objective: objective.clone(),
             seed: stream(seed, Purpose::Member, member as u64),
         };
-        self.jobs.extend((0..plan.ensemble).map(job).collect::<Vec<_>>());
+        self.jobs.extend((0..members).map(job).collect::<Vec<_>>());
         self.datasets.push(dataset);
         self.divisions.push(Division { parts, encoder, objective, jobs: first..self.jobs.len(), notes });
         Ok(())
     }
 }
+
+/// The training and validation rows of each member with cross-fitting; empty without. If the number of folds is the default of the recipe and
+/// there are too few rows of a class, fewer folds are used, and a note says so. With very many rows, one member for each fold is enough.
+fn cross_fit(labelled: &LabelledTable<'_>, rows: &[u32], seed: u64) -> Result<(Vec<MemberSplit>, Vec<Note>)> {
+    let LabelledTable { table, plan, labels, .. } = labelled;
+    if plan.cross_fit == 0 {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let (repeats, mut notes) = match plan.default_recipe() {
+        Some(recipe) if recipe.members == plan.ensemble && rows.len() > MANY_ROWS && plan.ensemble > 1 => {
+            let note = format!("one network for each fold instead of {}, because there are many rows", plan.ensemble);
+            (1, vec![Note::new(note)])
+        }
+        _ => (plan.ensemble, Vec::new()),
+    };
+    let may_reduce = plan.default_recipe().is_some_and(|recipe| recipe.cross_fit == plan.cross_fit);
+    let mut folds = plan.cross_fit;
+    loop {
+        match plan.split.cross_fit(table, labels, rows, (folds, repeats), seed) {
+            Ok(splits) => {
+                if folds < plan.cross_fit {
+                    let reason = "because there are few rows of a class";
+                    notes.push(Note::new(format!("{folds} folds instead of {}, {reason}", plan.cross_fit)));
+                }
+                return Ok((splits, notes));
+            }
+            Err(_) if may_reduce && folds > 2 => folds -= 1,
+            Err(_) if may_reduce && rarest_class(labels, rows).1 < 2 => {
+                let (class, count) = rarest_class(labels, rows);
+                let class = quoted(&labels.names[class]);
+                let problem = format!("the class {class} has {count} training rows, too few to train and to validate");
+                return Err(Error::setting(
+                    "target",
+                    problem,
+                    "give at least 2 rows of each class; 50 or more are usual",
+                ));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// With more training rows than this, the recipes train one member for each fold: the mean over more members hardly changes.
+const MANY_ROWS: usize = 100_000;
 
 /// The order in which the rows of a table follow each other. It matters only with a lead or with lags; then rows are ordered by time if the
 /// table has a column of times.

@@ -147,7 +147,7 @@ fn network(shape: &NetworkShape, seed: u64) -> Network {
             *bias = 0.3 * unit(seed, index as u64);
         }
     }
-    Network::from_layers(&layers).unwrap()
+    Network::from_layers(&[], &layers).unwrap()
 }
 
 fn one_input() -> Model {
@@ -158,7 +158,7 @@ fn one_input() -> Model {
 /// An encoder that produces `width` columns. From width 9 on, the inputs include every type of encoding; numeric inputs fill up the width.
 fn encoder(width: usize) -> Encoder {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    let input = |column: &str, kind, lag, coding| InputColumn { column: column.into(), kind, lag, coding };
+    let input = |column: &str, kind, lag, coding| InputColumn { column: column.into(), kind, lag, part: None, coding };
     let number = |index: usize| {
         let coding = ColumnEncoding::Number { mean: 1.0 / 3.0, deviation: 0.1 + index as f64, indicator: false };
         input(&format!("number {index}"), ColumnKind::Number, 0, coding)

@@ -93,6 +93,7 @@ impl TestData {
 
     pub fn sample(&self) -> Sample<'_> {
         Sample {
+            binned: None,
             matrix: &self.matrix,
             labels: &self.labels,
             classes: self.classes(),
@@ -114,6 +115,7 @@ impl TestData {
         let split = RowSplit { training: self.training.clone(), validation: self.validation.clone() };
         Dataset {
             matrix: self.matrix.clone(),
+            binned: None,
             labels: Arc::from(self.labels.as_slice()),
             classes: self.classes(),
             weights: self.weights.as_deref().map(Arc::from),

@@ -10,6 +10,7 @@ mod prefetch;
 mod simd_vector;
 mod simd_task;
 mod kernel;
+mod look_up;
 mod workspace;
 
 pub(crate) use simd_task::{SimdTask, run};
@@ -79,7 +80,7 @@ impl Engine {
     /// An engine for networks of this shape that runs on the caller's thread, with the given instruction set.
     #[must_use]
     pub fn with_instructions(instructions: InstructionSet, shape: &NetworkShape) -> Self {
-        let layout = EngineLayout::new(shape.layers());
+        let layout = EngineLayout::new(shape);
         let weights: usize = layout.layers.iter().map(|layer| layer.inputs * layer.outputs).sum();
         Engine {
             instructions,

@@ -42,6 +42,17 @@ impl<'a> Prefetch<'a> {
         Prefetch { values, stride, order, slice, pace: (order.len().div_ceil(calls), slice.len().div_ceil(calls)) }
     }
 
+    /// Prefetches everything that is left.
+    ///
+    /// # Safety
+    /// The conditions of [`SimdVector`] must hold.
+    #[inline(always)]
+    pub unsafe fn all<V: SimdVector>(&mut self) {
+        self.pace = (self.order.len(), self.slice.len());
+        // SAFETY: the caller guarantees the conditions of [`SimdVector`].
+        unsafe { self.next::<V>() };
+    }
+
     /// Prefetches the next few cache lines.
     ///
     /// # Safety

@@ -5,10 +5,11 @@
 use super::kernel::{
     PANEL, add_dot_products, add_outer_products, backward, forward, transpose_to_panel, transpose_to_rows,
 };
+use super::look_up::{TableColumn, add_table_gradient, look_up};
 use super::prefetch::{Prefetch, panel_rows};
 use super::simd_task::SimdTask;
 use super::simd_vector::SimdVector;
-use crate::network::LayerLayout;
+use crate::network::{LayerLayout, NetworkShape};
 use scorewise_table::AlignedBuffer;
 use scorewise_table::{Matrix, PAD};
 
@@ -22,6 +23,8 @@ const L2_CACHE_NUMBERS: usize = 1 << 18;
 #[derive(Clone, Debug)]
 pub(super) struct EngineLayout {
     pub layers: Vec<LayerLayout>,
+    /// The columns of the look-up layer, if the first layer is one; empty if it is dense.
+    columns: Vec<TableColumn>,
     /// Offset of the inputs of each layer in the hidden activations of a panel. The inputs of the first layer are features and not activations,
     /// so the first entry is not used.
     offsets: Vec<usize>,
@@ -30,14 +33,16 @@ pub(super) struct EngineLayout {
 }
 
 impl EngineLayout {
-    pub fn new(layers: Vec<LayerLayout>) -> Self {
+    pub fn new(shape: &NetworkShape) -> Self {
+        let layers = shape.layers();
         let mut panel_activations = 0;
         let mut offsets = vec![0];
         for layer in &layers[..layers.len() - 1] {
             offsets.push(panel_activations);
-            panel_activations += PANEL * layer.outputs;
+            // A transposition writes a multiple of four columns.
+            panel_activations += PANEL * layer.outputs.next_multiple_of(4);
         }
-        EngineLayout { layers, offsets, panel_activations }
+        EngineLayout { columns: TableColumn::of_shape(shape), layers, offsets, panel_activations }
     }
 
     pub fn outputs(&self) -> usize {
@@ -66,7 +71,7 @@ impl Workspace {
         let gradients = AlignedBuffer::zeros(PANEL_GROUP * PANEL * widest);
         Workspace {
             input: AlignedBuffer::zeros(PANEL * layout.layers[0].stride),
-            logits: AlignedBuffer::zeros(PANEL * layout.outputs()),
+            logits: AlignedBuffer::zeros(PANEL * layout.outputs().next_multiple_of(4)),
             activations: AlignedBuffer::zeros(PANEL_GROUP * layout.panel_activations),
             gradients: [gradients.clone(), gradients],
             rows: AlignedBuffer::zeros(PANEL_GROUP * PANEL * widest.next_multiple_of(PAD)),
@@ -74,29 +79,47 @@ impl Workspace {
     }
 }
 
-/// Computes the hidden activations of one panel, which consists of the rows `now`, and prefetches the rows `next`.
+/// Computes the hidden activations of one panel, which consists of the rows `now`, and prefetches the rows `next`. If `logits` is given,
+/// computes the logits of the panel too.
 ///
 /// # Safety
-/// The conditions of [`SimdVector`] must hold, all rows must exist in the matrix, and `activations` must have room for one panel.
+/// The conditions of [`SimdVector`] must hold, all rows must exist in the matrix, and `activations` and `logits` must have room for one panel.
 #[inline(always)]
-unsafe fn hidden_activations<V: SimdVector>(
+unsafe fn forward_panel<V: SimdVector>(
     layout: &EngineLayout,
     parameters: *const f32,
-    input: &mut AlignedBuffer,
+    (input, rows): (&mut AlignedBuffer, &mut AlignedBuffer),
     matrix: &Matrix,
     (now, next): (&[u32], &[u32]),
     activations: *mut f32,
+    logits: Option<*mut f32>,
 ) {
-    let first = &layout.layers[0];
-    // SAFETY: the workspace is large enough; the caller guarantees that the rows exist, that `activations` has room for one panel, and that
-    // the instructions of V are supported.
+    let (first, depth) = (&layout.layers[0], layout.layers.len());
+    // SAFETY: the workspace is large enough; the caller guarantees that the rows exist, that `activations` and `logits` have room for one
+    // panel, and that the instructions of V are supported.
     unsafe {
-        transpose_to_panel::<V>(&panel_rows(matrix, now), first.inputs, input.as_mut_ptr());
         let mut prefetch = Prefetch::new(matrix, next, &[], first.outputs.div_ceil(8));
+        let is_dense = layout.columns.is_empty();
+        if is_dense {
+            transpose_to_panel::<V>(&panel_rows(matrix, now), first.inputs, input.as_mut_ptr());
+        }
         let mut from = input.as_ptr();
-        for (index, layer) in layout.layers[..layout.layers.len() - 1].iter().enumerate() {
-            let to = activations.add(layout.offsets[index + 1]);
-            forward::<V>(layer, parameters, from, to, true, &mut prefetch);
+        for (index, layer) in layout.layers.iter().enumerate() {
+            let is_last = index + 1 == depth;
+            let to = match logits {
+                Some(logits) if is_last => logits,
+                None if is_last => break,
+                _ => activations.add(layout.offsets[index + 1]),
+            };
+            if index > 0 || is_dense {
+                forward::<V>(layer, parameters, from, to, !is_last, &mut prefetch);
+            } else {
+                prefetch.all::<V>();
+                let buffer = rows.as_mut_ptr();
+                look_up::<V>(layer, &layout.columns, parameters, &panel_rows(matrix, now), buffer, !is_last);
+                let rows: [*const f32; PANEL] = std::array::from_fn(|row| buffer.add(row * layer.stride).cast_const());
+                transpose_to_panel::<V>(&rows, layer.outputs, to);
+            }
             from = to;
         }
     }
@@ -118,7 +141,7 @@ impl SimdTask for Forward<'_> {
     #[inline(always)]
     unsafe fn run_with<V: SimdVector>(self) {
         let Forward { layout, workspace, parameters, matrix, order, logits, stored_activations } = self;
-        let (parameters, outputs, depth) = (parameters.as_ptr(), layout.outputs(), layout.layers.len());
+        let (parameters, outputs) = (parameters.as_ptr(), layout.outputs());
         // If the activations are not stored, every panel overwrites those of the previous panel.
         let (mut activations, step) = match stored_activations {
             Some(stored) => (stored.as_mut_ptr(), layout.panel_activations),
@@ -131,15 +154,9 @@ impl SimdTask for Forward<'_> {
             for (panel, logits) in logits.chunks_mut(PANEL * outputs).enumerate() {
                 let (now, later) = order[panel * PANEL..].split_at(PANEL.min(order.len() - panel * PANEL));
                 let next = &later[..PANEL.min(later.len())];
-                hidden_activations::<V>(layout, parameters, &mut workspace.input, matrix, (now, next), activations);
-                let from = if depth == 1 {
-                    workspace.input.as_ptr()
-                } else {
-                    activations.add(layout.offsets[depth - 1]).cast_const()
-                };
-                let mut prefetch = Prefetch::new(matrix, if depth == 1 { next } else { &[] }, &[], outputs.div_ceil(8));
-                let last = &layout.layers[depth - 1];
-                forward::<V>(last, parameters, from, workspace.logits.as_mut_ptr(), false, &mut prefetch);
+                let Workspace { input, rows, logits: panel_logits, .. } = &mut *workspace;
+                let to = Some(panel_logits.as_mut_ptr());
+                forward_panel::<V>(layout, parameters, (input, rows), matrix, (now, next), activations, to);
                 if outputs == 1 {
                     logits.copy_from_slice(&workspace.logits[..logits.len()]);
                 } else {
@@ -190,8 +207,9 @@ impl SimdTask for Backward<'_> {
                     Some(stored) => stored.as_ptr().add(group * PANEL_GROUP * panel_stride),
                     None => {
                         for (panel, now) in now.chunks(PANEL).enumerate() {
-                            let to = workspace.activations.as_mut_ptr().add(panel * panel_stride);
-                            hidden_activations::<V>(layout, parameters, &mut workspace.input, matrix, (now, &[]), to);
+                            let Workspace { input, rows, activations, .. } = &mut *workspace;
+                            let to = activations.as_mut_ptr().add(panel * panel_stride);
+                            forward_panel::<V>(layout, parameters, (input, rows), matrix, (now, &[]), to, None);
                         }
                         workspace.activations.as_ptr()
                     }
@@ -245,7 +263,21 @@ impl SimdTask for Backward<'_> {
                 let calls = first.outputs.div_ceil(8) * first.stride.div_ceil(4 * V::WIDTH);
                 let mut prefetch = Prefetch::new(matrix, next, next_activations, calls);
                 let rows = &rows[..panels];
-                add_outer_products::<V>(first, output_gradient, rows, gradient, overwrite, &mut prefetch);
+                if layout.columns.is_empty() {
+                    add_outer_products::<V>(first, output_gradient, rows, gradient, overwrite, &mut prefetch);
+                    continue;
+                }
+                prefetch.all::<V>();
+                if overwrite {
+                    let length = first.biases + first.outputs.next_multiple_of(PAD) - first.weights;
+                    std::ptr::write_bytes(gradient.add(first.weights), 0, length);
+                }
+                let buffer = workspace.rows.as_mut_ptr();
+                for (panel, (rows, now)) in rows.iter().zip(now.chunks(PANEL)).enumerate() {
+                    let derivatives = output_gradient.add(panel * PANEL * first.outputs);
+                    transpose_to_rows::<V>(derivatives, first.outputs, buffer, first.stride);
+                    add_table_gradient::<V>(first, &layout.columns, rows, now.len(), buffer, gradient);
+                }
             }
         }
     }

@@ -1,0 +1,370 @@
+//! Chooses the rule that turns probabilities into labels, on predictions of rows that the members were not trained on.
+//!
+//! The exactly best threshold of a finite number of rows depends by chance on single rows. So the tuned threshold is the centre of the narrow
+//! prior under which the score of the expected confusion matrix is best: the threshold that is best on average over the thresholds near it.
+//! On the development tables of docs/quality.md this gave better scores on new rows than the exactly best threshold.
+
+use scorewise::multiclass::{MultiConfusion, MultiScore};
+use scorewise::sweep::{Best, Bootstrap, Resampling, sweep};
+use scorewise::{Confusion, Prior, Probabilities, Purpose, Rows, Score, is_positive, stream};
+use scorewise_table::error::{Error, Result};
+
+use super::finish::LabelledPredictions;
+use crate::model::{Decision, ThresholdSource};
+use crate::network::log_odds;
+use crate::plan::{Plan, ThresholdRule};
+
+/// Half-width of the prior that averages over nearby thresholds, on the scale of probabilities that are shifted so that the threshold is ½.
+const SMOOTHING: f64 = 0.2;
+/// Shifts of the log-odds around the exactly best threshold that are tried: from −[`MAX_STEPS`] to [`MAX_STEPS`] steps.
+const MAX_STEPS: i32 = 40;
+/// Size of a step of the log-odds, in bins.
+const STEP_BINS: i32 = 5;
+/// Width of a bin of log-odds. Differences within a bin are much smaller than the width of the smoothing prior.
+const BIN: f64 = 0.01;
+/// Log-odds farther from the threshold than this many bins have the same probability of a positive decision, 0 or 1.
+const REACH: i32 = 100;
+
+/// The decision rule of a model, and the rules that it was chosen from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecisionChoice {
+    /// The rule of the model.
+    pub decision: Decision,
+    /// The other rules that were considered. Reports show their scores too.
+    pub alternatives: Vec<Decision>,
+}
+
+/// Chooses the decision rule on the given predictions, which must be of rows that the members were not trained on.
+pub(super) fn decide(plan: &Plan, held_out: &LabelledPredictions, classes: usize) -> Result<DecisionChoice> {
+    let only = |decision: Decision| DecisionChoice { decision, alternatives: Vec::new() };
+    if classes > 2 {
+        return match plan.threshold {
+            ThresholdRule::Auto | ThresholdRule::Tuned => {
+                let (factors, gain) = held_out.stable_factors(&plan.score.multiclass(), classes, plan.seed)?;
+                let is_tuned = plan.threshold == ThresholdRule::Tuned || gain > 0.0;
+                let (decision, other) =
+                    if is_tuned { (factors, Decision::Greatest) } else { (Decision::Greatest, factors) };
+                Ok(DecisionChoice { decision, alternatives: vec![other] })
+            }
+            _ => Ok(only(Decision::Greatest)),
+        };
+    }
+    let score = plan.score.binary()?;
+    let centre = if plan.has_prior() { plan.prior.mean() } else { 0.5 };
+    let at = |threshold: f64, chosen: ThresholdSource, words: &str| {
+        let value = score.checked(&held_out.confusion(threshold, |row| held_out.weight(row)));
+        Decision::Threshold { threshold, interval: None, value, chosen, words: words.into() }
+    };
+    let at_centre = at(centre, ThresholdSource::Prior, "the centre of the prior");
+    match plan.threshold {
+        ThresholdRule::Fixed(threshold) => Ok(only(at(threshold, ThresholdSource::Given, "given"))),
+        ThresholdRule::Centre => Ok(only(at_centre)),
+        ThresholdRule::Tuned if plan.cross_fit == 0 => Ok(only(held_out.best_decision(&score)?)),
+        ThresholdRule::Tuned | ThresholdRule::Auto => {
+            let exact = held_out.best_decision(&score)?;
+            let tuned = held_out.smooth_decision(&score, &exact)?;
+            let is_tuned = plan.threshold == ThresholdRule::Tuned
+                || !plan.has_prior()
+                || held_out.tuning_gain(&score, centre, plan.seed)? > 0.0;
+            let (decision, other) = if is_tuned { (tuned, at_centre) } else { (at_centre, tuned) };
+            Ok(DecisionChoice { decision, alternatives: vec![other, exact] })
+        }
+    }
+}
+
+impl LabelledPredictions {
+    /// The decision rule with the threshold that gives the best score on these rows.
+    fn best_decision(&self, score: &Score) -> Result<Decision> {
+        let best = self.best_threshold(score, None)?.ok_or_else(|| {
+            let problem = format!("{score} is undefined at every threshold of the validation rows");
+            Error::setting("score", problem, "give more rows, or choose another score")
+        })?;
+        Ok(Decision::best(&best, ThresholdSource::ValidationSweep, format!("best {score} on the validation rows")))
+    }
+
+    /// The decision rule with the threshold that gives the best score on average over nearby thresholds.
+    fn smooth_decision(&self, score: &Score, exact: &Decision) -> Result<Decision> {
+        let Some(threshold) = exact.threshold() else { return Ok(exact.clone()) };
+        let threshold = self.smooth_threshold(score, threshold, None);
+        let value = score.checked(&self.confusion(threshold, |row| self.weight(row)));
+        let words = format!("best {score} on the validation rows, averaged over nearby thresholds");
+        let (interval, chosen) = (None, ThresholdSource::ValidationSweep);
+        Ok(Decision::Threshold { threshold, interval, value, chosen, words })
+    }
+
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    /// The confusion matrix at a threshold of the rows with the given weights.
+    fn confusion(&self, threshold: f64, weight: impl Fn(usize) -> f64) -> Confusion {
+        let mut cells = [0.0; 4];
+        for (row, (label, probability)) in self.labels.iter().zip(&self.probabilities).enumerate() {
+            cells[2 * usize::from(*label == 1) + usize::from(is_positive(*probability, threshold))] += weight(row);
+        }
+        Confusion::new(cells[0], cells[1], cells[2], cells[3])
+    }
+
+    /// The exactly best threshold. If `copies` is given, each row counts that many times.
+    fn best_threshold(&self, score: &Score, copies: Option<&[u32]>) -> Result<Option<Best>> {
+        let labels = self.positives();
+        let rows = Rows::new(Probabilities(&self.probabilities), &labels)?;
+        let weights: Option<Vec<f64>> = match copies {
+            Some(copies) => Some((0..labels.len()).map(|row| f64::from(copies[row]) * self.weight(row)).collect()),
+            None => self.weights.clone(),
+        };
+        Ok(match &weights {
+            Some(weights) => sweep(&rows.weighted(weights)?)?,
+            None => sweep(&rows)?,
+        }
+        .best(score))
+    }
+
+    /// The threshold near `exact` with the best score of the expected confusion matrix, if the threshold is drawn from a narrow prior around it.
+    fn smooth_threshold(&self, score: &Score, exact: f64, copies: Option<&[u32]>) -> f64 {
+        let Ok(prior) = Prior::cosine(0.5, SMOOTHING) else { return exact };
+        // The log-odds of the thresholds 0 and 1 are infinite.
+        let centre = log_odds(exact.clamp(1e-6, 1.0 - 1e-6));
+        // Sums of the weights of negative and positive rows by their log-odds relative to the exact threshold. Rows beyond the ends are decided
+        // in the same way whatever shift is tried.
+        let end = MAX_STEPS * STEP_BINS + REACH;
+        let mut bins = vec![[0.0; 2]; 2 * end as usize + 1];
+        for (row, (label, probability)) in self.labels.iter().zip(&self.probabilities).enumerate() {
+            let distance = (log_odds(probability.clamp(1e-12, 1.0 - 1e-12)) - centre) / BIN;
+            let bin = (distance.round().clamp(f64::from(-end), f64::from(end)) as i32 + end) as usize;
+            let copies = copies.map_or(1.0, |copies| f64::from(copies[row]));
+            bins[bin][usize::from(*label == 1)] += copies * self.weight(row);
+        }
+        let positive_share: Vec<f64> =
+            (-REACH..=REACH).map(|distance| prior.cdf(1.0 / (1.0 + (-f64::from(distance) * BIN).exp()))).collect();
+        let totals = bins.iter().fold([0.0; 2], |sums, bin| [sums[0] + bin[0], sums[1] + bin[1]]);
+        let mut best = (f64::NEG_INFINITY, 0);
+        for step in (0..=MAX_STEPS).flat_map(|step| [step, -step]) {
+            let middle = end + step * STEP_BINS;
+            let mut positives = [0.0; 2];
+            for (bin, sums) in bins.iter().enumerate() {
+                let distance = bin as i32 - middle;
+                let share = positive_share[(distance.clamp(-REACH, REACH) + REACH) as usize];
+                positives = [positives[0] + share * sums[0], positives[1] + share * sums[1]];
+            }
+            let [fp, tp] = positives;
+            let confusion = Confusion::new(totals[0] - fp, fp, totals[1] - tp, tp);
+            let value = score.checked(&confusion).map_or(f64::NEG_INFINITY, |value| score.oriented_value(value));
+            if value > best.0 {
+                best = (value, step);
+            }
+        }
+        1.0 / (1.0 + (-(centre + f64::from(best.1 * STEP_BINS) * BIN)).exp())
+    }
+
+    /// How much better the score of a tuned threshold is than that at `centre`, on rows on which it was not tuned: the mean over bootstrap
+    /// samples of the difference on the rows that are not in the sample.
+    fn tuning_gain(&self, score: &Score, centre: f64, seed: u64) -> Result<f64> {
+        let labels = self.positives();
+        // Fewer samples are needed with many rows, because the score then depends less on chance.
+        let replicates = (4_000_000 / labels.len().max(1)).clamp(10, 100);
+        let seed = stream(seed, Purpose::Bootstrap, 0);
+        let bootstrap = Bootstrap { resampling: Resampling::Stratified, replicates, seed };
+        let mut copies = vec![0; labels.len()];
+        let (mut sum, mut count) = (0.0, 0);
+        for replicate in 0..replicates {
+            bootstrap.copies(replicate, &labels, &mut copies)?;
+            let Some(exact) = self.best_threshold(score, Some(&copies))? else { continue };
+            let tuned = self.smooth_threshold(score, exact.threshold, Some(&copies));
+            let left_out = |row: usize| if copies[row] == 0 { self.weight(row) } else { 0.0 };
+            let value = |threshold: f64| score.checked(&self.confusion(threshold, left_out));
+            if let (Some(tuned), Some(untuned)) = (value(tuned), value(centre)) {
+                sum += score.oriented_value(tuned) - score.oriented_value(untuned);
+                count += 1;
+            }
+        }
+        Ok(if count == 0 { 0.0 } else { sum / f64::from(count) })
+    }
+
+    /// The rule for many classes with one factor for each class, and how much better its score is than that of the greatest probability, on rows
+    /// on which the factors were not tuned.
+    ///
+    /// The factors are geometric means over bootstrap samples, which depend less on single rows than the best factors for all rows.
+    fn stable_factors(&self, score: &MultiScore, classes: usize, seed: u64) -> Result<(Decision, f64)> {
+        let rows = self.labels.len();
+        let replicates = (200_000 / rows.max(1)).clamp(5, 30);
+        let seed = stream(seed, Purpose::Bootstrap, 0);
+        let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates, seed };
+        let (labels, mut copies) = (vec![false; rows], vec![0; rows]);
+        let (mut logarithms, mut sum, mut count) = (vec![0.0; classes], 0.0, 0);
+        for replicate in 0..replicates {
+            bootstrap.copies(replicate, &labels, &mut copies)?;
+            let factors = self.best_factors(score, classes, |row| f64::from(copies[row]) * self.weight(row))?;
+            let geometric_mean = factors.iter().map(|factor| factor.ln()).sum::<f64>() / classes as f64;
+            logarithms.iter_mut().zip(&factors).for_each(|(sum, factor)| *sum += factor.ln() - geometric_mean);
+            let decision = factor_decision(&factors, score);
+            let value = |decision: &Decision| -> Result<Option<f64>> {
+                let mut cells = vec![0.0; classes * classes];
+                for (row, probabilities) in self.probabilities.chunks_exact(classes).enumerate() {
+                    if copies[row] == 0 {
+                        let cell = self.labels[row] as usize * classes + decision.label(probabilities) as usize;
+                        cells[cell] += self.weight(row);
+                    }
+                }
+                let matrix = MultiConfusion::new(classes, cells)?;
+                Ok(score.checked(&matrix).map(|_| -score.loss(&matrix)))
+            };
+            if let (Some(tuned), Some(greatest)) = (value(&decision)?, value(&Decision::Greatest)?) {
+                sum += tuned - greatest;
+                count += 1;
+            }
+        }
+        let factors: Vec<f64> = logarithms.iter().map(|sum| (sum / replicates as f64).exp()).collect();
+        Ok((factor_decision(&factors, score), if count == 0 { 0.0 } else { sum / f64::from(count) }))
+    }
+
+    /// The factors of the classes that give the best score, if each row has the given weight and gets the class k with the greatest fₖ pₖ.
+    ///
+    /// The factors are found one at a time. A row gets class k if fₖ > maxⱼ fⱼ pⱼ / pₖ over the other classes j, so sorting the rows by this ratio
+    /// gives the score for every value of fₖ. This is repeated until no factor improves the score.
+    fn best_factors(&self, score: &MultiScore, classes: usize, weight: impl Fn(usize) -> f64) -> Result<Vec<f64>> {
+        let rows = self.labels.len();
+        let mut factors = vec![1.0; classes];
+        let mut best = f64::NEG_INFINITY;
+        for _ in 0..MAX_ROUNDS {
+            let before = best;
+            for class in 0..classes {
+                let mut cells = vec![0.0; classes * classes];
+                // For each row, the ratio from which on it gets this class, and the class that it gets otherwise.
+                let mut moves: Vec<(f64, usize, usize)> = Vec::with_capacity(rows);
+                for (row, probabilities) in self.probabilities.chunks_exact(classes).enumerate() {
+                    let mut other = (f64::NEG_INFINITY, 0);
+                    for (index, probability) in probabilities.iter().enumerate().filter(|(index, _)| *index != class) {
+                        if probability * factors[index] > other.0 {
+                            other = (probability * factors[index], index);
+                        }
+                    }
+                    cells[self.labels[row] as usize * classes + other.1] += weight(row);
+                    moves.push((other.0 / probabilities[class], row, other.1));
+                }
+                moves.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                let mut found = None;
+                for (index, (ratio, row, other)) in moves.iter().enumerate() {
+                    let (truth, weight) = (self.labels[*row] as usize, weight(*row));
+                    cells[truth * classes + other] -= weight;
+                    cells[truth * classes + class] += weight;
+                    let next = moves.get(index + 1).map_or(f64::INFINITY, |next| next.0);
+                    if next == *ratio || !ratio.is_finite() || *ratio <= 0.0 {
+                        continue;
+                    }
+                    let cells = cells.iter().map(|cell| cell.max(0.0)).collect();
+                    let value = score.loss(&MultiConfusion::new(classes, cells)?);
+                    if -value > best + 1e-12 {
+                        best = -value;
+                        // The geometric mean of the two ratios between which the score is constant.
+                        found = Some(if next.is_finite() { (ratio * next).sqrt() } else { 2.0 * ratio });
+                    }
+                }
+                if let Some(factor) = found.filter(|factor| factor.is_finite() && *factor > 0.0) {
+                    factors[class] = factor;
+                }
+            }
+            if best <= before {
+                break;
+            }
+        }
+        Ok(factors)
+    }
+}
+
+/// The rule with the given factors, scaled so that the greatest is 1.
+fn factor_decision(factors: &[f64], score: &MultiScore) -> Decision {
+    let greatest = factors.iter().copied().fold(0.0, f64::max);
+    // A factor of 0 would never be chosen, not even for a row that can only be of that class.
+    let factors = factors.iter().map(|factor| (factor / greatest).max(1e-12)).collect();
+    let words = format!("best {score} on the validation rows, one factor for each class");
+    Decision::Factors { factors, chosen: ThresholdSource::ValidationSweep, words }
+}
+
+/// Maximum number of times that each factor is optimised. More rounds hardly change the score.
+const MAX_ROUNDS: usize = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn predictions(rows: &[(f64, u32)]) -> LabelledPredictions {
+        LabelledPredictions {
+            labels: rows.iter().map(|(_, label)| *label).collect(),
+            probabilities: rows.iter().map(|(probability, _)| *probability).collect(),
+            ..LabelledPredictions::default()
+        }
+    }
+
+    /// Calibrated predictions: a row with probability p is positive with probability p, at evenly spaced p.
+    fn calibrated(rows: u32) -> LabelledPredictions {
+        let row = |row: u32| {
+            let p = (f64::from(row) + 0.5) / f64::from(rows);
+            let u = f64::from(row.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
+            (p, u32::from(u < p))
+        };
+        predictions(&(0..rows).map(row).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_smooth_threshold_is_near_the_theoretical_optimum_of_calibrated_predictions() {
+        // TSS is best where p is the share of positive rows.
+        let predictions = calibrated(4000);
+        let share = f64::from(predictions.labels.iter().sum::<u32>()) / 4000.0;
+        let score = Score::parse("tss").unwrap();
+        let exact = predictions.best_decision(&score).unwrap();
+        let smooth = predictions.smooth_decision(&score, &exact).unwrap().threshold().unwrap();
+        assert!((smooth - share).abs() < 0.06, "{smooth}, {share}");
+    }
+
+    #[test]
+    fn copies_of_rows_count_like_rows() {
+        let once = predictions(&[(0.1, 0), (0.4, 1), (0.6, 0), (0.6, 0), (0.9, 1)]);
+        let twice = predictions(&[(0.1, 0), (0.4, 1), (0.6, 0), (0.9, 1)]);
+        let score = Score::parse("f1").unwrap();
+        let copies = [1, 1, 2, 1];
+        assert_eq!(
+            once.best_threshold(&score, None).unwrap().unwrap().threshold,
+            twice.best_threshold(&score, Some(&copies)).unwrap().unwrap().threshold
+        );
+        assert_eq!(once.smooth_threshold(&score, 0.5, None), twice.smooth_threshold(&score, 0.5, Some(&copies)));
+    }
+
+    #[test]
+    fn tuning_helps_where_the_centre_is_far_from_the_best_threshold() {
+        let mut predictions = calibrated(2000);
+        let score = Score::parse("f1").unwrap();
+        predictions.probabilities.iter_mut().for_each(|p| *p *= 0.1);
+        assert!(predictions.tuning_gain(&score, 0.5, 1).unwrap() > 0.3);
+        assert!(predictions.tuning_gain(&score, 0.035, 1).unwrap() < 0.01);
+    }
+
+    #[test]
+    fn factors_are_at_least_as_good_as_the_greatest_probability_and_find_rare_classes() {
+        // The third class is rare, and its probability never exceeds the others.
+        let mut probabilities = Vec::new();
+        let mut labels = Vec::new();
+        for row in 0..300u32 {
+            let (label, p) = match row % 30 {
+                0 => (2, [0.45, 0.35, 0.2]),
+                1..=15 => (0, [0.6, 0.35, 0.05]),
+                _ => (1, [0.35, 0.6, 0.05]),
+            };
+            labels.push(label);
+            probabilities.extend(p);
+        }
+        let predictions = LabelledPredictions { labels, probabilities, ..LabelledPredictions::default() };
+        let score = MultiScore::parse("macro(f1)").unwrap();
+        let factors = predictions.best_factors(&score, 3, |_| 1.0).unwrap();
+        let decision = factor_decision(&factors, &score);
+        let value = |decision: &Decision| {
+            let labels: Vec<u32> = predictions.probabilities.chunks_exact(3).map(|p| decision.label(p)).collect();
+            score.value(&MultiConfusion::from_labels(3, &predictions.labels, &labels, None).unwrap())
+        };
+        assert_eq!(value(&decision), 1.0);
+        assert!(value(&Decision::Greatest) < 0.7);
+        let (stable, gain) = predictions.stable_factors(&score, 3, 1).unwrap();
+        assert_eq!(value(&stable), 1.0);
+        assert!(gain > 0.3, "{gain}");
+    }
+}

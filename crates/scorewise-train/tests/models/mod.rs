@@ -70,6 +70,31 @@ pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64)
     }
 }
 
+/// A model with binned inputs: a number with a frequent value, and a category.
+pub fn binned(hidden: &[usize], members: usize) -> Model {
+    let number = ColumnEncoding::Knots {
+        knots: vec![-1.0, 0.5, 2.0],
+        own: vec![0.25],
+        median: 0.25,
+        spread: 1.5,
+        missing: true,
+    };
+    let category = ColumnEncoding::Levels {
+        levels: vec!["calm".into(), "storm".into()],
+        ordered: false,
+        rest: true,
+        missing: false,
+    };
+    let input = |column: &str, kind, coding| InputColumn { column: column.into(), kind, lag: 0, part: None, coding };
+    let inputs = vec![input("wind", ColumnKind::Number, number), input("state", ColumnKind::Category, category)];
+    let shape = NetworkShape::look_up(vec![5, 3], hidden, 1).unwrap();
+    Model {
+        encoder: Encoder { inputs, ..encoder(2) },
+        members: (0..members).map(|member| Member::Network(network(&shape, 900 + member as u64))).collect(),
+        ..binary(2, hidden, 1, 0.4)
+    }
+}
+
 /// A plan for training networks with the given hidden layers.
 pub fn plan(hidden: &[usize]) -> Plan {
     let mut plan = Plan::new("state", "tss".parse().unwrap());

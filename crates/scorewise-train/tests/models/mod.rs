@@ -172,7 +172,7 @@ fn network(shape: &NetworkShape, seed: u64) -> Network {
             *bias = 0.3 * unit(seed, index as u64);
         }
     }
-    Network::from_layers(&[], &layers).unwrap()
+    Network::from_layers(shape.positions(), &layers).unwrap()
 }
 
 fn one_input() -> Model {

@@ -17,7 +17,7 @@ use crate::panel::{CHOSEN_STROKE, Panel};
 use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 
-/// Net benefit by threshold probability, for a forecast and for the constant forecasts.
+/// Net benefit by threshold probability, for a forecast and for the constant forecasts `always yes` and `always no`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DecisionCurve {
     /// Title of the figure, such as `Decision curve`.

@@ -104,7 +104,8 @@ pub struct DataSource {
     pub name: String,
     /// Number of rows of the table.
     pub rows: usize,
-    /// Hash of all values of the table, as 16 hexadecimal digits.
+    /// Hash of the data that were used, as 16 hexadecimal digits: of all columns of a training table, or of the labels, forecasts and weights of
+    /// a table of predictions.
     pub fingerprint: String,
 }
 
@@ -127,7 +128,8 @@ pub struct ForecastEvaluation {
     pub rows: usize,
     /// Whether the rows have weights. If so, the cells of every confusion matrix are sums of weights.
     pub is_weighted: bool,
-    /// Start and end of the interval of thresholds with the same score as the decision threshold; the end is excluded.
+    /// Start and end of the interval of thresholds with the same score as the decision threshold; the end is excluded unless it is 1 and no
+    /// prediction is 1.
     pub interval: Option<(f64, f64)>,
     /// The central 95 % of the best thresholds over all bootstrap replicates.
     pub spread: Option<(f64, f64)>,
@@ -161,7 +163,7 @@ pub struct ThresholdPoint {
     pub threshold: f64,
     /// Lowest threshold with this confusion matrix.
     pub low: f64,
-    /// Upper end, excluded, of the interval of thresholds with this confusion matrix.
+    /// Upper end of the interval of thresholds with this confusion matrix; excluded unless it is 1 and no prediction is 1.
     pub high: f64,
     /// Cells of the confusion matrix: tn, fp, fn, tp.
     pub cells: [f64; 4],
@@ -204,7 +206,7 @@ pub(crate) fn confusion_from_cells([tn, fp, fn_, tp]: [f64; 4]) -> Confusion {
     Confusion::new(tn, fp, fn_, tp)
 }
 
-/// The rows whose prediction lies in one interval, from `low` up to but not including `high`.
+/// The rows whose prediction lies between `low` and `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PredictionBin {
     /// Lower end of the bin; included.
@@ -228,7 +230,8 @@ pub struct Optimum {
     pub threshold: f64,
     /// The score at the best threshold.
     pub value: f64,
-    /// Start and end of the interval of thresholds with the same score as the best one; the end is excluded.
+    /// Start and end of the interval of thresholds with the same score as the best threshold; the end is excluded unless it is 1 and no
+    /// prediction is 1.
     pub interval: (f64, f64),
 }
 
@@ -277,7 +280,7 @@ pub struct MemberHistory {
     pub end: String,
     /// Whether the network learnt anything.
     pub success: bool,
-    /// Number of earlier initialisations that failed to train.
+    /// Number of failed attempts, with other initial weights, before this training run.
     pub restarts: usize,
 }
 
@@ -290,7 +293,8 @@ pub struct EpochRecord {
     pub validation: f64,
     /// Fraction of validation predictions inside the prior's support; `None` without a prior.
     pub coverage: Option<f64>,
-    /// The score that corresponds to the validation loss.
+    /// The score computed from the validation loss: 1 − loss, or the loss itself if lower scores are better; `None` if the loss is not that of a
+    /// score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }

@@ -497,7 +497,7 @@ mod tests {
 
     #[test]
     fn wilson_interval_matches_a_hand_calculation() {
-        // For 5 of 10: centre ½, half-width z/(1 + z²/10) · √(1/40 + z²/400).
+        // The Wilson interval of 5 hits in 10 rows has the centre ½ and the half-width z/(1 + z²/10) · √(1/40 + z²/400).
         let z = 1.959_963_984_540_054f64;
         let half = z / (1.0 + z * z / 10.0) * (1.0 / 40.0 + z * z / 400.0).sqrt();
         let (low, high) = wilson_interval(5.0, 10.0);

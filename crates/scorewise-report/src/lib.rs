@@ -41,8 +41,8 @@
 //!
 //! The machine may have no fonts installed, so the font of the PNG is embedded: DejaVu Sans, which has the Greek letters and mathematical
 //! symbols of the figures. plotters renders it with `ab_glyph`. Converting the SVG with resvg would give the same picture, but would add an
-//! SVG parser, a text shaper and a second rasteriser to the build. The SVG asks for the generic font `sans-serif`. Its layout uses the text
-//! widths of DejaVu Sans, which are larger than those of most fonts, so text fits in other fonts too.
+//! SVG parser, a text shaper and a second rasteriser to the build. The SVG asks for the generic font `sans-serif`. The SVG is laid out with the
+//! text widths of DejaVu Sans, which are larger than those of most fonts, so text fits in other fonts too.
 //!
 //! The licence of the font (Bitstream Vera: free to use, embed and sell as part of software) is contained in the embedded font file.
 

@@ -33,7 +33,7 @@ pub fn format_interval_ends(low: f64, high: f64) -> (String, String) {
     (7..=17).map(with_decimals).find(|(low, high)| low != high).unwrap_or((low.to_string(), high.to_string()))
 }
 
-/// Describes the half-open interval of thresholds from `low` to `high`; an interval that ends at 1 includes its end.
+/// Describes the half-open interval of thresholds from `low` to `high`; if `high` is 1, the end is described as included.
 ///
 /// ```
 /// use scorewise_report::format_threshold_range;

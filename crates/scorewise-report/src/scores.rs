@@ -48,7 +48,7 @@ const PRIOR_OPACITY: f64 = 0.35;
 const SPREAD_OPACITY: f64 = 0.2;
 const INTERVAL_OPACITY: f64 = 0.35;
 /// Some scores grow without bound as the threshold approaches 0 or 1. If the maximum is more than this many times the 95th percentile of the
-/// values, the y axis ends at the 95th percentile.
+/// values (taken as at least 1), the y axis ends at the 95th percentile.
 const OUTLIER_FACTOR: f64 = 4.0;
 
 impl ScoreCurves {

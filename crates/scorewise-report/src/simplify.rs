@@ -50,14 +50,14 @@ mod tests {
     }
 
     #[test]
-    fn corners_are_kept() {
+    fn simplification_keeps_the_corners_of_a_line() {
         let line = [(0.0, 0.0), (60.0, 0.0), (60.0, 200.0), (120.0, 200.0), (180.0, 200.0), (180.0, 0.0), (300.0, 0.0)];
         let kept = simplified_line(&line, 0.1);
         assert_eq!(kept, [(0.0, 0.0), (60.0, 0.0), (60.0, 200.0), (180.0, 200.0), (180.0, 0.0), (300.0, 0.0)]);
     }
 
     #[test]
-    fn removed_points_lie_within_the_tolerance() {
+    fn removed_points_lie_within_the_tolerance_of_the_simplified_line() {
         let line: Vec<PlotPoint> =
             (0..=500).map(|step| (0.6 * f64::from(step), 80.0 * (f64::from(step) / 50.0).sin())).collect();
         let kept = simplified_line(&line, 0.1);

@@ -29,7 +29,7 @@ fn precision_line() -> NamedLine {
     line
 }
 
-/// Tolerance in axis coordinates: the axes are 686 pixels wide and 294 high, and positions are rounded to tenths of a pixel.
+/// Tolerance in axis coordinates: the axes of the figure of scores are 686 and 294 pixels long, and positions are rounded to tenths of a pixel.
 const TOLERANCE: f64 = 1e-3;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Figures and page of a result with six rows, which can be counted by hand.
+//! Figures and page of a result with six rows, whose confusion matrices can be counted by hand.
 //!
 //! ```text
 //! predictions 0.9 0.8 0.6 0.4 0.3 0.1        events at 0.9, 0.6, 0.4

@@ -14,7 +14,7 @@ use scorewise_report::{
 fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str, Picture)> {
     let prior: scorewise::Prior = "cosine:0.5,0.2".parse().unwrap();
     let title = || "A title <&>".to_string();
-    // There are more lines than line colours.
+    // Nine lines are more than the seven line colours.
     let lines: Vec<NamedLine> =
         (0..9).map(|number| NamedLine { name: format!("line {number}"), points: points.into() }).collect();
     let named = NamedPrior { name: "a prior".into(), prior: prior.clone() };

@@ -49,7 +49,7 @@ fn density_is_on_the_left_and_distribution_function_on_the_right() {
 }
 
 #[test]
-fn the_uniform_prior_is_two_straight_lines() {
+fn density_and_cdf_of_the_uniform_prior_are_straight_lines() {
     let tags = tags(&figure_priors(&[prior_row("Uniform", &["uniform"])]).unwrap().svg().unwrap());
     for (from, to, expected) in
         [(0.0, MIDDLE_X, [(0.0, 1.0), (1.0, 1.0)]), (MIDDLE_X, RIGHT_X, [(0.0, 0.0), (1.0, 1.0)])]
@@ -81,7 +81,7 @@ fn several_priors_get_a_legend_below_their_axes_and_a_single_prior_gets_none() {
 }
 
 #[test]
-fn rows_are_stacked_and_svg_and_png_have_the_same_size() {
+fn rows_are_stacked_and_the_png_is_twice_as_large_as_the_svg() {
     let rows = [prior_row("Uniform", &["uniform"]), prior_row("Raised cosine: μ = 0.5, δ = 0.2", &["cosine:0.5,0.2"])];
     let (one, two) = (figure_priors(&rows[..1]).unwrap(), figure_priors(&rows).unwrap());
     let height = |svg: &str| tags(svg)[0].number("height");

@@ -17,7 +17,7 @@ fn single_panel(prior: &str, thresholds: &[f64]) -> Picture {
     figure_thresholds(&[panel("A title", prior, thresholds)]).unwrap()
 }
 
-/// Tolerance of x: positions are rounded to tenths of a pixel and the panel is 250 pixels wide, so x is off by less than 1/1000.
+/// Tolerance of x: positions are rounded to tenths of a pixel and the x axis is about 250 pixels long, so x is off by less than 1/1000.
 const TOLERANCE: f64 = 1e-3;
 
 fn assert_close(got: f64, expected: f64, tolerance: f64) {

@@ -1,4 +1,5 @@
-//! Converts a sweep (the confusion matrices at all thresholds) to the data of a page: a curve with fewer points that still include every optimum.
+//! Converts a sweep (the confusion matrices at all thresholds) to the data of a page: a curve with fewer points, which still include the best
+//! threshold of every score.
 
 use std::sync::LazyLock;
 

@@ -41,7 +41,7 @@ pub struct ModelEvaluation {
     pub validation: Evaluation,
     /// Scores on the test rows, which were used for nothing else; `None` without test rows.
     pub test: Option<Evaluation>,
-    /// The decision rules that were considered, that of the model first. Empty if there was nothing to choose.
+    /// The decision rules that were considered, starting with the rule that the model uses. Empty if only one rule was considered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<DecisionScore>,
 }
@@ -53,7 +53,7 @@ pub struct DecisionScore {
     pub words: String,
     /// The threshold; `None` with more than two classes.
     pub threshold: Option<f64>,
-    /// Whether the rule is that of the model.
+    /// Whether the model uses this rule.
     pub used: bool,
     /// The score on the validation rows.
     pub validation: Option<f64>,
@@ -108,7 +108,7 @@ pub struct TrainSummary {
     /// Scores on the test rows; `None` without test rows.
     #[serde(default)]
     pub test: Option<Evaluation>,
-    /// The decision rules that were considered, that of the model first. Empty if there was nothing to choose.
+    /// The decision rules that were considered, starting with the rule that the model uses. Empty if only one rule was considered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<DecisionScore>,
     /// Number of folds of the cross-fitting: the validation rows are the rows of all folds, each predicted by the members that were not trained
@@ -135,13 +135,13 @@ pub struct TrainSummary {
 /// Summary of the training run of one ensemble member, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberSummary {
-    /// Number of epochs, including those of the warm start.
+    /// Number of epochs, including those of the warm-up with cross-entropy.
     pub epochs: usize,
     /// Number of the epoch whose weights were kept, counted from 1.
     pub kept: Option<usize>,
     /// Whether the member learnt something: its validation loss fell, and the validation rows do not all get the same label.
     pub success: bool,
-    /// Number of failed attempts, with other initial weights, before this one.
+    /// Number of failed attempts, with other initial weights, before this training run.
     pub restarts: usize,
     /// Validation loss of the epoch whose weights were kept.
     pub validation_loss: Option<f64>,
@@ -149,7 +149,7 @@ pub struct MemberSummary {
     pub coverage: Option<f64>,
 }
 
-/// What the caller (the command line or the Python package) knows about a training run and the model does not.
+/// Facts about a training run that the caller (the command line or the Python package) knows and the model does not store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainingRun {
     /// Path of the model file.
@@ -321,7 +321,7 @@ pub fn evaluation_sweep(trained: &Trained) -> Result<Option<Sweep>> {
     }
 }
 
-/// The page of a training run. `swept` must be the [`evaluation_sweep`] of the same model.
+/// Creates the data of the page about a training run. `swept` must be the [`evaluation_sweep`] of the same model.
 pub fn model_document(
     trained: &Trained,
     plan: &Plan,

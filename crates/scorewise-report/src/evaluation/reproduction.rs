@@ -47,7 +47,8 @@ pub struct ReproductionSummary {
     pub training_seconds: f64,
     /// Duration of this run of `reproduce`, in seconds.
     pub seconds: f64,
-    /// Score of the contender `strong` minus score of `tuned-ce` (cross-entropy with a tuned threshold), for every score for which both were run.
+    /// Score of `strong` (networks trained for the score, with settings that go beyond the paper) minus score of `tuned-ce` (cross-entropy with a
+    /// tuned threshold), for every score for which both were run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<DifferenceSummary>,
 }

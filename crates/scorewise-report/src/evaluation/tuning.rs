@@ -33,7 +33,7 @@ pub struct BestThreshold {
     pub score: String,
     /// The best threshold.
     pub threshold: f64,
-    /// Start and end of the interval of equally good thresholds; the end is excluded.
+    /// Start and end of the interval of equally good thresholds; the end is excluded unless it is 1 and no prediction is 1.
     pub interval: (f64, f64),
     /// The score at the best threshold.
     pub value: f64,
@@ -85,7 +85,7 @@ pub struct TuningSummary {
     pub score: String,
     /// The best threshold; `None` when no threshold satisfies the conditions.
     pub threshold: Option<f64>,
-    /// Start and end of the interval of equally good thresholds; the end is excluded.
+    /// Start and end of the interval of equally good thresholds; the end is excluded unless it is 1 and no prediction is 1.
     pub interval: Option<(f64, f64)>,
     /// The score at the best threshold.
     pub value: Option<f64>,
@@ -129,7 +129,7 @@ pub struct ClassThreshold {
     pub class: String,
     /// The best threshold; `None` when no threshold satisfies the conditions.
     pub threshold: Option<f64>,
-    /// Start and end of the interval of equally good thresholds; the end is excluded.
+    /// Start and end of the interval of equally good thresholds; the end is excluded unless it is 1 and no prediction is 1.
     pub interval: Option<(f64, f64)>,
     /// The score at the best threshold.
     pub value: Option<f64>,

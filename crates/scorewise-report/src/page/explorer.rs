@@ -140,7 +140,7 @@ fn note_on_best_thresholds(forecast: &ForecastEvaluation) -> String {
     }
 }
 
-/// Whether the range of a score fits into the y axis of the figure.
+/// Whether the range of a score lies in [−1, 1], so that its curve fits into the figure. A formula without a known range is assumed to fit.
 fn can_be_drawn(score: &Score) -> bool {
     score.row().is_none_or(|row| row.range.0 >= -1.0 && row.range.1 <= 1.0)
 }

@@ -16,7 +16,7 @@ pub(super) struct Headline {
     pub title: String,
     /// The command and the names of its input tables, shown above the heading.
     pub kind: String,
-    /// The result as a heading.
+    /// The heading of the page, which states the main result, such as `Predict yes above 0.35`.
     pub heading: String,
     /// The result in one sentence, as HTML, shown below the heading.
     pub lead: String,

@@ -1,6 +1,7 @@
 //! The command `scorewise`. Results go to standard output, everything else to standard error.
 //!
-//! Exit codes: 0 success, 1 a condition given by the user was not met, 2 bad usage or bad data, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
+//! Exit codes: 0 success, 1 a condition given by the user was not met (or `train` saved a model but could not write its report), 2 bad usage or
+//! bad data, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
 
 mod outcome;
 mod command_line;

@@ -14,7 +14,8 @@ use crate::plot::coloured_character_length;
 
 /// Exit code: success.
 pub const SUCCESS: u8 = 0;
-/// Exit code: a condition given by the user, for example with `--subject-to`, was not met, or a report could not be written.
+/// Exit code: a condition given by the user, for example with `--subject-to`, was not met, or `train` saved a model but could not write its
+/// report.
 pub const UNMET: u8 = 1;
 /// Exit code: bad usage or bad data.
 pub const USAGE: u8 = 2;

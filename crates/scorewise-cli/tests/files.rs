@@ -98,7 +98,7 @@ fn no_command_overwrites_its_input() {
             assert_refused(&folder, &[&command[..], &[name, "--overwrite"]].concat(), &message);
         }
     }
-    // The command may also read its input through a link, or from standard input.
+    // The input is also protected if the command reads it through a link or from standard input.
     let message = "error: t.csv: is an input of this command and would be overwritten\nhint: name another file";
     assert_refused(&folder, &["predict", m, "link-to-t.csv", "-o", "t.csv", "--overwrite"], message);
     let before = file_contents(&folder);
@@ -123,7 +123,8 @@ fn a_file_of_another_kind_is_replaced_only_with_the_option_overwrite() {
         (vec!["score", "p.csv", "--replicates", "20", "--report"], "a scorewise report"),
     ];
     for (command, kind) in &cases {
-        // `own` is a file of the kind that the command writes, so the command may replace `own`; it may not replace the other files.
+        // `own` is a file of the kind that the command writes, so the command may replace it, and the loop below leaves it out. There is no ONNX
+        // file in the folder; for `export`, `own` is a file of another kind.
         let own = match *kind {
             "a scorewise model" => "m.scorewise",
             "a table of predictions" => "p.csv",

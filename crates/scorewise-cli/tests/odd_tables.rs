@@ -117,7 +117,7 @@ fn a_time_series_is_trained_with_lead_and_lags() {
 }
 
 #[test]
-fn more_than_two_classes_are_trained() {
+fn a_target_with_more_than_two_classes_can_be_trained() {
     let table = table(BuiltIn::Pollution);
     let cell = |column: usize, row: usize| table.columns[column].values.text(row);
     let text = text(&table, &(0..6000).collect::<Vec<_>>(), ',', "", "\n", cell);

@@ -275,7 +275,7 @@ fn more_than_two_classes_take_only_a_tuned_threshold_and_have_a_default_score() 
 }
 
 #[test]
-fn cross_fitting_takes_a_valid_number_of_folds() {
+fn cross_fitting_refuses_invalid_numbers_of_folds() {
     let folder = with_table("options-cross-fit");
     assert_refused(&folder, &train("y", &["--cross-fit", "1"]), &["--cross-fit: 1 is not a valid number of folds"]);
     let parts = ["--cross-fit: 600 is not a valid number of folds", "give 2 to 100, or 0"];

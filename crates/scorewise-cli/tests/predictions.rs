@@ -159,7 +159,7 @@ fn a_pipe_a_file_and_train_give_the_same_scores_for_all_options() {
 }
 
 #[test]
-fn predictions_of_a_model_after_cross_validation_have_its_scores() {
+fn predictions_after_a_cross_validation_have_the_scores_that_train_printed() {
     let folder = Folder::new("predictions-folds");
     folder.write("table.csv", &table(1, 600));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "--folds", "3", "-o", "m.scorewise"];
@@ -444,7 +444,7 @@ fn a_copied_column_with_the_name_of_an_output_column_is_renamed() {
 }
 
 #[test]
-fn overlapping_sets_get_a_note_and_the_centre_of_the_prior_is_stored_as_prior() {
+fn the_strong_recipe_explains_overlapping_rows_and_takes_its_threshold_from_the_prior() {
     let folder = Folder::new("predictions-overlap");
     folder.write("table.csv", &table(1, 400));
     let arguments =

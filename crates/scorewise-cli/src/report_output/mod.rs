@@ -110,7 +110,7 @@ impl ReportFiles {
     }
 }
 
-/// All figures, rendered and with their output files opened before the first is written, so that an error leaves no incomplete set of figures.
+/// All figures, rendered and with their output files opened before the first file is written, so that an error leaves no incomplete set of figures.
 struct FigureFiles<'a> {
     folder: &'a OutputFolder,
     files: Vec<(AtomicFile, Vec<u8>)>,

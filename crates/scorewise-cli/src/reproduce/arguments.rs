@@ -54,7 +54,7 @@ pub struct ReproduceArguments {
 /// predictions are moved into the support of the prior, and failed training runs are restarted.
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq, Debug)]
 pub enum Cure {
-    /// Train once without the cure and once with it
+    /// Train once as with `off` and once as with `on`
     Both,
     /// Move initial predictions into the support of the prior, and restart failed training runs
     On,

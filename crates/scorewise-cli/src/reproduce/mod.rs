@@ -25,7 +25,7 @@ use crate::report_output::OVERWRITE;
 use crate::report_output::provenance::provenance;
 use crate::train::thread_count;
 
-/// Does the training runs that the file of finished training runs does not contain yet, and writes tables and figures.
+/// Performs all training runs that are not yet in the file of finished training runs (`--csv`), then writes tables and figures.
 pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     let settings = arguments.settings()?;
     let threads = thread_count(arguments.threads)?;
@@ -78,7 +78,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     Ok(if arguments.json { pretty_json(&summary) } else { tables::tables_as_text(&results) }.into())
 }
 
-/// Does all training runs with a progress bar; returns `None` if the user stopped the command.
+/// Performs all training runs with a progress bar; returns `None` if the user stopped the command.
 fn run_tasks(
     settings: &ReproduceSettings,
     tasks: &[Task],

@@ -29,9 +29,9 @@ struct BuiltInDefaults {
     split: Split,
     drop: &'static [&'static str],
     test: Option<BuiltIn>,
-    /// Fraction of validation rows, for a table with a separate test table; `None` for the default of every other table.
+    /// Fraction of validation rows; `None` to use the same default as for tables that are not built in.
     validation: Option<f64>,
-    /// The training recipe with the best score on the validation rows of the table.
+    /// The training recipe that is used unless the user chooses another one with `--recipe`.
     recipe: Recipe,
 }
 

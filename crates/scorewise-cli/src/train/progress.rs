@@ -69,7 +69,7 @@ impl Watch for ProgressWatch {
     }
 
     fn finished(&self, job: usize, _: &Fit) -> Result<(), Error> {
-        // A training run that stopped early leaves no work behind.
+        // A training run that stopped early is complete, so it counts as if all its epochs had been run.
         if let Some(epochs) = self.epochs.get(job) {
             epochs.store(self.max_epochs, Ordering::Relaxed);
         }

@@ -12,11 +12,12 @@ use scorewise_train::train::Trained;
 
 use crate::formatting::{aligned_table, format_number, format_optional, key_value_lines};
 
-/// Shown when each network has its own validation rows, so that the same row is a training row of one network and a validation row of another.
+/// Remark below the numbers of rows if each network has its own validation rows, so that a training row of one network may be a validation row of
+/// another.
 const OWN_VALIDATION: &str = "these overlap, because each network has its own validation rows; validation scores of a row use only networks \
     that were not trained on it";
 
-/// Shown with cross-fitting.
+/// Remark below the numbers of rows if the networks are cross-fitted, that is, each network is trained without one fold of the rows.
 const CROSS_FIT: &str =
     "the validation rows are the training rows: each is predicted by the networks that were not trained on it";
 
@@ -124,7 +125,7 @@ fn threshold_text(model: &Model) -> String {
     }
 }
 
-/// A table of the decision rules that were considered; empty if there was nothing to choose.
+/// A table of the decision rules that were considered; empty if only one rule was considered.
 fn decisions_text(decisions: &[DecisionScore], score: &str) -> String {
     if decisions.is_empty() {
         return String::new();

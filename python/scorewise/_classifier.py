@@ -26,8 +26,8 @@ class ScoreClassifier(ScoreEstimator):
     """Neural network classifier that is trained, in Rust, for the score it is evaluated by.
 
     Accepts pandas, polars and pyarrow tables with numbers, categories, times and missing values (NaN, None). NumPy arrays are tables of numbers.
-    By default, five networks are cross-fitted: each is trained without one fold of the rows, and the threshold is chosen on the predictions for
-    rows that a network was not trained on. With two classes, ``classes_[1]`` is the positive class; it is
+    By default, 15 networks are cross-fitted, three for each of five folds: each network is trained without one fold of the rows, and the threshold
+    is chosen on the predictions for rows that a network was not trained on. With two classes, ``classes_[1]`` is the positive class; it is
     predicted if its probability is above ``threshold_``.
 
     Parameters
@@ -90,8 +90,8 @@ class ScoreClassifier(ScoreEstimator):
     threshold_ : float or None
         The decision threshold; None with more than two classes.
     best_score_ : float or None
-        The score of the predictions for the validation rows; None when it is undefined, or when the model comes from ``load`` and its
-        threshold was fixed by the user.
+        The score of the predictions for the validation rows; None when it is undefined, or when the model comes from ``load`` and has more than
+        two classes.
     n_iter_ : int
         The number of epochs of the network that was trained longest, including epochs with cross-entropy. Not available after ``load``.
     loss_curve_, validation_curve_ : ndarray of shape (n_epochs,) or (n_epochs, n_networks)

@@ -91,7 +91,7 @@ class Best(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Scores as functions of the threshold, thinned to a few hundred points that include the optimum of each score.
+    """Scores as functions of the threshold, thinned to points that include the best value of each score.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class Sweep:
         )
 
     def curve(self, score: str | Sequence[str], points: int = 400) -> Curve:
-        """Return scores by threshold, thinned to about ``points`` points that include the optimum of each score."""
+        """Return scores by threshold, thinned to about ``points`` points that include the best value of each score."""
         names = _arrays.string_list(score)
         thresholds, matrices, values = self._sweep.curve(names, points)
         return Curve(thresholds, matrices, {name: values[:, at] for at, name in enumerate(names)})

@@ -270,8 +270,9 @@ class TemporalScoreLoss(_Loss):
     prior : str, default="cosine:0.5,0.1"
         The distribution of the threshold.
     weighting : {"value", "sum", "maximum"}, default="value"
-        The weight of a false alarm is 1, or less if an event follows; the weight of a missed event is 1, or less if an alarm precedes it. If
-        there are several such events or alarms, the greatest of their masks is subtracted ("maximum"), or the sum of their masks ("sum").
+        The weight of a false alarm is 1, or less if an event follows; the weight of a missed event is 1, or less if an alarm precedes it. The
+        reduction is a number of ``masks``, which depends on the distance between error and event or alarm; if there are several events or
+        alarms, the reduction is the greatest of their numbers ("maximum") or their sum ("sum").
         "value" is like "maximum", but the weight of a false alarm with no event near it, or of a missed event with no alarm near it, is 2.
     masks : tuple of float, optional
         The numbers that are subtracted from the weight of an error at distances of 1, 2, … steps.

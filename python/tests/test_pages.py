@@ -664,7 +664,7 @@ def test_marks_are_aligned_with_the_axes_of_their_figures(pages_folder, browser,
         assert len(below) >= 3 and len(beside) >= 3, each["figure"]
         for value, x in below:
             assert x == pytest.approx(left + width * (value - x0) / (x1 - x0), abs=0.6), (each["figure"], value)
-        # Marking lines are vertical, so only figures with dots or with the additional curve have a vertical axis to compare.
+        # A marking line is vertical, so its position does not depend on the y axis. That axis matters only for dots and for the additional curve.
         if each["hasDot"] or each["figure"] == "figure-scores":
             for value, y in beside:
                 assert y == pytest.approx(top + height * (y1 - value) / (y1 - y0), abs=0.6), (each["figure"], value)

@@ -44,7 +44,8 @@ pub trait Real:
     fn from_f64(value: f64) -> Self;
     /// The finite value of this type nearest to an f64.
     fn from_f64_clamped(value: f64) -> Self;
-    /// Largest magnitude of a derivative that can be multiplied by row weights and densities in this type without overflow.
+    /// Largest magnitude of a derivative that can be multiplied by row weights and densities in this type without overflow; infinite (no limit)
+    /// for f64.
     const MAX_DERIVATIVE: f64;
     /// 1 for the positive class (`true`), 0 for the negative class (`false`).
     fn from_label(label: bool) -> Self;

@@ -262,8 +262,8 @@ impl Formula {
         self.tree.python()
     }
 
-    /// The conditions under which the value is undefined: one string `… = 0` for every denominator and every argument of a
-    /// logarithm, except constants.
+    /// The expressions whose zeros make the value undefined: one string `… = 0` for every denominator and every argument of a logarithm, except
+    /// constants. Negative arguments of logarithms and roots are not listed.
     #[must_use]
     pub fn undefined_when(&self) -> Vec<String> {
         self.tree.undefined_when()

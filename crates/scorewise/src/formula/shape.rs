@@ -19,7 +19,7 @@ pub enum Shape {
     Linear,
     /// A quotient of two linear functions: for a calibrated model, the best threshold is given in closed form by the best value of the score.
     LinearFractional,
-    /// Neither linear nor a quotient of linear functions, or not recognised as such.
+    /// Neither linear nor a quotient of linear functions, or not recognised as one of the two.
     Nonlinear,
 }
 
@@ -32,7 +32,7 @@ pub struct LinearFraction {
     pub below: [f64; 3],
 }
 
-/// The simplest shape that the formula has at each of three different pairs of class counts.
+/// The simplest shape that describes the formula at all of three different pairs of class counts.
 pub(crate) fn shape(tree: &Tree) -> Shape {
     // Integer class counts keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
     let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| shape_at(tree, p, n));
@@ -100,6 +100,7 @@ impl Polynomial {
         self
     }
 
+    /// The product of two polynomials; `None` if it contains a power of TP or FP that is not represented (`POWERS` or higher).
     fn times(self, other: Self) -> Option<Self> {
         let mut result = Polynomial([[0.0; POWERS]; POWERS]);
         for (i, j, a) in self.terms() {

@@ -118,7 +118,7 @@ impl RowSoftmax {
     }
 
     fn backward(&self, derivatives: &mut [f64]) {
-        // The class with the largest logit is left out of the sum, because its term can be so large that the other terms would be lost.
+        // The class with the largest logit is left out of `sum` and added separately, because next to its large term the others would be lost.
         let top = derivatives[self.top_class];
         let is_not_top = |class: usize| class != self.top_class;
         let sum: f64 = derivatives
@@ -199,7 +199,8 @@ mod tests {
 
     #[test]
     fn derivatives_of_unlikely_classes_are_accurate() {
-        // Uniform prior on class k: c = p q, so the derivative with respect to z_j is −p_k p_j, which can be far below the rounding error of 1.
+        // With a uniform prior, the derivative with respect to the log-odds of class k is p_k (1 − p_k). The derivative with respect to the logit of
+        // another class j is then −p_k p_j, which can be far below the rounding error of numbers near 1.
         let mut link = ClassLink::new(3, true);
         let probabilities = link.forward(&[0.0f64, -60.0, -70.0]).to_vec();
         let mut derivatives = [0.0, probabilities[1].p * probabilities[1].q, 0.0];

@@ -8,7 +8,8 @@ use crate::score::Score;
 /// One step of the curve: an interval of thresholds with the same confusion matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// The interval of thresholds, from the first end up to but not including the second.
+    /// The interval of thresholds, from the first end up to but not including the second. (If the second end is 1 and no prediction is 1, the
+    /// interval includes 1.)
     pub thresholds: (f64, f64),
     /// The confusion matrix at every threshold of the interval.
     pub confusion: Confusion,

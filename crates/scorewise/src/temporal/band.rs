@@ -18,7 +18,7 @@ use super::series::Series;
 use super::weighting::{CreditCombination, Weighting};
 use crate::rows::Predictions;
 
-/// Index of the cell tn; the cells of the matrix are in the order tn, fp, fn, tp.
+/// `TN`, `FP`, `FN` and `TP` are the indices of the cells of a confusion matrix in the order tn, fp, fn, tp.
 const TN: usize = 0;
 const FP: usize = 1;
 pub(super) const FN: usize = 2;

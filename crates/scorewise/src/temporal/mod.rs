@@ -5,7 +5,7 @@
 //! TP = Σ y F        TN = Σ (1 − y)(1 − F)        wFP = Σ (1 − yₜ) Fₜ (1 − ωₜ + αₜ)        wFN = Σ yₜ (1 − Fₜ − σₜ + βₜ)
 //! ```
 //!
-//! where yₜ is the label of row t, Fₜ = F(pₜ) the distribution function of the prior at its prediction, w₁ ≥ w₂ ≥ … are the weights of the
+//! Here yₜ is the label of row t, Fₜ = F(pₜ) the distribution function of the prior at its prediction, w₁ ≥ w₂ ≥ … are the weights of the
 //! distances 1, 2, … and, under one threshold τ for all rows,
 //!
 //! ```text

@@ -8,14 +8,14 @@
 //! # Theory
 //!
 //! Let y be the labels, w the weights and p = σ(z) the predictions. A prediction counts as positive if p > τ. Let the threshold τ be
-//! random with distribution function F and density f on [0, 1], the *prior*. Then the expected confusion matrix has a closed form,
+//! random with distribution function F and density f on [0, 1], the *prior*. Then the expected confusion matrix has a closed form:
 //!
 //! ```text
 //! TP = Σ w y F(p)        FP = Σ w (1 − y) F(p)        FN = P − TP        TN = N − FP
 //! ```
 //!
-//! where P and N are the total weights of positives and negatives, and a score s of this matrix can be differentiated. The loss is
-//! ℓ = 1 − s(TN, FP, FN, TP) and its gradient is
+//! Here P and N are the total weights of positives and negatives. A score s of this matrix can be differentiated. The loss is
+//! ℓ = 1 − s(TN, FP, FN, TP), and its gradient is
 //!
 //! ```text
 //! ∂ℓ/∂zᵢ = − wᵢ g f(pᵢ) pᵢ (1 − pᵢ)        g = ∂s/∂TP − ∂s/∂FN for positives, ∂s/∂FP − ∂s/∂TN for negatives

@@ -477,7 +477,7 @@ fn order_of_rows_and_classes_does_not_matter() {
         assert_close(other_value, value, 1e-13, name);
         assert_all_close(&other_gradient, &reordered(&gradient), 1e-12, name);
     }
-    // The Gerrity score is for ordered classes, so it is unchanged only if the order of the classes is reversed.
+    // The Gerrity score is for ordered classes: reversing their order does not change the score, but another order does.
     let all: Vec<usize> = (0..50).collect();
     let gerrity_of = |classes: &[usize]| {
         multi_score("gerrity")

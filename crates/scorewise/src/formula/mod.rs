@@ -54,7 +54,7 @@ use tree::{CellValues, Tree};
 pub struct Formula {
     /// The expression tree as it was parsed, used for printing.
     tree: Arc<Tree>,
-    /// The same tree with tp + fn, fp + tn and p + n replaced by the class counts, used for evaluation.
+    /// The expression tree with tp + fn, fp + tn and p + n replaced by the class counts, used for evaluation.
     with_class_counts: Arc<Tree>,
 }
 

@@ -6,7 +6,7 @@
 //! shape of a user's own formula is known as well.
 //!
 //! The result is conservative: common factors are not cancelled, so a formula that is linear only after cancellation
-//! (`tp*fp/fp`) counts as neither.
+//! (`tp*fp/fp`) counts as nonlinear.
 
 use super::number::{Number, Side};
 use super::tree::{CellValues, Tree};
@@ -36,7 +36,7 @@ pub struct LinearFraction {
 pub(crate) fn shape(tree: &Tree) -> Shape {
     // Integer class counts keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
     let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| shape_at(tree, p, n));
-    // The least simple of the three shapes is valid at all three pairs.
+    // The least simple of the three shapes describes the formula at all three pairs of class counts.
     shapes.sort_by_key(|shape| *shape as u8);
     shapes[2]
 }
@@ -130,7 +130,7 @@ impl Polynomial {
 
 /// A quotient of two polynomials in TP and FP, or `Unknown` for any other function.
 #[derive(Clone, Copy)]
-#[allow(clippy::large_enum_variant)] // `Number` requires `Copy`; only a few values of this type exist at a time
+#[allow(clippy::large_enum_variant)] // `Number` requires `Copy`, so the large variant cannot be boxed; only a few values exist at a time
 enum Rational {
     /// Numerator, denominator, and whether a division by a divisor that is not constant occurred. Where such a divisor is 0, x/0 := 0 applies,
     /// which the quotient of polynomials does not show: `1/(1 + fn/tp)` is tp/p except at tp = 0, where it is 1.

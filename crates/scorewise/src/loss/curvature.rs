@@ -22,8 +22,8 @@ use crate::real::Real;
 use crate::rows::{Logits, Rows, check_same_length};
 
 impl ScoreLoss {
-    /// Writes for each of the n rows n times the derivative of the loss with respect to the logit, and a positive curvature, for gradient-boosted
-    /// trees.
+    /// Writes, for each of the n rows, the derivative of the loss with respect to the logit multiplied by n, and a positive curvature, as libraries
+    /// for gradient-boosted trees require them.
     ///
     /// The curvature of a row is at least `floor` times the curvature of a row of the same class and weight at the mean of the prior.
     /// `floor` must be greater than 0 and at most 1.

@@ -1,6 +1,6 @@
 //! The exact expected score: the expectation of s(CM(τ)) over the random threshold τ, for any score s.
 //!
-//! The confusion matrix CM(τ) changes only where τ passes a prediction, so
+//! The confusion matrix CM(τ) changes only where τ passes a prediction, so the expectation is a finite sum:
 //!
 //! ```text
 //! E[s] = Σₖ sₖ (F(p₍ₖ₎) − F(p₍ₖ₊₁₎))          predictions in descending order, k of them above τ, p₍₀₎ = 1, p₍ₙ₊₁₎ = 0
@@ -9,8 +9,8 @@
 //!
 //! Here F is the distribution function and f the density of τ, p the predictions, and sₖ the score when k rows are predicted positive.
 //!
-//! The computation sorts the rows once and needs no derivative of s. Where predictions are equal, E has a kink and the gradient is the mean of the
-//! two one-sided gradients.
+//! The computation sorts the rows once and needs no derivative of s. Where predictions are equal, the expected score has a kink, and the gradient
+//! is the mean of the two one-sided gradients.
 
 use super::check_gradient_length;
 use crate::error::{Error, Result};

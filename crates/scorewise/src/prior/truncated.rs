@@ -4,8 +4,8 @@
 //! t = (x − μ) / s        F(x) = (G(t) − G(t₀)) / Z        f(x) = g(t) / sZ        Z = G(t₁) − G(t₀)
 //! ```
 //!
-//! with G and g the standard distribution function and density, and t₀, t₁ the values of t at x = 0, 1. Mean and variance are
-//! those of the truncated distribution, not μ and s².
+//! Here G and g are the standard distribution function and density, and t₀ and t₁ the values of t at x = 0 and x = 1. Mean and variance of the
+//! prior are those of the truncated distribution, not μ and s².
 
 use super::Probability;
 use super::distribution::{ThresholdDistribution, integral, invert_cdf};

@@ -38,7 +38,7 @@ impl CurvePoint {
 /// Selected steps of the curve, in ascending order of the threshold.
 pub(crate) fn curve_points<T: RankedRows>(table: &RankedTable<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
     let length = table.rows.len();
-    // There are at most as many different points as rows + 1, so more points would only be repeated.
+    // The curve has at most rows + 1 different points, so a larger number would only repeat points.
     let half = (points / 2).clamp(1, length.max(1));
     let by_rank = (0..=half).map(|k| (length as u128 * k as u128 / half as u128) as usize);
     let by_threshold = (0..=half).map(|k| count_above(&table.rows, k as f64 / half as f64));

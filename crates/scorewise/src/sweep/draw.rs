@@ -14,7 +14,7 @@ pub(super) fn random_below(random: &mut Xoshiro256PlusPlus, limit: usize) -> usi
     ((u128::from(random.next_u64()) * limit as u128) >> 64) as usize
 }
 
-/// A Poisson-distributed random number. Logarithms are computed by `libm`, so that the numbers are the same on every machine.
+/// A Poisson-distributed random number. Logarithms and exponentials are computed by `libm`, so that the numbers are the same on every machine.
 pub(super) fn random_poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     if mean < REJECTION_MIN_MEAN { poisson_by_inversion(random, mean) } else { poisson_by_rejection(random, mean) }
 }

@@ -78,7 +78,7 @@ fn fraction_derivatives(fraction: &LinearFraction, tp: Interval, fp: Interval) -
     [over_square(linear(a1 * b0 - a0 * b1, c, fp)), over_square(linear(a2 * b0 - a0 * b2, -c, tp))]
 }
 
-/// The intervals of TN, FN, P and N that belong to intervals of TP and FP; TN and FN are clamped at 0.
+/// The intervals of TN, FN, P and N that follow from intervals of TP and FP; TN and FN are clamped at 0.
 fn other_cells(tp: Interval, fp: Interval, counts: &ClassCounts) -> [Interval; 4] {
     let (positives, negatives) = (Interval::constant(counts.positives), Interval::constant(counts.negatives));
     let rest = |count: Interval, cell: Interval| count.minus(cell).max(Interval::constant(0.0));

@@ -17,9 +17,11 @@ use scorewise::{Probabilities, Rows, Score};
 use scorewise_burn::ScoreLossConfig;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/scorewise-table/data");
+/// Indices of the numeric columns.
 const NUMERIC: [usize; 6] = [0, 2, 4, 10, 11, 12];
-/// Column 3, education, is left out because column 4 holds the same information as a number.
+/// Indices of the categorical columns. Column 3, education, is left out because column 4 holds the same information as a number.
 const CATEGORICAL: [usize; 7] = [1, 5, 6, 7, 8, 9, 13];
+/// Index of the column with the label.
 const INCOME: usize = 14;
 
 const SEED: u64 = 0;

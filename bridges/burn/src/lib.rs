@@ -31,9 +31,9 @@
 //! and N the total weights of positives and negatives, and s the score.
 //!
 //! Scores and priors are defined only in `scorewise`. F and its derivative are evaluated with the piecewise polynomials of that crate
-//! (`scorewise::Prior::piecewise_polynomial`) by Horner's rule. ℓ and g are computed by the formulas and dual numbers of that crate,
-//! applied to tensors with one value per class. Loss and gradient are therefore both known when `forward` returns, and the autodiff graph
-//! contains a single product, so autodiff never differentiates a table lookup or a division by zero. No value is read back to the host.
+//! (`scorewise::Prior::piecewise_polynomial`) by Horner's rule. ℓ and g are computed by the formulas and dual numbers of that crate, applied to
+//! tensors with one value per class. Loss and gradient are therefore both known when `forward` returns. The autodiff graph contains only the product
+//! of predictions and gradient, so autodiff never differentiates a table lookup or a division by zero. No value is read back to the host.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -24,6 +24,7 @@ pub(crate) enum LogOddsLink {
     Softmax(SoftmaxLink),
 }
 
+/// The values of the forward pass of a softmax that its backward pass needs.
 pub(crate) struct SoftmaxLink {
     /// e^(z − z_max), with z_max the largest logit of the row.
     exponentials: Tensor<2>,
@@ -80,11 +81,11 @@ impl SoftmaxLink {
     fn backward(self, gradient: Tensor<2>) -> Tensor<2> {
         let SoftmaxLink { exponentials, other_sums, is_top, rest } = self;
         let top_gradient = gradient.clone().mask_fill(is_top.clone().bool_not(), 0.0).sum_dim(1);
-        // The term of the top class (the class with the largest logit) can be so large that the other terms would be lost to rounding in a
-        // common sum, so it is added separately.
+        // The term of the top class (the class with the largest logit) can be so large that rounding would lose the other terms in a common sum.
+        // So the term of the top class is added separately.
         let shares = (gradient.clone() / other_sums.mask_fill(is_top.clone(), 1.0)).mask_fill(is_top.clone(), 0.0);
         let share_sum = shares.clone().sum_dim(1);
-        // If the sum `rest` underflows to 0, so do all its terms, and the gradient of the top class is 0; dividing by 1 instead of 0 avoids 0/0.
+        // If the sum `rest` underflows to 0, all its terms are 0, and so is the gradient of the top class; dividing by 1 instead of 0 avoids 0/0.
         let rest_is_zero = rest.clone().equal_scalar(0.0);
         let through_top = exponentials.clone() * (top_gradient / rest.mask_fill(rest_is_zero, 1.0));
         let at_top = gradient.clone() - share_sum.clone();

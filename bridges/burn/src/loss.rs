@@ -77,8 +77,8 @@ impl ScoreLoss {
 
     /// Returns the loss of a batch as a tensor with one element.
     ///
-    /// f64 logits are processed in f64 and all others in f32, because half precision cannot even count the rows of a batch. A NaN logit makes
-    /// the loss NaN.
+    /// f64 logits are processed in f64 and all others in f32, because half-precision numbers cannot represent the row counts of large batches. A
+    /// NaN logit makes the loss NaN.
     ///
     /// # Shapes
     ///

@@ -182,7 +182,7 @@ impl Metric for ScoreMetric {
     }
 
     fn attributes(&self) -> MetricAttributes {
-        // burn knows only "higher is better" and "lower is better"; a score whose ideal value is neither is reported as "higher is better".
+        // burn knows only "higher is better" and "lower is better". A score that should come near an ideal value is reported as "higher is better".
         let higher_is_better = self.score.direction() != Direction::Lower;
         NumericAttributes { unit: None, higher_is_better }.into()
     }

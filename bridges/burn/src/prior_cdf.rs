@@ -60,7 +60,7 @@ fn segment_value_and_derivative(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>,
     (value, derivative.mul_scalar(2.0 / segment.width).mask_fill(is_outside, 0.0))
 }
 
-/// The columns of a [`PanelTable`] that follow the columns of the polynomial coefficients.
+/// The columns `CENTRE` and `CENTRE_REMAINDER` of a [`PanelTable`] follow the columns of the polynomial coefficients.
 const CENTRE: usize = COEFFICIENTS;
 const CENTRE_REMAINDER: usize = COEFFICIENTS + 1;
 const COLUMNS: usize = COEFFICIENTS + 2;

@@ -45,7 +45,7 @@ fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
     let priors: Vec<&str> = FAMILIES.iter().map(|family| family.example).chain(MORE_PRIORS).collect();
     let mut worst = (0.0, String::new());
     for prior in priors {
-        // Half of the logits are drawn from the prior, so that a narrow prior has rows in its support.
+        // About half of the logits are drawn from the prior, so that a narrow prior has rows in its support.
         let parsed: scorewise::Prior = prior.parse().unwrap();
         let logits: Vec<f64> = wide_logits
             .iter()
@@ -134,7 +134,7 @@ fn a_batch_with_one_class_only_has_a_finite_gradient() {
 
 #[test]
 fn saturated_logits_and_zero_weights_have_finite_gradients() {
-    // All logits are saturated and two of them are infinite; in the last of the three cases all weights are 0.
+    // All logits are saturated, and two of them are infinite.
     let saturated = [f64::INFINITY, f64::NEG_INFINITY, 200.0, -200.0];
     for score in REGISTRY.iter().filter_map(Score::example) {
         for prior in FAMILIES {

@@ -42,7 +42,7 @@ fn confusion_at(probabilities: &[f64], targets: &[bool], threshold: f64) -> Conf
 #[test]
 fn the_score_of_several_batches_is_the_score_of_all_their_rows() {
     let mut random = Random(3);
-    // Some probabilities equal the threshold rounded to f32, which cannot represent 0.3 exactly; the first batch has no positives.
+    // Some probabilities equal 0.3 rounded to f32, which is slightly above the threshold 0.3. The first batch has no positives.
     let mut probabilities = random.f32_values(97, 0.0, 1.0);
     probabilities[..20].fill(f64::from(0.3f32));
     let targets: Vec<bool> = (0..97).map(|row| row >= 10 && random.uniform() < 0.2).collect();

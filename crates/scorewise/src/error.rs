@@ -22,7 +22,7 @@ pub enum Error {
     LengthMismatch {
         /// Name of the invalid input, for example `labels`.
         what: &'static str,
-        /// The required length, which is the number of predictions.
+        /// The required length, for example the number of predictions.
         expected: usize,
         /// The length of the invalid input.
         got: usize,

@@ -8,23 +8,24 @@
 //! # Theory
 //!
 //! Let y be the labels, w the weights and p = σ(z) the predictions. A prediction counts as positive if p > τ. Let the threshold τ be
-//! random with distribution function F and density f on [0, 1], the *prior*. Then the expected confusion matrix has a closed form,
+//! random with distribution function F and density f on [0, 1], the *prior*. Then the expected confusion matrix has a closed form:
 //!
 //! ```text
 //! TP = Σ w y F(p)        FP = Σ w (1 − y) F(p)        FN = P − TP        TN = N − FP
 //! ```
 //!
-//! and a score s of this matrix can be differentiated. The loss is ℓ = 1 − s(TN, FP, FN, TP) and its gradient is
+//! Here P and N are the total weights of positives and negatives. A score s of this matrix can be differentiated. The loss is
+//! ℓ = 1 − s(TN, FP, FN, TP), and its gradient is
 //!
 //! ```text
 //! ∂ℓ/∂zᵢ = − wᵢ g f(pᵢ) pᵢ (1 − pᵢ)        g = ∂s/∂TP − ∂s/∂FN for positives, ∂s/∂FP − ∂s/∂TN for negatives
 //! ```
 //!
 //! The rows of a batch interact only through the two values of g, so the loss can be computed exactly over several batches, threads or
-//! machines. As the prior narrows around a threshold, the loss approaches the loss at that threshold; the best threshold of
-//! a model trained with this loss tends to lie where the prior has most of its probability. For scores that are linear in the matrix, the
-//! loss equals 1 − E[s(τ)], the loss of the expected score. For all other scores the loss differs from 1 − E[s(τ)], which
-//! [`ExactLoss`] computes.
+//! machines. As the prior narrows around a threshold, the loss approaches 1 − the score at that threshold; the best threshold of
+//! a model trained with this loss tends to lie where the prior has most of its probability. For scores that are linear in TP and FP at fixed
+//! P and N, the loss equals 1 − E[s(τ)], where s(τ) is the score at threshold τ. For other scores the loss in general differs from
+//! 1 − E[s(τ)], which [`ExactLoss`] computes.
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 //!

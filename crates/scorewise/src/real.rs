@@ -44,7 +44,8 @@ pub trait Real:
     fn from_f64(value: f64) -> Self;
     /// The finite value of this type nearest to an f64.
     fn from_f64_clamped(value: f64) -> Self;
-    /// Largest magnitude of a derivative that can be multiplied by row weights and densities in this type without overflow.
+    /// Largest magnitude of a derivative that can be multiplied by row weights and densities in this type without overflow; infinite (no limit)
+    /// for f64.
     const MAX_DERIVATIVE: f64;
     /// 1 for the positive class (`true`), 0 for the negative class (`false`).
     fn from_label(label: bool) -> Self;
@@ -171,7 +172,7 @@ fn exp_minus(z: f32) -> f32 {
     const LOG2_E: f32 = std::f32::consts::LOG2_E;
     const LN_2_HIGH: f32 = 0.693_359_4; // has few significant bits, so that k · LN_2_HIGH is exact
     const LN_2_LOW: f32 = -2.121_944_4e-4;
-    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding this rounds a number to an integer, which the low bits of the sum contain
+    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds a number to an integer and leaves that integer in the low bits of the sum
     let z = at_least(at_most(z, 87.0), -87.0);
     let shifted = z.fused(-LOG2_E, ROUND);
     let k = shifted - ROUND;

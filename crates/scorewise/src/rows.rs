@@ -46,7 +46,7 @@ impl<R: Real> Predictions for Logits<'_, R> {
         self.0
     }
     #[inline(always)]
-    #[allow(clippy::eq_op)] // only NaN differs from itself, and this comparison vectorises
+    #[allow(clippy::eq_op)] // only NaN differs from itself, and the compiler vectorises this comparison
     fn is_invalid(value: R) -> bool {
         value != value
     }

@@ -30,9 +30,10 @@ macro_rules! purposes {
 }
 
 purposes! {
-    /// The order into which the rows of a class are shuffled before they are split; `number` of [`stream`] is the class.
+    /// The order into which rows are shuffled before they are split; `number` of [`stream`] is the class if each class is shuffled
+    /// separately, otherwise 0.
     Split = "split",
-    /// The order in which groups of rows are assigned to the sets of a split.
+    /// The order in which groups with the same number of rows are assigned to the sets of a split.
     SplitGroups = "split of groups",
     /// The seed of one repeat of a cross-validation; `number` of [`stream`] is the index of the repeat.
     CrossValidationRepeat = "repeat of folds",
@@ -42,13 +43,14 @@ purposes! {
     FoldSplit = "parts of a fold",
     /// The seed for training on a fold; `number` of [`stream`] counts the folds of all repeats.
     FoldTraining = "training of a fold",
-    /// The choice of the validation rows of each network of an ensemble; `number` of [`stream`] counts the shuffles of the rows, one per class.
+    /// The choice of the validation rows of each network of an ensemble; `number` of [`stream`] counts the shuffles of the rows, one per class
+    /// and repeat. In a split by group it is the index of the repeat.
     MemberSplit = "validation deal",
     /// The seed of an ensemble member; `number` of [`stream`] is the index of the member.
     Member = "member",
     /// The seed of a training attempt; `number` of [`stream`] is the number of attempts abandoned before this one.
     Restart = "restart",
-    /// The initial weights of a network.
+    /// The initial weights of a network; `number` of [`stream`] is 0 for the dense layers and 1 for a look-up layer (binned inputs).
     InitialWeights = "first weights",
     /// The order of the rows in the batches of an epoch.
     BatchOrder = "batch order",

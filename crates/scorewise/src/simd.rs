@@ -25,7 +25,7 @@ pub enum InstructionSet {
 }
 
 impl InstructionSet {
-    /// The best instruction set of this machine.
+    /// The best instruction set that this machine supports.
     #[must_use]
     pub fn best() -> Self {
         #[cfg(target_arch = "x86_64")]

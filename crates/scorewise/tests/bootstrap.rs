@@ -238,7 +238,7 @@ fn threshold_that_comes_nearest_to_a_condition_is_found() {
     assert_eq!(nearest("fn + 1 <= 0.5"), Some(1.0));
     assert_eq!(nearest("fn + 1 < 0.5"), Some(1.0));
     assert_eq!(nearest("tp = 1.6"), Some(2.0));
-    assert_eq!(nearest("tp != 1"), Some(2.0)); // tp = 2 and tp = 0 are equally near; tp = 2 has the wider interval
+    assert_eq!(nearest("tp != 1"), Some(2.0)); // tp = 2 and tp = 0 are equally far from 1; tp = 2 has the wider interval
 }
 
 #[test]

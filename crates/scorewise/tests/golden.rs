@@ -65,7 +65,7 @@ fn priors_agree_with_other_tools() {
             "quantile" => prior.quantile(parse_number(&row[2])),
             "mean" => prior.mean(),
             "variance" => prior.variance(),
-            other => panic!("unknown quantity `{other}`"),
+            other => panic!("unknown quantity `{other}` in priors.csv"),
         };
         // The arguments 1e-9 and 1 − 1e-9 are rounded to f64, and narrow priors amplify this rounding error, so
         // the tolerance has an absolute part.

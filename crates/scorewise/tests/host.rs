@@ -11,7 +11,7 @@ use scorewise::{Confusion, Score};
 const MATRICES: [[f64; 4]; 8] = [
     [2680.0, 72.0, 23.0, 28.0],
     [10.0, 0.0, 3.0, 5.0],
-    [4.0, 4.0, 4.0, 4.0], // all cells are equal, so min and max have no unique argument
+    [4.0, 4.0, 4.0, 4.0], // all cells are equal, so `min` and `max` of two cells have a kink
     [7.0, 0.0, 0.0, 0.0],
     [0.0, 0.0, 0.0, 9.0],
     [0.0, 0.0, 6.0, 0.0],

@@ -548,7 +548,7 @@ fn formulas_with_division_by_a_variable_are_not_classified_as_linear() {
     let refused = |text: &str| {
         ScoreLoss::new(score(text), Prior::uniform()).with_class_counts(counts, 4000).unwrap_err().to_string()
     };
-    // The following formula is linear only for up to 700 positives.
+    // The following formula is linear only if there are at most 700 positives.
     assert!(refused("recall + max(p - 700, 0)*tp*fp").contains("linear"));
     assert!(refused("frequency_bias").contains("the distance from 1"));
 }

@@ -28,7 +28,7 @@ const MULTI_SCORES: [&str; 10] = [
     "macro(frequency_bias)",
 ];
 
-/// Random rows of a multi-class problem; the seed determines the rows.
+/// Random rows, usable with one class per row (`labels`) or with several classes per row (`flags`); the seed determines the rows.
 #[derive(Clone)]
 struct ClassBatch {
     classes: usize,
@@ -257,7 +257,7 @@ fn multi_class_scores_agree_with_values_of_other_tools() {
 
 #[test]
 fn gerrity_score_equals_its_definition_by_a_scoring_matrix() {
-    // Σ E_ij s_ij / n with s from a_i = (1 − Σ_{k≤i} r_k/n) / Σ_{k≤i} r_k/n, as printed in Gerrity (1992);
+    // The expected value is Σ E_ij s_ij / n, where s is computed from a_i = (1 − Σ_{k≤i} r_k/n) / Σ_{k≤i} r_k/n, as printed in Gerrity (1992).
     // E is the confusion matrix, r its row sums, n its total, and s the scoring matrix.
     let batch = ClassBatch::random(4, 60, 5);
     let matrix = MultiConfusion::from_logits(&batch.weighted_rows());
@@ -477,7 +477,7 @@ fn order_of_rows_and_classes_does_not_matter() {
         assert_close(other_value, value, 1e-13, name);
         assert_all_close(&other_gradient, &reordered(&gradient), 1e-12, name);
     }
-    // The Gerrity score is for ordered classes, so it is unchanged only if the order of the classes is reversed.
+    // The Gerrity score is for ordered classes: reversing their order does not change the score, but another order does.
     let all: Vec<usize> = (0..50).collect();
     let gerrity_of = |classes: &[usize]| {
         multi_score("gerrity")
@@ -636,7 +636,7 @@ fn macro_loss_of_a_score_with_an_ideal_value_averages_the_losses_of_the_classes(
 }
 
 #[test]
-fn matrices_match_matrices_counted_by_hand() {
+fn multi_class_matrices_match_matrices_counted_by_hand() {
     let logits = [0.0, 1.0, 2.0, 5.0, 5.0, 1.0, -1.0, -2.0, -3.0];
     let rows = ClassRows::new(&logits, 3, OneOf(&[2, 1, 0])).unwrap().weighted(&[1.0, 2.0, 4.0]).unwrap();
     let matrix = MultiConfusion::from_logits(&rows); // if logits are equal, the first class is predicted
@@ -650,7 +650,7 @@ fn matrices_match_matrices_counted_by_hand() {
 }
 
 #[test]
-fn scores_and_averages_are_parsed_and_printed() {
+fn multi_class_scores_and_averages_are_parsed_and_printed() {
     for name in MULTI_SCORES {
         assert_eq!(multi_score(name).to_string(), name);
         assert_eq!(name.parse::<MultiScore>().unwrap(), multi_score(name));

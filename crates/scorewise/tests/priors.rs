@@ -110,7 +110,7 @@ fn priors_with_extreme_parameters_are_accurate() {
         close(wide.mean(), 0.5, "a very wide normal is uniform");
         close(wide.variance(), 1.0 / 12.0, "a very wide normal is uniform");
     }
-    close(prior("kumaraswamy:1000,1000").variance(), 1.617_145_95e-6, "narrow");
+    close(prior("kumaraswamy:1000,1000").variance(), 1.617_145_95e-6, "variance of a narrow prior");
     close(prior("uniform:0,1e-8").cdf(7.5e-9), 0.75, "narrow at 0");
     close(prior("triangular:1e-8,1e-8").cdf(1.5e-8), 0.875, "narrow at 0");
     assert!("cosine:0.5,1e-12".parse::<Prior>().unwrap_err().to_string().contains("the half-width must be at least"));

@@ -136,7 +136,7 @@ fn large_batch(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec
                 } else {
                     p
                 }
-            } // a third of the predictions are 0
+            } // about 30 % of the predictions are 0
         }) as f32
     };
     (labels.iter().map(predict).collect(), labels)
@@ -313,7 +313,7 @@ fn best_threshold_is_correct_for_ties_and_for_predictions_of_zero_and_one() {
     assert_eq!(sweep(&rows).unwrap().best_subject_to(&score("specificity"), &unsatisfiable), None);
     assert!(sweep(&Rows::new(Probabilities(&[0.2, 1.2]), &[false, true]).unwrap()).is_err());
     assert!(sweep(&Rows::new(Probabilities(&[0.2, f64::NAN]), &[false, true]).unwrap()).is_err());
-    // A prediction of −0 is treated as 0.
+    // A prediction of −0 (negative zero) is treated as 0.
     let rows = Rows::new(Probabilities(&[0.0, -0.0, 0.5]), &[true, false, true]).unwrap();
     assert_eq!(sweep(&rows).unwrap().at(0.0), Confusion::new(1.0, 0.0, 1.0, 1.0));
 }

@@ -123,13 +123,13 @@ fn value_weighted_matrix_matches_a_matrix_counted_by_hand() {
     let loss = temporal_loss("csi", "uniform", &Weighting::default());
     let false_alarms = [
         1.0 - 1.0 / 3.0, // row 0: an event two rows later
-        1.0,             // row 3: an event one row before, none in the three rows after it
+        1.0,             // row 3: an event one row before, but no event in the three rows after row 3
         2.0,             // row 6: no event in rows 3 to 9
         1.0 - 1.0 / 3.0, // row 8: events two and three rows later; the nearer one counts
         1.0,             // row 21: an event one row before
     ];
     let misses = [
-        1.0 - 1.0 / 3.0, // row 2: an alarm two rows before; the alarm after it gives no credit
+        1.0 - 1.0 / 3.0, // row 2: an alarm two rows before; the alarm in row 3, after the event, gives no credit
         1.0 - 1.0 / 3.0, // row 10: an alarm two rows before
         2.0,             // row 16: no alarm in rows 13 to 19
         1.0,             // row 20: an alarm, but one row too late

@@ -161,8 +161,8 @@ fn gradient_of_the_exact_loss_matches_central_differences_and_its_formula() {
     let mut random = Random(8);
     for round in 0..200 {
         let size = 2 + random.integer_below(30);
-        // Logits differ by 0.2, so that a small step does not change their order. In every second round, pairs of logits are equal; there the
-        // gradient is the mean of the two one-sided gradients.
+        // Distinct logits differ by at least 0.2, so that a small step does not change their order. In every second round, pairs of logits are
+        // equal; the gradient with respect to such a logit is the mean of the two one-sided gradients.
         let tied = round % 2 == 1;
         let logits: Vec<f64> =
             (0..size).map(|k| (if tied { k / 2 } else { k }) as f64 * 0.2 - 0.1 * size as f64).collect();
@@ -335,7 +335,7 @@ fn proposition_1_bounds_hold_and_the_corrected_bound_of_the_trace_is_tighter() {
 }
 
 #[test]
-fn corrected_theorem_2_holds_for_every_lipschitz_score() {
+fn corrected_theorem_2_holds_for_lipschitz_scores() {
     let names = [
         "accuracy",
         "recall",
@@ -364,7 +364,7 @@ fn corrected_theorem_2_holds_for_every_lipschitz_score() {
             }
         }
     });
-    // A bound exists in all batches except those in which a class has no rows.
+    // A score may have no bound in a batch without rows of one class; in all other batches a bound exists.
     assert!(bounded.iter().all(|count| *count > 1000), "{bounded:?}");
 }
 

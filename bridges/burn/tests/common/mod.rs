@@ -62,8 +62,8 @@ impl Batch<'_> {
     }
 }
 
-/// The larger of two differences between results: the difference of the values, relative to the expected value if that exceeds 1, and the largest
-/// difference of a gradient component, relative to the largest expected component.
+/// The larger of two errors of a result (value and gradient): the error of the value, relative to the expected value if that exceeds 1, and the
+/// largest error of a gradient component, relative to the largest expected component.
 pub fn distance(got: &(f64, Vec<f64>), expected: &(f64, Vec<f64>)) -> f64 {
     let value = (got.0 - expected.0).abs() / expected.0.abs().max(1.0);
     let largest = expected.1.iter().fold(0f64, |largest, component| largest.max(component.abs()));

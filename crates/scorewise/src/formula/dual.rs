@@ -134,12 +134,12 @@ mod tests {
         assert_eq!(variable(1.0).over(zero), Dual::new(0.0, [0.0]));
         assert_eq!(zero.sqrt(), Dual::new(0.0, [0.0]));
         assert_eq!(variable(-2.0).ln(), Dual::new(0.0, [0.0]));
-        assert_eq!(zero.abs().derivatives, [0.0]); // the mean of the derivatives −1 and 1 on the two sides
+        assert_eq!(zero.abs().derivatives, [0.0]); // |x| at x = 0: the mean of the one-sided derivatives −1 and 1
     }
 
     #[test]
     fn nested_dual_numbers_give_second_derivatives() {
-        // x² y at (3, 5): ∂²/∂x² = 2y, ∂²/∂x∂y = 2x.
+        // The function is x² y at the point (3, 5): ∂²/∂x² = 2y and ∂²/∂x∂y = 2x.
         type Second = Dual<Dual<f64, 2>, 2>;
         let seed = |value: f64, unit: [f64; 2]| -> Second {
             Dual::new(Dual::new(value, unit), unit.map(|u| Dual::new(u, [0.0; 2])))

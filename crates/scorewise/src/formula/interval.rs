@@ -8,7 +8,7 @@
 
 use super::number::{Number, Side};
 
-/// All numbers from `low` to `high`.
+/// The interval of all numbers from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The lower end of the interval.
@@ -19,7 +19,7 @@ pub struct Interval {
     pub defined: bool,
 }
 
-/// All numbers: the result where no bound is known.
+/// The interval of all numbers, which is the result where no bound is known.
 const EVERYTHING: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, defined: false };
 /// The interval that replaces an undefined value: [0, 0], marked as not defined.
 const UNDEFINED: Interval = Interval { low: 0.0, high: 0.0, defined: false };
@@ -43,6 +43,7 @@ impl Interval {
         self.low == self.high
     }
 
+    /// The smallest interval that contains the four values; the interval of all numbers if a value is NaN.
     fn hull_of(values: [f64; 4]) -> Self {
         if values.iter().any(|value| value.is_nan()) {
             return EVERYTHING;
@@ -52,12 +53,13 @@ impl Interval {
         Interval { low, high, defined: true }
     }
 
+    /// The same interval, marked as not defined unless the operands that it was computed from are defined.
     fn defined_if(mut self, operands_defined: bool) -> Self {
         self.defined &= operands_defined;
         self
     }
 
-    /// Both ends moved outwards by at least four units in the last place, which is more than the error of any common maths library.
+    /// The interval with both ends moved outwards by at least four units in the last place, which is more than the error of any common maths library.
     fn widened(self) -> Self {
         let margin = |x: f64| 4.0 * f64::EPSILON * x.abs() + f64::MIN_POSITIVE;
         Interval::new(self.low - margin(self.low), self.high + margin(self.high)).defined_if(self.defined)
@@ -67,6 +69,7 @@ impl Interval {
         self.low <= 0.0 && self.high >= 0.0
     }
 
+    /// The smallest interval that contains both intervals.
     fn hull(self, other: Self) -> Self {
         Interval {
             low: self.low.min(other.low),

@@ -54,7 +54,7 @@ use tree::{CellValues, Tree};
 pub struct Formula {
     /// The expression tree as it was parsed, used for printing.
     tree: Arc<Tree>,
-    /// The same tree with tp + fn, fp + tn and p + n replaced by the class counts, used for evaluation.
+    /// The expression tree with tp + fn, fp + tn and p + n replaced by the class counts, used for evaluation.
     with_class_counts: Arc<Tree>,
 }
 
@@ -262,8 +262,8 @@ impl Formula {
         self.tree.python()
     }
 
-    /// The conditions under which the value is undefined: one string `… = 0` for every denominator and every argument of a
-    /// logarithm, except constants.
+    /// The expressions whose zeros make the value undefined: one string `… = 0` for every denominator and every argument of a logarithm, except
+    /// constants. Negative arguments of logarithms and roots are not listed.
     #[must_use]
     pub fn undefined_when(&self) -> Vec<String> {
         self.tree.undefined_when()

@@ -2,7 +2,7 @@
 //!
 //! The same expression tree is evaluated with different types. `f64` gives the value, [`Checked`] also whether that value is defined,
 //! [`Dual`](super::Dual) the first derivatives, `Dual<Dual<f64>>` the second derivatives, [`Interval`](super::Interval) a
-//! bound over a range of matrices, and [`Lanes`] eight values at once.
+//! bound over a range of confusion matrices, and [`Lanes`] the values at eight matrices at once.
 //!
 //! A framework with its own tensors implements `Number` for a copyable handle to a tensor that it stores elsewhere.
 //! [`Formula::reduced_with`](super::Formula::reduced_with) and [`Score::reduced_loss`](crate::Score::reduced_loss) then compute

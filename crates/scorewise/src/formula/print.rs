@@ -29,8 +29,8 @@ impl Tree {
         self.python_of(self.nodes().len() - 1).0
     }
 
-    /// The conditions under which the formula is undefined: a string `… = 0` for every denominator and every argument of a
-    /// logarithm, except constants.
+    /// The expressions whose zeros make the formula undefined: one string `… = 0` for every denominator and every argument of a logarithm, except
+    /// constants. Negative arguments of logarithms and roots are not listed.
     pub fn undefined_when(&self) -> Vec<String> {
         let mut result = Vec::new();
         for node in self.nodes() {

@@ -6,7 +6,7 @@
 //! shape of a user's own formula is known as well.
 //!
 //! The result is conservative: common factors are not cancelled, so a formula that is linear only after cancellation
-//! (`tp*fp/fp`) counts as neither.
+//! (`tp*fp/fp`) counts as nonlinear.
 
 use super::number::{Number, Side};
 use super::tree::{CellValues, Tree};
@@ -19,7 +19,7 @@ pub enum Shape {
     Linear,
     /// A quotient of two linear functions: for a calibrated model, the best threshold is given in closed form by the best value of the score.
     LinearFractional,
-    /// Neither linear nor a quotient of linear functions, or not recognised as such.
+    /// Neither linear nor a quotient of linear functions, or not recognised as one of the two.
     Nonlinear,
 }
 
@@ -32,11 +32,11 @@ pub struct LinearFraction {
     pub below: [f64; 3],
 }
 
-/// The simplest shape that the formula has at each of three different pairs of class counts.
+/// The simplest shape that describes the formula at all of three different pairs of class counts.
 pub(crate) fn shape(tree: &Tree) -> Shape {
     // Integer class counts keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
     let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| shape_at(tree, p, n));
-    // The least simple of the three shapes is valid at all three pairs.
+    // The least simple of the three shapes describes the formula at all three pairs of class counts.
     shapes.sort_by_key(|shape| *shape as u8);
     shapes[2]
 }
@@ -100,6 +100,7 @@ impl Polynomial {
         self
     }
 
+    /// The product of two polynomials; `None` if it contains a power of TP or FP that is not represented (`POWERS` or higher).
     fn times(self, other: Self) -> Option<Self> {
         let mut result = Polynomial([[0.0; POWERS]; POWERS]);
         for (i, j, a) in self.terms() {
@@ -129,7 +130,7 @@ impl Polynomial {
 
 /// A quotient of two polynomials in TP and FP, or `Unknown` for any other function.
 #[derive(Clone, Copy)]
-#[allow(clippy::large_enum_variant)] // `Number` requires `Copy`; only a few values of this type exist at a time
+#[allow(clippy::large_enum_variant)] // `Number` requires `Copy`, so the large variant cannot be boxed; only a few values exist at a time
 enum Rational {
     /// Numerator, denominator, and whether a division by a divisor that is not constant occurred. Where such a divisor is 0, x/0 := 0 applies,
     /// which the quotient of polynomials does not show: `1/(1 + fn/tp)` is tp/p except at tp = 0, where it is 1.

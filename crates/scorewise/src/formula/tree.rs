@@ -106,8 +106,8 @@ impl Tree {
         &self.nodes
     }
 
-    /// The value of the formula for these cells. `scratch` is overwritten; a caller that evaluates in a loop can pass the same vector to
-    /// allocate only once.
+    /// The value of the formula at the given cells of the confusion matrix. `scratch` is overwritten; a caller that evaluates in a loop can pass
+    /// the same vector to allocate only once.
     pub fn evaluate<T: Number>(&self, cells: &CellValues<T>, scratch: &mut Vec<T>) -> T {
         scratch.clear();
         for node in &self.nodes {
@@ -247,7 +247,7 @@ impl Tree {
                 }
                 leaf => leaf,
             };
-            // The replacement never makes a tree larger or deeper, so the limits are not exceeded and adding the node cannot fail.
+            // Replacing a sum by a class count never makes a tree larger or deeper, so the limits are not exceeded and `add` cannot fail.
             new_index.push(builder.add(node).unwrap_or(0));
         }
         match new_index.last() {
@@ -256,9 +256,9 @@ impl Tree {
         }
     }
 
-    /// The same tree without unused nodes, such as the nodes of the arguments of a score, of which only the values are used. The nodes
-    /// are sorted: every node comes after its operands, the left operand first. So equal formulas give equal lists of nodes, no matter in which
-    /// order the nodes were added.
+    /// The same tree without unused nodes. The parser leaves such nodes behind, for example for the arguments of a score, of which it uses only
+    /// the values. The nodes are sorted: every node comes after its operands, the left operand first. So equal formulas give equal lists of
+    /// nodes, no matter in which order the nodes were added.
     fn without_unused_nodes(&self) -> Self {
         let mut new_index = vec![None; self.nodes.len()];
         let mut nodes = Vec::new();

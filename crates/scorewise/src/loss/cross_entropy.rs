@@ -4,7 +4,7 @@
 //! ℓ = Σ wᵢ c(yᵢ) ln(1 + e^(∓zᵢ)) / Σ wᵢ c(yᵢ)        ∂ℓ/∂zᵢ = wᵢ c(yᵢ) (pᵢ − yᵢ) / Σ w c
 //! ```
 //!
-//! Here zᵢ is the logit of row i, wᵢ its weight, yᵢ its label (the sign is − for positive rows and + for negative rows), pᵢ = σ(zᵢ), and c(y) the
+//! Here zᵢ is the logit of row i, wᵢ its weight, yᵢ its label (the sign ∓ is − for positive rows and + for negative rows), pᵢ = σ(zᵢ), and c(y) the
 //! weight of class y, which is 1 without class weights. The loss is computed from the logit and never as the logarithm of
 //! a sigmoid, which is 0 or 1 after rounding for large logits.
 

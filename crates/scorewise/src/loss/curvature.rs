@@ -22,8 +22,8 @@ use crate::real::Real;
 use crate::rows::{Logits, Rows, check_same_length};
 
 impl ScoreLoss {
-    /// Writes for each of the n rows n times the derivative of the loss with respect to the logit, and a positive curvature, for gradient-boosted
-    /// trees.
+    /// Writes, for each of the n rows, the derivative of the loss with respect to the logit multiplied by n, and a positive curvature, as libraries
+    /// for gradient-boosted trees require them.
     ///
     /// The curvature of a row is at least `floor` times the curvature of a row of the same class and weight at the mean of the prior.
     /// `floor` must be greater than 0 and at most 1.
@@ -123,7 +123,7 @@ mod tests {
         let derivatives = loss.derivatives(&loss.expect(&rows(&MARGINS)).unwrap()).unwrap();
         let (gradient, curvature) = gradient_and_curvature(&loss, &MARGINS, 0.25);
         assert_eq!(gradient[4..], [0.0, 0.0]);
-        // f(m) = 1/δ = 5 at the mean m = 0.5, so d = 5 · 0.5 · 0.5.
+        // At the mean m = 0.5 the density of the prior is f(m) = 1/δ = 5, so its density with respect to the logit is f(m) m (1 − m) = 5 · 0.25.
         let expected = |derivative: f64, weight: f64| 6.0 * 0.25 * (5.0 * 0.25) * weight * derivative.abs();
         assert!((curvature[4] - expected(derivatives.negative, 1.0)).abs() < 1e-12);
         assert!((curvature[5] - expected(derivatives.positive, 3.0)).abs() < 1e-12);

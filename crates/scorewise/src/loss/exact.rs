@@ -1,6 +1,6 @@
 //! The exact expected score: the expectation of s(CM(τ)) over the random threshold τ, for any score s.
 //!
-//! The confusion matrix CM(τ) changes only where τ passes a prediction, so
+//! The confusion matrix CM(τ) changes only where τ passes a prediction, so the expectation is a finite sum:
 //!
 //! ```text
 //! E[s] = Σₖ sₖ (F(p₍ₖ₎) − F(p₍ₖ₊₁₎))          predictions in descending order, k of them above τ, p₍₀₎ = 1, p₍ₙ₊₁₎ = 0
@@ -9,8 +9,8 @@
 //!
 //! Here F is the distribution function and f the density of τ, p the predictions, and sₖ the score when k rows are predicted positive.
 //!
-//! The computation sorts the rows once and needs no derivative of s. Where predictions are equal, E has a kink and the gradient is the mean of the
-//! two one-sided gradients.
+//! The computation sorts the rows once and needs no derivative of s. Where predictions are equal, the expected score has a kink, and the gradient
+//! is the mean of the two one-sided gradients.
 
 use super::check_gradient_length;
 use crate::error::{Error, Result};
@@ -62,8 +62,8 @@ impl ExactLoss {
         let mut single = vec![0.0; 2];
         for group in &steps.groups {
             // A group consists of rows with equal predictions. If the prediction of one row rises slightly, only that row of the group exceeds a
-            // threshold just above the common value; if it falls slightly, only that row is below a threshold just below the common value. In a
-            // group of one row, the matrices of these two cases are those of the neighbouring steps, so no further matrices are needed.
+            // threshold just above the common prediction; if it falls slightly, only that row lies below a threshold just below the common
+            // prediction. In a group of one row, the matrices of the two cases are those of the steps before and after the group, which are known.
             let (above, below) = (losses[group.step], losses[group.step + 1]);
             for &row in &steps.order[group.rows.clone()] {
                 let row = row as usize;
@@ -126,7 +126,7 @@ pub(crate) struct Steps {
     pub tp: Vec<f64>,
     /// False positives at each step, from 0 at the first step to all negatives at the last step.
     pub fp: Vec<f64>,
-    /// For each step, the probability that the threshold lies in it; the probabilities sum to 1.
+    /// For each step (interval of thresholds with the same matrix), the probability that the threshold lies in it; their sum is 1.
     pub masses: Vec<f64>,
     pub counts: ClassCounts,
     /// Row indices in descending order of the predictions.
@@ -134,7 +134,7 @@ pub(crate) struct Steps {
     groups: Vec<TiedRows>,
 }
 
-/// Rows with equal predictions: predicted negative at `step` and predicted positive at `step + 1`.
+/// Rows with equal predictions, as a range of positions in `Steps::order`. They are predicted negative at `step` and positive at `step + 1`.
 struct TiedRows {
     rows: std::ops::Range<usize>,
     step: usize,
@@ -147,7 +147,7 @@ impl Steps {
         let order = order_descending(values)?;
         let (mut tp, mut fp, mut masses) = (vec![0.0], vec![0.0], Vec::new());
         let mut groups = Vec::new();
-        let mut upper_cdf = 1.0; // F at the upper end of the current step
+        let mut upper_cdf = 1.0; // the distribution function of the prior at the upper end of the current step
         let mut at = 0;
         while at < order.len() {
             let value = values[order[at] as usize];

@@ -70,6 +70,7 @@ pub(crate) fn write_gradient_with_instructions<R: Real>(
     }
 }
 
+/// The first pass over the rows: computes the sums from which the expected confusion matrix is calculated.
 struct ExpectTask<'a, 'b, P: Predictions> {
     instructions: InstructionSet,
     rows: &'a Rows<'b, P>,
@@ -86,8 +87,8 @@ impl<P: Predictions> RowTask<P::Number> for ExpectTask<'_, '_, P> {
     }
 }
 
-/// Sums over the rows of each class: of the weight w times the distribution function F(p) of the prior (`fp`, `tp`), and of w (`negatives`,
-/// `positives`). An invalid row makes at least one sum NaN or infinite; the caller then searches for the invalid row.
+/// Sums over the rows of each class. `fp` and `tp` sum the row weight w times F(p), the distribution function of the prior at the prediction;
+/// `negatives` and `positives` sum w. An invalid row makes at least one sum NaN or infinite; the caller then searches for the invalid row.
 struct ClassTotals {
     fp: f64,
     tp: f64,
@@ -134,6 +135,7 @@ impl<R: Real> RowWeights<R> for &[R] {
     }
 }
 
+/// The loop of the first pass, compiled for each prior, each instruction set, and with or without weights.
 struct ExpectLoop<'a, 'b, P: Predictions, D, W> {
     rows: &'a Rows<'b, P>,
     distribution: D,
@@ -158,8 +160,8 @@ impl<P: Predictions, D: RowDistribution<P::Number>, W: RowWeights<P::Number>> Ve
             let weights = self.weights.range(start, end);
             predicted_positive.add(labels, values, |row, value| weights.at(row) * P::cdf(&self.distribution, value));
             if W::GIVEN {
-                // A negative weight is replaced by NaN, so that the sum is NaN and the weight is detected. An infinite weight makes the sum
-                // infinite, which is detected as well.
+                // A negative weight is replaced by NaN, so that the sum of the weights is NaN, which reveals the invalid weight. An infinite weight
+                // makes the sum infinite, which reveals it as well.
                 let checked = |weight: P::Number| if weight >= P::Number::ZERO { weight } else { P::Number::NAN };
                 total_weight.add(labels, values, |row, _| checked(weights.at(row)));
             } else {
@@ -173,7 +175,7 @@ impl<P: Predictions, D: RowDistribution<P::Number>, W: RowWeights<P::Number>> Ve
     }
 }
 
-/// Sums for each class, each accumulated as sixteen partial sums in f64.
+/// A sum over the positive rows and a sum over the negative rows, each accumulated as sixteen partial sums in f64.
 struct ClassSums<R> {
     positive: [R; CHUNK],
     negative: [R; CHUNK],
@@ -194,8 +196,8 @@ impl<R: Real> ClassSums<R> {
         let out = self.positive.iter_mut().zip(&mut self.negative);
         for (row, (((positive, negative), label), value)) in out.zip(labels).zip(values).enumerate() {
             let contribution_of_row = contribution(row, *value);
-            // A product instead of a branch: for a positive row the product is `contribution_of_row` and the difference below is 0, for a negative
-            // row the reverse. Neither operation rounds.
+            // A product with the label (1 or 0) replaces a branch: it is the contribution of a positive row and 0 for a negative row. The difference
+            // `contribution_of_row - positive_part` is the reverse. Both are exact.
             let positive_part = R::from_label(*label) * contribution_of_row;
             *positive = positive_part;
             *negative = contribution_of_row - positive_part;
@@ -225,6 +227,7 @@ fn add_to_lanes<R: Real>(lanes: &mut [f64; LANES], values: &[R]) {
     *lanes = sums;
 }
 
+/// The second pass over the rows: writes the gradient.
 struct GradientTask<'a, 'b, 'c, R: Real> {
     instructions: InstructionSet,
     rows: &'a Rows<'b, Logits<'c, R>>,
@@ -247,6 +250,7 @@ impl<R: Real> RowTask<R> for GradientTask<'_, '_, '_, R> {
     }
 }
 
+/// The loop of the second pass, compiled for each prior, each instruction set, and with or without weights.
 struct GradientLoop<'a, 'b, 'c, R: Real, D, W> {
     rows: &'a Rows<'b, Logits<'c, R>>,
     derivatives: ClassDerivatives,

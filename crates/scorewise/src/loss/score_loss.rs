@@ -44,14 +44,14 @@ impl ScoreLoss {
 
     /// The same loss with the class counts of the whole data set instead of those of a batch. The expected loss of a
     /// random mini-batch is then the loss of the whole data set, also if some batches contain no positives. This is allowed only for scores
-    /// that are linear at fixed class counts.
+    /// that are linear at fixed class counts and have no ideal value ([`Direction::Toward`]).
     ///
     /// With this setting the matrix of a batch estimates the matrix of the whole data set, so matrices of batches are averaged, not added.
     pub fn with_class_counts(mut self, counts: ClassCounts, rows: usize) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "class counts", reason });
         if let Direction::Toward(ideal) = self.score.direction() {
             return refuse(format!(
-                "can be set only for a loss that is linear in the confusion matrix; that of `{}` is not: it is the distance from {ideal}",
+                "can be set only for a loss that is linear in the confusion matrix; the loss of `{}` is the distance from {ideal}, which is not linear",
                 self.score
             ));
         }
@@ -128,6 +128,8 @@ impl ScoreLoss {
         Ok(())
     }
 
+    /// The derivatives for the rows of one batch. If the class counts of the whole data set are set, the matrix of a batch is scaled up to the size
+    /// of the data set, so the derivatives are multiplied by the same factor.
     pub(super) fn scaled_derivatives(&self, derivatives: ClassDerivatives, rows: usize) -> ClassDerivatives {
         let scale = self.data_set.map_or(1.0, |data_set| data_set.rows as f64 / rows as f64);
         ClassDerivatives { positive: scale * derivatives.positive, negative: scale * derivatives.negative }

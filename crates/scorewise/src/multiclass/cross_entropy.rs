@@ -48,8 +48,8 @@ impl SoftmaxCrossEntropy {
         Err(Error::Setting { what: "class weights", reason: "must be 0 or above and not all 0".into() })
     }
 
-    /// Cross-entropy with class weights n/(m nₖ), where nₖ is the total weight of class k, so that all classes have the same total weight
-    /// ("balanced" in scikit-learn). The weight of a class without rows is 0.
+    /// Cross-entropy with class weights n/(m nₖ), where nₖ is the total weight of class k, m the number of classes and n the total weight of all
+    /// rows, so that all classes have the same total weight ("balanced" in scikit-learn). The weight of a class without rows is 0.
     pub fn balanced(counts: &[f64]) -> Result<Self> {
         let total: f64 = counts.iter().sum();
         Self::weighted(counts.iter().map(|count| ratio(total, counts.len() as f64 * count)).collect())

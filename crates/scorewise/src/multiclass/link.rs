@@ -4,8 +4,8 @@
 //! pₖ = eₖ / S        qₖ = 1 − pₖ = (S − eₖ) / S        eₖ = exp(zₖ − z_max), S = Σ eₖ
 //! ```
 //!
-//! The largest logit has e = 1, so S − eₖ ≥ 1 for every other class and there is no cancellation; the complement of the class with the
-//! largest logit is computed from the sum of the others, never as 1 − p.
+//! The class with the largest logit has e = 1, so for every other class k the difference S − eₖ is at least 1 and nothing cancels. For the class
+//! with the largest logit itself, S − e is computed as the sum of the other exponentials. So q is accurate for every class.
 //!
 //! In the backward pass, the loss depends on the log-odds of class k, ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose derivative is 1
 //! with respect to zₖ and −eⱼ / Σ_{i≠k} eᵢ with respect to the logit zⱼ of another class. Let cₖ be the derivative
@@ -16,8 +16,8 @@
 //! ∂ℓ/∂zⱼ = cⱼ − Σ_{k≠j} cₖ eⱼ / Σ_{i≠k} eᵢ
 //! ```
 //!
-//! The sum over the other classes can underflow to 0 only for the class with the largest logit. Its q and therefore its c are then 0, and the
-//! rule 0/0 := 0 keeps the quotient finite.
+//! The sum Σ_{i≠k} eᵢ can underflow to 0 only if class k has the largest logit. Then qₖ and therefore cₖ are 0, and the rule 0/0 := 0 keeps the
+//! quotient finite.
 
 use crate::formula::ratio;
 use crate::prior::Probability;
@@ -118,7 +118,7 @@ impl RowSoftmax {
     }
 
     fn backward(&self, derivatives: &mut [f64]) {
-        // The class with the largest logit is left out of the sum, because its term can be so large that the other terms would be lost.
+        // The class with the largest logit is left out of `sum` and added separately, because next to its large term the others would be lost.
         let top = derivatives[self.top_class];
         let is_not_top = |class: usize| class != self.top_class;
         let sum: f64 = derivatives
@@ -199,7 +199,8 @@ mod tests {
 
     #[test]
     fn derivatives_of_unlikely_classes_are_accurate() {
-        // Uniform prior on class k: c = p q, so the derivative with respect to z_j is −p_k p_j, which can be far below the rounding error of 1.
+        // With a uniform prior, the derivative with respect to the log-odds of class k is p_k (1 − p_k). The derivative with respect to the logit of
+        // another class j is then −p_k p_j, which can be far below the rounding error of numbers near 1.
         let mut link = ClassLink::new(3, true);
         let probabilities = link.forward(&[0.0f64, -60.0, -70.0]).to_vec();
         let mut derivatives = [0.0, probabilities[1].p * probabilities[1].q, 0.0];

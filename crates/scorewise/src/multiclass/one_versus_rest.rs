@@ -104,7 +104,7 @@ impl OneVersusRest {
             let (value, derivatives) = value_and_derivatives(&self.score, &matrices.iter().copied().sum())?;
             return Ok((value, vec![derivatives; matrices.len()]));
         }
-        // The weight of a class in the average is 1 or a sum of row weights and does not depend on the logits, so its derivative is 0.
+        // The weight of a class in the average is 1 or a sum of row weights. It does not depend on the logits, so it is treated as a constant.
         let cells: Vec<_> = matrices.iter().map(Confusion::array).collect();
         let shares = self.average.shares(&cells);
         let total: f64 = shares.iter().sum();

@@ -139,8 +139,8 @@ impl SimplexLoss {
             let scale = self.sharpness * rows.weight(row);
             let derivatives = &derivatives[rows.label(row) * classes..][..classes];
             softmax.load(shifted_logits(rows.logits(row), &centres), self.sharpness);
-            // The derivative of the class with the largest logit is subtracted from all derivatives, which does not change the result. The term of
-            // that class is then minus the mean, which is accurate even where it is small; S − mean would lose precision by cancellation.
+            // The derivative of the class with the largest shifted logit is subtracted from all derivatives, which does not change the gradient. For
+            // that class, (derivative − mean) is then minus the mean, which is accurate even where it is small, because nothing cancels.
             let relative = |class: usize| derivatives[class] - derivatives[softmax.top_class()];
             let mean: f64 = (0..classes).map(|class| softmax.probability(class) * relative(class)).sum();
             for (class, out) in gradient.iter_mut().enumerate() {

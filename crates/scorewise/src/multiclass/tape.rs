@@ -1,4 +1,4 @@
-//! Reverse-mode differentiation: the derivatives of one number with respect to many variables, at the cost of a few evaluations.
+//! Reverse-mode differentiation: all derivatives of a function with many arguments, at the cost of a few evaluations of the function.
 //!
 //! A score of m classes has m² derivatives, and [`Dual`] numbers would compute all of them in every operation. A tape records
 //! for each operation its two operands and the derivatives with respect to them, and is then traversed once in reverse. The
@@ -15,6 +15,7 @@ struct Operation {
     derivatives: [f64; 2],
 }
 
+/// The list of all operations in the order in which they were computed.
 #[derive(Default)]
 struct Tape(RefCell<Vec<Operation>>);
 
@@ -58,7 +59,8 @@ impl Tape {
 
 impl Variable<'_> {
     fn apply(self, other: Self, rule: impl Fn(Dual<f64, 2>, Dual<f64, 2>) -> Dual<f64, 2>) -> Self {
-        // A constant has derivative 0 in the dual numbers, so that the derivative with respect to it, which may be infinite, is not computed.
+        // A constant enters as a dual number with derivative 0, so that the derivative with respect to the constant, which may be infinite, is not
+        // computed.
         let direction = |variable: &Self| f64::from(u8::from(variable.index.is_some()));
         let result =
             rule(Dual::new(self.value, [direction(&self), 0.0]), Dual::new(other.value, [0.0, direction(&other)]));

@@ -65,7 +65,7 @@ impl ThresholdDistribution for Beta {
         (ln_power(self.a - 1.0, x.ln_p()) + ln_power(self.b - 1.0, x.ln_q()) - self.ln_beta).exp()
     }
     fn logit_density(&self, x: Probability) -> f64 {
-        // f(x) x (1 − x) = x^a (1−x)^b / B, which is finite at x = 0 and x = 1 for all a and b.
+        // f(x) x (1 − x) = x^a (1−x)^b / B(a, b), which is finite at x = 0 and x = 1 for all a and b.
         (self.a * x.ln_p() + self.b * x.ln_q() - self.ln_beta).exp()
     }
     fn mean(&self) -> f64 {

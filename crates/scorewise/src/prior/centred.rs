@@ -99,7 +99,7 @@ impl<K: Kernel> Centred<K> {
         self.delta
     }
 
-    /// The distances of x from the lower and the upper end of the support (negative outside), computed from the smaller of p and q, which
+    /// The distances of x from the lower and the upper end of the support (negative outside), computed from the smaller of x and 1 − x, which
     /// has the smaller rounding error.
     fn distances_from_ends(&self, x: Probability) -> (f64, f64) {
         if x.p <= x.q {

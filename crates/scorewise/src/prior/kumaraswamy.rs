@@ -42,7 +42,7 @@ impl Kumaraswamy {
     fn ln_one_minus_power(&self, x: Probability) -> f64 {
         let power = self.a * x.ln_p();
         if x.q < 1e-17 {
-            // If 1 − x is this small, 1 − x^a equals a (1 − x) to full precision, even where a ln x underflows.
+            // For 1 − x below 1e-17, 1 − x^a equals a (1 − x) to full precision, even where a ln x underflows.
             return self.a.ln() + x.ln_q();
         }
         // For a ln x < ln ½, x^a is small and ln_1p gives ln(1 − x^a) accurately; otherwise exp_m1 gives 1 − x^a accurately.

@@ -4,7 +4,7 @@
 //! t = (x − μ) / s        F(x) = (σ(t) − σ(t₀)) / Z        f(x) = σ(t) σ(−t) / sZ        Z = σ(t₁) − σ(t₀)
 //! ```
 //!
-//! with t₀, t₁ the values of t at x = 0, 1. `logistic:0.5,0.0137` (s ≈ 1/73) gives the loss called AnyLoss.
+//! Here t₀ and t₁ are the values of t at x = 0 and x = 1. `logistic:0.5,0.0137` (s ≈ 1/73) gives the loss called AnyLoss.
 
 use super::Probability;
 use super::truncated::{StandardDistribution, Truncated};

@@ -4,8 +4,8 @@
 //! F(x) = (1 − ε) G(x) + ε x        f(x) = (1 − ε) g(x) + ε
 //! ```
 //!
-//! Outside the support of a prior the density is 0, and so is the gradient of the loss: training would never again change a prediction
-//! that lies outside the support. A small share of the uniform prior keeps the gradient nonzero.
+//! Outside the support of a prior the density is 0, so a row whose prediction lies there has gradient 0; if this is so for all rows, training
+//! is stuck. A small share of the uniform prior keeps the density above 0 on all of [0, 1], so that every row contributes to the gradient.
 
 use super::distribution::ThresholdDistribution;
 use super::{Prior, Probability};

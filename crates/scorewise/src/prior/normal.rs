@@ -4,7 +4,7 @@
 //! t = (x − μ) / σ        F(x) = (Φ(t) − Φ(t₀)) / Z        f(x) = φ(t) / σZ        Z = Φ(t₁) − Φ(t₀)
 //! ```
 //!
-//! with t₀, t₁ the values of t at x = 0, 1. Mean and variance of the prior are those of the truncated distribution, not μ and σ².
+//! Here t₀ and t₁ are the values of t at x = 0 and x = 1. Mean and variance of the prior are those of the truncated distribution, not μ and σ².
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 

@@ -11,8 +11,8 @@
 //! F(σ(z)) = base + Σ over segments of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its middle)/width ∈ [−1, 1]
 //! ```
 //!
-//! For z below a segment, the segment contributes 0; for z above it, the value at the end of its last panel. dF/dz is the derivative of the
-//! same polynomials.
+//! For z below a segment, the segment contributes 0; for z above the segment, the value at the end of its last panel. dF/dz is computed as the
+//! derivative of these polynomials.
 
 use super::{Prior, Probability};
 
@@ -26,7 +26,7 @@ const NEGLIGIBLE: f64 = 1e-17;
 const LARGEST_LOGIT: f64 = 700.0;
 /// Largest number of panels, the intervals with one polynomial each, into which a segment is divided.
 const MAX_PANELS: usize = 1 << 13;
-/// Largest accepted error of the density between the interpolation points, relative to the maximum of the density.
+/// Target for the error of the density between the interpolation points, relative to the maximum of the density.
 const TOLERANCE: f64 = 2e-14;
 
 /// A prior as piecewise polynomials: F(σ(z)) = base + Σ over segments of Vᵢ(s), where i is the panel (an interval with its own polynomial) that

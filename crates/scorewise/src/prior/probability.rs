@@ -1,14 +1,15 @@
 //! A probability and its complement, both at full precision.
 //!
-//! In f64, σ(40) rounds to 1, so 1 − σ(40) is computed as 0 although its value is 4e-18. Computed from the logit, both
-//! have full precision. F and f near the ends of [0, 1] and the derivative p(1 − p) of the sigmoid then have full precision as well.
+//! In f64, σ(40) rounds to 1, so 1 − σ(40) is computed as 0 although its value is 4e-18. Computed from the logit, p = σ(40) and 1 − p both
+//! have full precision. The distribution function and the density of a prior near the ends of [0, 1], and the derivative p(1 − p) of the
+//! sigmoid, then have full precision as well.
 
 /// A probability p and its complement q = 1 − p.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probability {
     /// The probability p.
     pub p: f64,
-    /// The complement 1 − p, at full precision even where p rounds to 1.
+    /// The complement 1 − p; a pair made from a logit has it at full precision even where p rounds to 1.
     pub q: f64,
 }
 

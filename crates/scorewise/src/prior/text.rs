@@ -22,7 +22,7 @@ pub struct Family {
     pub example: &'static str,
     /// The distribution function F as a formula.
     pub cdf: &'static str,
-    /// When to use this family.
+    /// A remark on the family, such as when to use it.
     pub note: &'static str,
 }
 
@@ -44,7 +44,7 @@ const MAX_EXCERPT: usize = 60;
 pub static FAMILIES: &[Family] = &[
     family("uniform", "uniform[:low,high]", "uniform", "(x − a)/(b − a)", "all thresholds equally likely; the uniform prior on [0, 1] gives the soft-Dice and soft-F1 losses"),
     family("cosine", "cosine:centre,half_width", "cosine:0.5,0.1", "½(1 + u + sin(πu)/π)", "the raised cosine of Marchetti et al. (2022): the best threshold moves towards the centre"),
-    family("triangular", "triangular:centre,half_width", "triangular:0.5,0.2", "½(1 + u)² below the centre", "the cheapest to compute"),
+    family("triangular", "triangular:centre,half_width", "triangular:0.5,0.2", "½(1 + u)² below the centre", "the cheapest to compute of the priors with a continuous density"),
     family("epanechnikov", "epanechnikov:centre,half_width", "epanechnikov:0.5,0.2", "¼(2 + 3u − u³)", "the density is a parabola"),
     family("quartic", "quartic:centre,half_width", "quartic:0.5,0.2", "½ + (15u − 10u³ + 3u⁵)/16", "similar to the cosine, cheaper to compute"),
     family("beta", "beta:a,b", "beta:2,5", "I_x(a, b)", "skewed: mean a/(a + b)"),

@@ -4,7 +4,7 @@
 //! u = (x − μ) / δ        F(x) = ½ (1 + u)² for u ≤ 0, 1 − ½ (1 − u)² above        f(x) = (1 − |u|) / δ
 //! ```
 //!
-//! Mean μ, variance δ²/6. Of the priors in this module with a continuous density and a limited support, it is the cheapest to compute.
+//! Mean μ, variance δ²/6. Of all priors with a continuous density, this one is the cheapest to compute.
 
 use super::centred::{Centred, Kernel};
 use crate::error::Result;

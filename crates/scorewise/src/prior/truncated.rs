@@ -4,8 +4,8 @@
 //! t = (x − μ) / s        F(x) = (G(t) − G(t₀)) / Z        f(x) = g(t) / sZ        Z = G(t₁) − G(t₀)
 //! ```
 //!
-//! with G and g the standard distribution function and density, and t₀, t₁ the values of t at x = 0, 1. Mean and variance are
-//! those of the truncated distribution, not μ and s².
+//! Here G and g are the standard distribution function and density, and t₀ and t₁ the values of t at x = 0 and x = 1. Mean and variance of the
+//! prior are those of the truncated distribution, not μ and s².
 
 use super::Probability;
 use super::distribution::{ThresholdDistribution, integral, invert_cdf};
@@ -15,9 +15,9 @@ use crate::error::{Error, Result};
 pub trait StandardDistribution: Copy {
     /// The name of the prior in strings such as `logistic:0.5,0.1`.
     const NAME: &'static str;
-    /// The density is negligible for |t| beyond this number.
+    /// The standard density g(t) is negligible for |t| above this number.
     const REACH: f64;
-    /// G(b) − G(a) for a ≤ b, without cancellation in the tails.
+    /// G(b) − G(a) for a ≤ b, where G is the standard distribution function, without cancellation in the tails.
     fn probability_between(a: f64, b: f64) -> f64;
     /// The product `factor` · g(t), where g is the standard density.
     fn density_times(factor: f64, t: f64) -> f64;

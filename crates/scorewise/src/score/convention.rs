@@ -22,8 +22,8 @@ pub enum Convention {
     Nan,
     /// An undefined score has no value, as in tools that average only over defined scores.
     Skip,
-    /// An undefined score is its limit as the same small count is added to every cell of the matrix and tends to 0. For the correlation of a
-    /// constant forecast the limit is 0.
+    /// An undefined score is its limit as the same small count is added to every cell of the matrix and tends to 0. The limit of
+    /// the Matthews correlation (mcc) of a constant forecast is 0.
     Limit,
 }
 
@@ -98,7 +98,7 @@ impl Score {
             self.checked(&Confusion::new(tn, fp, fn_, tp))
         };
         // If the score contains the square root of a count, that root is 1e-5 at the count 1e-10. So the values at the counts 1e-10 and 1e-12
-        // agree to about 1e-5 if the limit exists, and differ more if it does not.
+        // (fractions of the total) agree to about 1e-5 if the limit exists, and differ more if it does not.
         let (near, nearer) = (value_near(1e-10)?, value_near(1e-12)?);
         let agrees = (near - nearer).abs() <= 1e-4 * near.abs().max(1.0);
         agrees.then(|| if nearer.abs() < 1e-4 { 0.0 } else { nearer })

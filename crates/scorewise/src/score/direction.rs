@@ -26,7 +26,7 @@ const BASE_RATES: [f64; 5] = [0.01, 0.1, 0.3, 0.5, 0.8];
 const HIT_RATES: [f64; 5] = [0.05, 0.3, 0.52, 0.75, 0.97];
 const FALSE_ALARM_RATES: [f64; 5] = [0.01, 0.08, 0.27, 0.5, 0.9];
 
-/// How the formula changes when forecasts improve, evaluated on a grid of confusion matrices.
+/// How the value of the formula changes when forecasts improve, evaluated on a grid of confusion matrices.
 pub(super) fn effect_of_improvement(formula: &Formula) -> ImprovementEffect {
     // A derivative is the change of the value per row. Multiplied by the number of rows it has the scale of the values, so that a change that is
     // tiny compared with the values can be ignored as a rounding error.

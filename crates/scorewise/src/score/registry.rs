@@ -5,7 +5,7 @@
 //! says otherwise, a score lies in [0, 1], higher is better, and 1 is perfect. The shape (linear, linear-fractional or neither), the
 //! conditions under which the score is undefined, and the value without skill are not declared but derived from the formula.
 
-/// Whether higher or lower values are better.
+/// Which values of a score are better: higher values, lower values, or values nearer to an ideal value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Direction {
     /// Higher values are better.
@@ -53,11 +53,11 @@ pub struct RegistryEntry {
     pub aliases: &'static [&'static str],
     /// The parameters of the formula.
     pub parameters: &'static [Parameter],
-    /// Whether higher or lower values of the score are better.
+    /// Which values of the score are better: higher, lower, or nearer to an ideal value.
     pub direction: Direction,
     /// Lowest and highest possible value of the score.
     pub range: (f64, f64),
-    /// The value of a perfect forecast; `None` if it depends on the data.
+    /// The value of a perfect forecast; `None` if it depends on the data or is not finite.
     pub perfect: Option<f64>,
     /// The publication that defines the score.
     pub reference: &'static str,
@@ -146,7 +146,7 @@ const GLAS: &str = "Glas, A. S. et al. (2003). The diagnostic odds ratio. Journa
 /// All registered scores, in groups; within a group the most common scores come first. Listings show them in this order.
 #[rustfmt::skip]
 pub static REGISTRY: &[RegistryEntry] = &[
-    // Scores that depend on the predictions for both classes.
+    // Accuracy, and accuracy on another scale.
     score("accuracy", "(tp + tn)/total").with_aliases(&["acc", "fraction_correct", "proportion_correct", "pc", "rand", "rand_accuracy"])
         .cite("Finley, J. P. (1884). Tornado predictions. American Meteorological Journal 1, 85–88.")
         .note("Useless for rare events: never forecasting them is almost always right."),
@@ -154,7 +154,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .cite("Byrt, T., Bishop, J. & Carlin, J. B. (1993). Bias, prevalence and kappa. Journal of Clinical Epidemiology 46, 423–429. doi:10.1016/0895-4356(93)90018-V")
         .note("Accuracy on another scale."),
 
-    // Scores that depend on the predictions for one class only.
+    // Scores that depend on the rows of one class only.
     score("recall", "tp/(tp + fn)").with_aliases(&["pod", "pody", "hit_rate", "sensitivity", "tpr", "true_positive_rate", "probability_of_detection"])
         .cite(YERUSHALMY).note("1 if every row is predicted positive: use it as a constraint or within another score."),
     score("specificity", "tn/(fp + tn)").with_aliases(&["podn", "tnr", "selectivity", "true_negative_rate"])
@@ -163,7 +163,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .cite(WILKS).note("The false alarm rate, relative to the negatives; `far` is the false alarm ratio, relative to the alarms."),
     score("miss_rate", "fn/(tp + fn)").with_aliases(&["fnr", "false_negative_rate"]).lower_is_better().cite(WILKS),
 
-    // Scores that are linear in the matrix, so that the score of the expected matrix equals the expected score and mini-batch losses are unbiased.
+    // Further scores that are linear in (tp, fp) at fixed class counts, so that the score of the expected matrix equals the expected score.
     score("tss", "tp/(tp + fn) - fp/(fp + tn)").range(-1.0, 1.0)
         .with_aliases(&["peirce", "peirce_skill_score", "true_skill_statistic", "hanssen_kuipers", "hk", "youden_j", "youden", "informedness", "bm", "delta_p_prime", "hard_gini"])
         .cite("Peirce, C. S. (1884). The numerical measure of the success of predictions. Science 4(93), 453–454. doi:10.1126/science.ns-4.93.453-a"),
@@ -197,7 +197,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
     score("frequency_bias", "(tp + fp)/(tp + fn)").with_aliases(&["fbias", "bias"]).range(0.0, INF).ideal_value(1.0)
         .cite(WILKS).note("Alarms per event: useful as a check or a constraint, not as the only goal."),
 
-    // Scores that are quotients of linear functions.
+    // Scores that are quotients of two linear functions of (tp, fp) at fixed class counts.
     score("precision", "tp/(tp + fp)").with_aliases(&["ppv", "success_ratio", "sr", "confidence", "positive_predictive_value"])
         .cite(WILKS).note("Best with a lower limit on recall: without one, the optimum is the single most certain alarm."),
     score("far", "fp/(tp + fp)").with_aliases(&["false_alarm_ratio", "fdr", "false_discovery_rate"]).lower_is_better()
@@ -221,7 +221,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .cite("Gilbert, G. K. (1884). Finley's tornado predictions. American Meteorological Journal 1, 166–172.")
         .note("Equals hss/(2 − hss)."),
 
-    // Scores that are neither linear nor quotients of linear functions.
+    // Scores that are neither linear functions of (tp, fp) at fixed class counts nor quotients of two such functions.
     score("mcc", "(tp*tn - fp*fn)/sqrt((tp + fp)*(tp + fn)*(tn + fp)*(tn + fn))").with_aliases(&["phi", "matthews", "matthews_correlation", "phi_coefficient"]).range(-1.0, 1.0)
         .cite("Matthews, B. W. (1975). Comparison of the predicted and observed secondary structure of T4 phage lysozyme. Biochimica et Biophysica Acta 405, 442–451. doi:10.1016/0005-2795(75)90109-9"),
     score("markedness", "tp/(tp + fp) + tn/(tn + fn) - 1").with_aliases(&["mk", "delta_p", "clayton", "clayton_skill_score"]).range(-1.0, 1.0).cite(POWERS),

@@ -21,8 +21,8 @@ pub struct Best {
     pub value: f64,
     /// The threshold to use, which is the middle of `interval`.
     pub threshold: f64,
-    /// An interval of thresholds that all give the best value, from the first end up to but not including the second (unless the second is 1). If
-    /// several separate intervals give the best value, this is the widest.
+    /// An interval of thresholds that all give the best value, from the first end up to but not including the second. (If the second end is 1 and
+    /// no prediction is 1, the interval includes 1.) If several separate intervals give the best value, this is the widest.
     pub interval: (f64, f64),
     /// The number of separate intervals of thresholds that give the best value.
     pub intervals: usize,
@@ -66,7 +66,7 @@ pub(crate) fn best_threshold<T: RankedRows>(
     conditions: &[Condition],
 ) -> Option<Best> {
     let mut search = BestThresholdSearch::new(table, score, conditions);
-    search.evaluate_threshold_below(0);
+    search.evaluate_threshold_with_rows_above(0);
     search.push_blocks(0, table.block_count());
     while let Some(range) = search.queue.pop() {
         if range.bound < search.best {
@@ -182,7 +182,8 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         (self.tp, self.fp) = (tp, fp);
     }
 
-    fn evaluate_threshold_below(&mut self, above: usize) {
+    /// Evaluates the score at the threshold that has the `above` highest predictions above it.
+    fn evaluate_threshold_with_rows_above(&mut self, above: usize) {
         let (tp, fp) = self.table.hits_and_alarms(above);
         self.evaluate_threshold(above, tp, fp);
     }
@@ -203,6 +204,7 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         }
     }
 
+    /// Records the thresholds with `first` to `last` rows above them if their value is at least as good as the best value found so far.
     fn record_if_best(&mut self, oriented_value: f64, first: usize, last: usize) {
         if oriented_value > self.best {
             self.best = oriented_value;

@@ -91,7 +91,7 @@ impl Condition {
         is_valid(left) && is_valid(right) && self.comparison_holds(left.value, right.value)
     }
 
-    /// False only if certainly no matrix with tp and fp in these intervals satisfies the condition.
+    /// Whether some matrix with tp and fp in these intervals may satisfy the condition; false only if it is certain that none does.
     pub(crate) fn may_hold(
         &self,
         tp: Interval,
@@ -111,7 +111,7 @@ impl Condition {
         }
     }
 
-    /// True only if certainly every matrix with tp and fp in these intervals satisfies the condition.
+    /// Whether every matrix with tp and fp in these intervals satisfies the condition; true only if this is certain.
     pub(crate) fn must_hold(
         &self,
         tp: Interval,

@@ -8,7 +8,8 @@ use crate::score::Score;
 /// One step of the curve: an interval of thresholds with the same confusion matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// The interval of thresholds, from the first end up to but not including the second.
+    /// The interval of thresholds, from the first end up to but not including the second. (If the second end is 1 and no prediction is 1, the
+    /// interval includes 1.)
     pub thresholds: (f64, f64),
     /// The confusion matrix at every threshold of the interval.
     pub confusion: Confusion,
@@ -37,7 +38,7 @@ impl CurvePoint {
 /// Selected steps of the curve, in ascending order of the threshold.
 pub(crate) fn curve_points<T: RankedRows>(table: &RankedTable<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
     let length = table.rows.len();
-    // There are at most as many different points as rows + 1, so more points would only be repeated.
+    // The curve has at most rows + 1 different points, so a larger number would only repeat points.
     let half = (points / 2).clamp(1, length.max(1));
     let by_rank = (0..=half).map(|k| (length as u128 * k as u128 / half as u128) as usize);
     let by_threshold = (0..=half).map(|k| count_above(&table.rows, k as f64 / half as f64));

@@ -14,7 +14,7 @@ pub(super) fn random_below(random: &mut Xoshiro256PlusPlus, limit: usize) -> usi
     ((u128::from(random.next_u64()) * limit as u128) >> 64) as usize
 }
 
-/// A Poisson-distributed random number. Logarithms are computed by `libm`, so that the numbers are the same on every machine.
+/// A Poisson-distributed random number. Logarithms and exponentials are computed by `libm`, so that the numbers are the same on every machine.
 pub(super) fn random_poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     if mean < REJECTION_MIN_MEAN { poisson_by_inversion(random, mean) } else { poisson_by_rejection(random, mean) }
 }
@@ -34,7 +34,7 @@ fn poisson_by_inversion(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     }
     let mut remainder = uniform_below_1(random);
     let (mut count, mut mass) = (0.0, libm::exp(-mean));
-    // The loop must also end where `mass` underflows to 0: what remains in that far tail is only a rounding error.
+    // The loop must also end where `mass` underflows to 0: the remainder of the uniform number is then only a rounding error.
     while remainder >= mass && mass > 0.0 {
         remainder -= mass;
         count += 1.0;
@@ -80,9 +80,9 @@ fn poisson_log_mass(count: f64, mean: f64) -> f64 {
     -deviance - stirling - 0.5 * libm::log(std::f64::consts::TAU * count)
 }
 
-/// Writes Poisson-distributed numbers with mean 1 to `copies`. Each number is the count of steps of the distribution function,
-/// multiplied by 2³², that are at or below a random 32-bit integer. All bits are drawn before the steps are counted, so that the counting can
-/// be vectorised.
+/// Writes Poisson-distributed numbers with mean 1 to `copies`. The values of the distribution function are scaled to 32-bit integers
+/// (`STEPS`); a drawn number is the count of those that are at or below a random 32-bit integer. All random bits of a chunk are drawn
+/// before the counting, so that the counting can be vectorised.
 pub(super) fn fill_poisson_mean_1(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) {
     const STEPS: [u32; 13] = poisson_cdf_steps();
     for copies in copies.chunks_mut(1024) {

@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sorts_like_the_standard_library_at_every_size() {
+    fn sorts_like_the_standard_library_below_and_above_every_size_limit() {
         let mut state = 7u64;
         for length in
             [0, 1, 2, INSERTION_SORT_LIMIT, INSERTION_SORT_LIMIT + 1, 5000, CACHE_LIMIT, CACHE_LIMIT + 1, 400_000]

@@ -3,14 +3,14 @@
 //!
 //! A band is the interval of thresholds between two predictions. A row contributes a constant (`size`) to a cell of the matrix
 //! while the threshold τ lies in a band, and nothing while τ lies outside. Let L(row) be the probability of an alarm at the row, which
-//! is F(p), the distribution function of the prior at the prediction p of the row. Then
+//! is F(p), the distribution function of the prior at the prediction p of the row. Then the expected value of a cell is
 //!
 //! ```text
 //! cell = Σ weight · size · (L(upper) − L(lower))
 //! ```
 //!
-//! is the expected value of the cell, and its gradient follows from the same list. With L(row) = 1 if p > τ and 0 otherwise, the sum is the
-//! value of the cell at one threshold τ. Two virtual rows serve as ends of bands: one is always above the threshold (L = 1), the other never (L = 0).
+//! The gradient of the cell follows from the same list of bands. With L(row) = 1 if p > τ and 0 otherwise, the sum is the value of the cell at
+//! one threshold τ. Two virtual rows serve as ends of bands: one is always above the threshold (L = 1), the other never (L = 0).
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use super::series::Series;
 use super::weighting::{CreditCombination, Weighting};
 use crate::rows::Predictions;
 
-/// Index of the cell tn; the cells of the matrix are in the order tn, fp, fn, tp.
+/// `TN`, `FP`, `FN` and `TP` are the indices of the cells of a confusion matrix in the order tn, fp, fn, tp.
 const TN: usize = 0;
 const FP: usize = 1;
 pub(super) const FN: usize = 2;

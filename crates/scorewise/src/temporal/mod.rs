@@ -5,8 +5,8 @@
 //! TP = Σ y F        TN = Σ (1 − y)(1 − F)        wFP = Σ (1 − yₜ) Fₜ (1 − ωₜ + αₜ)        wFN = Σ yₜ (1 − Fₜ − σₜ + βₜ)
 //! ```
 //!
-//! where yₜ is the label of row t, Fₜ = F(pₜ) the distribution function of the prior at its prediction, w₁ ≥ w₂ ≥ … are the weights of the
-//! distances 1, 2, … and, under one threshold τ for all rows,
+//! Here yₜ is the label of row t, Fₜ = F(pₜ) the distribution function of the prior at its prediction, and w₁ ≥ w₂ ≥ … are the weights of
+//! the distances 1, 2, … The credits and penalties, under one threshold τ for all rows, are:
 //!
 //! ```text
 //! ωₜ  credit of an alarm before an event:      Σ wₖ yₜ₊ₖ                      or   max wₖ yₜ₊ₖ
@@ -15,9 +15,9 @@
 //! βₜ  penalty of an isolated miss:             1 − F(the highest p within ±window)
 //! ```
 //!
-//! where rₖ = max(pₜ, pₜ₋₁, …, pₜ₋ₖ). Since the weights do not increase with distance, the nearest alarm gives the maximum, and
-//! the nearest alarm is at distance k while rₖ₋₁ ≤ τ < rₖ. All these expectations are exact. The row sums of the matrix are *not*
-//! preserved, so the gradient needs the derivatives of the score with respect to all four cells. There are three
+//! Here rₖ = max(pₜ, pₜ₋₁, …, pₜ₋ₖ). Since the weights do not increase with distance, the nearest alarm gives the maximum, and
+//! the nearest alarm is at distance k while rₖ₋₁ ≤ τ < rₖ. All these expectations are exact. The row sums tp + fn and fp + tn of
+//! the matrix depend on the threshold, so the gradient needs the derivatives of the score with respect to all four cells. There are three
 //! [`Weighting`]s:
 //!
 //! | weighting | ω, σ | α, β | default weights |

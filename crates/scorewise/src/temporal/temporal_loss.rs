@@ -87,7 +87,7 @@ impl TemporalLoss {
             let probability = alarm_probabilities[band.upper] - alarm_probabilities[band.lower];
             cells[band.cell] += series.rows().weight(row) * band.size * probability;
         });
-        // Credits are subtracted from the weight of a miss, so rounding may make the cell slightly negative; it is clamped at 0.
+        // Credits are subtracted from the weight of a miss, so rounding may make the cell fn slightly negative; it is clamped at 0.
         cells[FN] = cells[FN].max(0.0);
         let [tn, fp, fn_, tp] = cells;
         Confusion::new(tn, fp, fn_, tp)

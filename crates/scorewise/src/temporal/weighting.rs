@@ -36,7 +36,7 @@ impl Weighting {
 
     /// The value-weighted matrix of Guastavino et al. (2021): only the largest credit is used, and isolated errors count twice.
     ///
-    /// Masks must lie in [0, 1] and must not increase.
+    /// Masks must lie in [0, 1] and must not increase with distance.
     pub fn value_weighted(masks: &[f64]) -> Result<Self> {
         check_weights_by_distance("masks", masks)?;
         Ok(Weighting { weights: masks.to_vec(), credit: CreditCombination::Maximum, isolation_penalty: 1.0 })
@@ -44,7 +44,7 @@ impl Weighting {
 
     /// wSOL (Legnaro et al. 2026) with sums: every event soon after an alarm, and every alarm shortly before a miss, gives a credit.
     ///
-    /// Weights must lie in [0, 1], must not increase, and must sum to at most 1, so that no error counts less than 0.
+    /// Weights must lie in [0, 1], must not increase with distance, and must sum to at most 1, so that no error counts less than 0.
     pub fn sum(weights: &[f64]) -> Result<Self> {
         check_weights_by_distance("weights", weights)?;
         let sum: f64 = weights.iter().sum();
@@ -60,7 +60,7 @@ impl Weighting {
 
     /// wSOL (Legnaro et al. 2026) with maxima: only the nearest event or alarm gives a credit.
     ///
-    /// Weights must lie in [0, 1] and must not increase.
+    /// Weights must lie in [0, 1] and must not increase with distance.
     pub fn maximum(weights: &[f64]) -> Result<Self> {
         check_weights_by_distance("weights", weights)?;
         Ok(Weighting { weights: weights.to_vec(), credit: CreditCombination::Maximum, isolation_penalty: 0.0 })

@@ -33,23 +33,24 @@ pub struct Bound {
     pub name: String,
     /// The upper bound; it may be above 1 even if the quantity is a probability.
     pub bound: f64,
-    /// The exact value of the quantity, which is at most the bound.
+    /// The exact value of the quantity. It is at most the bound, except in [`mean_absolute_deviation_as_printed`], whose bound can be violated.
     pub exact: f64,
 }
 
-/// Proposition 1 for the negatives: the deviation of TN, and so of FP, from its expectation. ε must be above 0.
+/// Proposition 1 for the negatives: the probability that TN, and so FP, deviates from its expectation by ε or more. ε must be above 0.
 #[must_use]
 pub fn negatives(matrices: &Matrices, epsilon: f64) -> Bound {
     tail_bound("TN", &matrices.distribution_of(|confusion| confusion.tn), epsilon, matrices.counts().negatives)
 }
 
-/// Proposition 1 for the positives: the deviation of TP, and so of FN, from its expectation.
+/// Proposition 1 for the positives: the probability that TP, and so FN, deviates from its expectation by ε or more. ε must be above 0.
 #[must_use]
 pub fn positives(matrices: &Matrices, epsilon: f64) -> Bound {
     tail_bound("TP", &matrices.distribution_of(|confusion| confusion.tp), epsilon, matrices.counts().positives)
 }
 
-/// Proposition 1 for the trace TN + TP, corrected: the range of the trace is at most max(P, N).
+/// Proposition 1 for the trace TN + TP, corrected: the probability that the trace, whose range is at most max(P, N), deviates from its expectation
+/// by ε or more. ε must be above 0.
 #[must_use]
 pub fn trace(matrices: &Matrices, epsilon: f64) -> Bound {
     let ClassCounts { positives, negatives } = matrices.counts();
@@ -97,7 +98,8 @@ pub fn mean_absolute_deviation_as_printed(score: &Score, matrices: &Matrices) ->
     )
 }
 
-/// All bounds that hold, with tail probabilities at deviations given as fractions of the range; `k` is the result of [`lipschitz`].
+/// All bounds in their valid (where necessary corrected) form, with tail probabilities at deviations given as fractions of the range; `k` is the
+/// result of [`lipschitz`].
 pub(super) fn all_bounds(
     score: &Score,
     matrices: &Matrices,

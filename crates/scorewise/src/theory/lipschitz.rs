@@ -7,7 +7,7 @@
 //!
 //! K is found by branch and bound: interval arithmetic bounds the derivatives of the score over a rectangle of matrices, and the rectangle
 //! with the largest bound is halved until its bound is within 0.1 % of a gradient norm that some matrix attains. This works for any
-//! formula, and the result is never too small. K is 2/n for accuracy, 1/P for recall, 1/P + 1/N for TSS, and 2/P for F1, CSI and HSS1.
+//! formula, and the result is never too small. K is 2/(P + N) for accuracy, 1/P for recall, 1/P + 1/N for TSS, and 2/P for F1, CSI and HSS1.
 //! Where a quotient becomes 0/0 or a root √0, the derivatives are unbounded (precision, NPV, MCC, G-mean) and no Lipschitz constant exists.
 
 use std::cmp::Ordering;
@@ -18,8 +18,8 @@ use crate::score::Score;
 
 /// The search stops when the result exceeds the supremum by at most this fraction.
 const TOLERANCE: f64 = 1e-3;
-/// The number of rectangles after which the search stops with the current bound, which takes about 50 ms. Most scores need about a
-/// hundred rectangles.
+/// The number of rectangles after which the search stops and returns its current bound; so many rectangles take about 50 ms. Most scores
+/// need about a hundred.
 const MAX_RECTANGLES: usize = 20_000;
 /// The number of halvings after which the search stops even if the bound of a rectangle is still infinite: its sides are then 2⁻³⁰ of those of
 /// the rectangle of all matrices.
@@ -78,7 +78,7 @@ fn fraction_derivatives(fraction: &LinearFraction, tp: Interval, fp: Interval) -
     [over_square(linear(a1 * b0 - a0 * b1, c, fp)), over_square(linear(a2 * b0 - a0 * b2, -c, tp))]
 }
 
-/// The intervals of TN, FN, P and N that belong to intervals of TP and FP; TN and FN are clamped at 0.
+/// The intervals of TN, FN, P and N that follow from intervals of TP and FP; TN and FN are clamped at 0.
 fn other_cells(tp: Interval, fp: Interval, counts: &ClassCounts) -> [Interval; 4] {
     let (positives, negatives) = (Interval::constant(counts.positives), Interval::constant(counts.negatives));
     let rest = |count: Interval, cell: Interval| count.minus(cell).max(Interval::constant(0.0));
@@ -165,8 +165,8 @@ impl PartialOrd for MatrixRectangle {
 }
 impl Ord for MatrixRectangle {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Among rectangles with equal bounds, the one that was halved most often comes first, so that a point without a finite bound is isolated
-        // after sixty halvings.
+        // Among rectangles with equal bounds, the one that was halved most often comes first, so that the search reaches a point without a finite
+        // bound after `MAX_DEPTH` halvings and stops there.
         self.bound.total_cmp(&other.bound).then(self.depth.cmp(&other.depth))
     }
 }

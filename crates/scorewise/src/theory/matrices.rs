@@ -8,7 +8,7 @@
 //! Here w, y and p are the weight, the label and the probability of a row, F is the distribution function of the prior, and mₖ the probability of
 //! the matrix CMₖ.
 //!
-//! TP + FN = P and FP + TN = N at every threshold, so a matrix has two free cells, TP and FP. Both rise
+//! TP + FN = P and FP + TN = N at every threshold, so a matrix has two free cells, TP and FP. TP and FP rise
 //! as the threshold falls.
 
 use super::score_distribution::ScoreDistribution;

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The confusion matrix changes only where the threshold passes a prediction. So for any score, linear or not, the expectation, the deviation
-//! and the tail probabilities over the threshold are finite sums, and the theorems can be checked. (Two of the theorems needed a correction:
-//! see [`bounds`].)
+//! and the tail probabilities over the threshold are finite sums, and the theorems can be checked. (The bounds of two of the theorems needed a
+//! correction: see [`bounds`].)
 //!
 //! ```
 //! use scorewise::theory::{self, DEFAULT_FRACTIONS, ScoreDistribution};

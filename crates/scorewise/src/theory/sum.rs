@@ -8,7 +8,7 @@ pub(super) fn compensated_sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut total, mut compensation) = (0.0f64, 0.0);
     for term in terms {
         let next = total + term;
-        // In the addition, the smaller of `total` and `term` loses its low digits; the larger minus the sum plus the smaller recovers them.
+        // In the addition, the smaller of `total` and `term` loses its low digits; (larger − sum) + smaller recovers them.
         compensation += if total.abs() >= term.abs() { (total - next) + term } else { (term - next) + total };
         total = next;
     }

@@ -143,7 +143,7 @@ pub fn assert_close(got: f64, expected: f64, tolerance: f64, what: &dyn std::fmt
     assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{what:?}: {got}, expected {expected}");
 }
 
-/// Priors of every family, including priors with extreme parameters.
+/// Priors of every family, including priors whose density is infinite at 0 or 1.
 pub fn all_priors() -> Vec<Prior> {
     let texts = [
         "uniform",

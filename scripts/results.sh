@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Regenerates docs/results.md and its figures: all training runs of Marchetti et al. (2022), with and without the restart of runs that failed to
-# learn, and the improved recipe. Takes about half an hour on two cores and resumes after an interruption. The results of the training runs are
-# kept in target/results.
+# Regenerates docs/results.md and its figures: all training runs of Marchetti et al. (2022), once as published and once with the changes that prevent
+# failed training runs, and the improved recipe (`--beyond`). Takes about half an hour on two cores and resumes after an interruption. The results of
+# the training runs are kept in target/results.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -17,9 +17,9 @@ import tempfile
 from playwright.sync_api import sync_playwright
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# Largest size of a screenshot, so that the documentation loads fast.
+# Maximum size of a screenshot in bytes, so that the documentation loads fast.
 MAX_BYTES = 400_000
-# File name, page, colour scheme, width and height of each screenshot.
+# File name, page, colour scheme, and width and height in pixels of each screenshot.
 SCREENSHOTS = [
     ("report-light.png", "train.html", "light", 1200, 1500),
     ("report-dark.png", "tune.html", "dark", 1200, 1500),

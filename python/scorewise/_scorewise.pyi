@@ -16,7 +16,7 @@ class Model:
     @property
     def classes(self, /) -> list[str]:
         """
-        The classes, in the order of the labels.
+        The names of the classes. Predicted labels are indices into this list.
         """
     @property
     def columns(self, /) -> list[str]:
@@ -25,7 +25,7 @@ class Model:
         """
     def description(self, /) -> str:
         """
-        The content of the model file except the weights of the network, as JSON.
+        The content of the model file except the weights of the networks, as JSON.
         """
     @staticmethod
     def from_bytes(bytes: bytes) -> Model:
@@ -34,7 +34,7 @@ class Model:
         """
     def labels(self, /, probabilities: Incomplete) -> Incomplete:
         """
-        Predicted classes from probabilities, as indices into the list of classes.
+        The predicted class of each row, as an index into the list of classes. The argument is the result of the method `probabilities`.
         """
     def options(self, /) -> str:
         """
@@ -90,8 +90,8 @@ class Sweep:
 
 def boosting(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, floor: SupportsFloat | SupportsIndex) -> tuple[Incomplete, Incomplete]:
     """
-    The gradient of the loss with respect to the margins, and a positive curvature for each row, both multiplied by the number of rows, for
-    gradient-boosted trees. `floor` is the curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean.
+    The gradient of the loss with respect to the margins (logits), and a positive curvature for each row, both multiplied by the number of rows,
+    for gradient-boosted trees. `floor` is the smallest allowed curvature of a row, as a fraction of the curvature at the prior's mean.
     """
 
 def check_output(path: str | PathLike[str], kind: str) -> None:

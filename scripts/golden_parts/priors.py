@@ -204,9 +204,11 @@ def scipy_prior(text):
     return None  # scipy has no kumaraswamy distribution, and mixtures only in its experimental classes
 
 
-# Levels of quantiles and points x for all priors: both ends, both tails and the middle.
+# Levels of the quantiles that are computed for every prior: both ends, both tails and the middle.
 LEVELS = [0.0, 1e-6, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - 1e-6, 1.0]
+# Points x at which priors with the support [0, 1] are evaluated.
 POINTS = [0.0, 1e-9, 1e-4, 0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 1 - 1e-9, 1.0]
+# Points within a smaller support, which is scaled to [−1, 1].
 POINTS_IN_SUPPORT = [-1.0, -0.999, -0.9, -0.5, -0.1, 0.0, 0.3, 0.7, 0.95, 0.999, 1.0]
 
 

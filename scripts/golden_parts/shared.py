@@ -11,7 +11,7 @@ import mpmath
 from mpmath import mp
 
 GOLDEN = Path(__file__).resolve().parents[2] / "crates" / "scorewise" / "tests" / "golden"
-TOLERANCE = 1e-12
+TOLERANCE = 1e-12  # largest allowed relative difference between another tool and the formula
 UNDEFINED = "undefined"
 
 # The precision is set here, because the other modules import this one first, and some of them compute constants with 50 digits on import.

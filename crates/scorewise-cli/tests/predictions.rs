@@ -349,12 +349,12 @@ fn stations_with_the_same_times_need_a_group_or_get_a_note() {
     folder.write("by-station.csv", &format!("{heading}\n{}{}", by_station(",a,"), by_station(",b,")));
     let arguments = ["--target", "z > 0.7", "--lead", "1", "-o", "m.scorewise"];
     let refused = folder.error_message(&[&["train", "by-station.csv"][..], &arguments].concat());
-    let expected = "error: --group: 200 of 400 rows share their time in `time` with the row before, and the file is not sorted by time\n\
+    let expected = "error: --group: 200 of 400 rows have the same time in `time` as an earlier row, and the file is not sorted by time\n\
         hint: name the column that separates the series, such as a station: `--group COLUMN`";
     assert_eq!(refused, expected);
     let output = folder.command(&[&["train", "sorted.csv"][..], &arguments, &QUICK, &["2"]].concat()).output().unwrap();
     let notes = String::from_utf8(output.stderr).unwrap();
-    assert!(notes.contains("200 rows share their time with the row before"), "{notes}");
+    assert!(notes.contains("200 rows have the same time as an earlier row"), "{notes}");
     // With a group column, both files contain the same time series.
     let with_group = [&arguments[..], &["--group", "station"]].concat();
     let positives = ["sorted.csv", "by-station.csv"].map(|file| {

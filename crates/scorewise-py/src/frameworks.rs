@@ -35,7 +35,7 @@ pub fn prior_facts(prior: &str) -> PyResult<(String, f64, (f64, f64), (f64, f64)
 /// The cdf of a prior as piecewise polynomials of the logit: the value of the cdf below the first range of logits; and for each range, its
 /// lower end, the width of the intervals it is divided into, and the polynomial coefficients, one row for each interval.
 #[pyfunction]
-#[allow(clippy::type_complexity)] // a list of intervals
+#[allow(clippy::type_complexity)] // a number and a list of ranges
 pub fn pieces<'py>(py: Python<'py>, prior: &str) -> PyResult<(f64, Vec<(f64, f64, Bound<'py, PyArray2<f64>>)>)> {
     let pieces = prior.parse::<Prior>().map_err(value_error)?.piecewise_polynomial();
     let mut segments = Vec::with_capacity(pieces.segments.len());

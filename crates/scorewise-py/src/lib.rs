@@ -1,8 +1,8 @@
 //! The native module of the Python package `scorewise`: borrows NumPy arrays, releases the interpreter lock, calls the Rust crates, and
 //! raises their errors as `ValueError` with the same message. Array shapes and public names are defined in `python/scorewise`.
 //!
-//! Arrays are borrowed, not copied, and read while the interpreter lock is released: no other thread may write to an array before the
-//! function that it was passed to has returned.
+//! Functions for scores and losses borrow predictions, weights and class numbers instead of copying them, and read them while the interpreter lock
+//! is released: no other thread may write to such an array before the function has returned. Boolean labels and the columns of tables are copied.
 
 #![allow(clippy::needless_pass_by_value)] // pyo3 passes the arguments of a Python function by value
 

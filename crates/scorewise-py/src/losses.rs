@@ -209,8 +209,8 @@ pub fn temporal_loss<'py>(
     to_python(py, result)
 }
 
-/// The gradient of the loss with respect to the margins, and a positive curvature for each row, both multiplied by the number of rows, for
-/// gradient-boosted trees. `floor` is the curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean.
+/// The gradient of the loss with respect to the margins (logits), and a positive curvature for each row, both multiplied by the number of rows,
+/// for gradient-boosted trees. `floor` is the smallest allowed curvature of a row, as a fraction of the curvature at the prior's mean.
 #[pyfunction]
 #[pyo3(signature = (rows, score, prior, floor))]
 pub fn boosting<'py>(

@@ -176,7 +176,7 @@ impl PyModel {
         Ok(PyBytes::new(py, &self.0.to_bytes().map_err(value_error)?))
     }
 
-    /// The content of the model file except the weights of the network, as JSON.
+    /// The content of the model file except the weights of the networks, as JSON.
     fn description(&self) -> PyResult<String> {
         self.0.description_json().map_err(value_error)
     }
@@ -192,7 +192,7 @@ impl PyModel {
         self.0.decision.threshold()
     }
 
-    /// The classes, in the order of the labels.
+    /// The names of the classes. Predicted labels are indices into this list.
     #[getter]
     fn classes(&self) -> Vec<String> {
         self.0.classes.clone()
@@ -219,7 +219,7 @@ impl PyModel {
         Ok(probabilities.map_err(to_py_error)?.into_pyarray(py))
     }
 
-    /// Predicted classes from probabilities, as indices into the list of classes.
+    /// The predicted class of each row, as an index into the list of classes. The argument is the result of the method `probabilities`.
     fn labels<'py>(
         &self,
         py: Python<'py>,

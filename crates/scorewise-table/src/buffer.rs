@@ -1,5 +1,5 @@
 //! A vector of f32 aligned to a cache line. Loading a vector register takes twice as long when the numbers lie across two cache lines,
-//! which can happen with a `Vec<f32>` because it is only aligned to 4 bytes.
+//! which can happen with a `Vec<f32>`, because its alignment is only guaranteed to be 4 bytes.
 
 use std::ops::{Deref, DerefMut};
 
@@ -33,7 +33,8 @@ impl AlignedBuffer {
         AlignedBuffer { lines, length }
     }
 
-    /// Changes the length of the buffer; new elements are 0.
+    /// Changes the length of the buffer. New elements are 0, except that elements cut off when the buffer was shortened may reappear
+    /// with their old values.
     pub fn resize(&mut self, length: usize) {
         self.lines.resize(length.div_ceil(16), CacheLine([0.0; 16]));
         self.length = length;

@@ -34,7 +34,7 @@ pub enum Error {
 /// The result type of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A location in a file, displayed as `flares.csv:812, column `bz``.
+/// A location in a file, displayed as ``flares.csv:812, column `bz` ``.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     /// The name of the file, as the user wrote it.
@@ -95,8 +95,8 @@ impl Error {
     }
 }
 
-/// `{}` writes settings by their plain names, such as `weight-decay`. `{:#}` keeps the markers around these names, which
-/// [`render`](setting::render) needs.
+/// `{}` writes settings by their plain names, such as `weight-decay`. `{:#}` keeps the marker characters around these names, by which
+/// [`render`](setting::render) finds them.
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let message = match self {

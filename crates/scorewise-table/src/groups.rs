@@ -64,10 +64,12 @@ fn group_by<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>, name: impl F
     Groups { codes, names }
 }
 
-/// How the rows of a table are ordered for lags and leads. The order is stored in the model, so that other tables are ordered the same way.
+/// How the rows of a table are ordered for lags (values of earlier rows as inputs) and leads (labels from later rows). The order is stored in
+/// the model, so that other tables are ordered the same way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowOrder {
-    /// The column that separates series: lags and leads only reach rows that have the same value in this column. `None` for one series.
+    /// The column that separates series: lags and leads only reach rows that have the same value in this column. `None` if all rows are
+    /// one series.
     pub group: Option<String>,
     /// The column of times by which rows are ordered; `None` for the order of the file.
     #[serde(default)]
@@ -80,8 +82,8 @@ pub struct RowOrder {
 
 /// A series is regular if at least this share of the pairs of successive rows is one time step apart.
 const REGULAR_SHARE: f64 = 0.9;
-/// In a file that is not sorted by time, at most this share of the rows may have the same time as the row before. A larger share is an
-/// error, because the file most likely holds several series.
+/// If a file is not sorted by time and no column of groups is given, at most this share of the rows may have the same time as an earlier row.
+/// A larger share is an error, because the file most likely holds several series.
 const MAX_TIES: f64 = 0.1;
 
 impl RowOrder {
@@ -115,7 +117,7 @@ impl RowOrder {
             let direction = TimeDirection::of_times(&column.values);
             if direction == TimeDirection::Unsorted && group.is_none() && ties as f64 > MAX_TIES * times.len() as f64 {
                 let problem = format!(
-                    "{ties} of {} rows share their time in {} with the row before, and the file is not sorted by time",
+                    "{ties} of {} rows have the same time in {} as an earlier row, and the file is not sorted by time",
                     times.len(),
                     names::quoted(&column.name)
                 );
@@ -126,10 +128,10 @@ impl RowOrder {
             let option = Setting("group").to("COLUMN");
             let text = match ties {
                 1 => format!(
-                    "1 row shares its time with the row before and is kept in the order of the file; `{option}` separates series"
+                    "1 row has the same time as an earlier row and is kept in the order of the file; `{option}` separates series"
                 ),
                 _ => format!(
-                    "{ties} rows share their time with the row before and are kept in the order of the file; `{option}` separates \
+                    "{ties} rows have the same time as an earlier row and are kept in the order of the file; `{option}` separates \
                      series"
                 ),
             };
@@ -147,8 +149,12 @@ impl RowOrder {
             let gaps = pairs().filter(|at| times[*at] - times[at - 1] != step).count();
             if gaps > 0 {
                 let text = match gaps {
-                    1 => format!("rows are {step} s apart, with 1 gap: no lag or lead reaches across it"),
-                    _ => format!("rows are {step} s apart, with {gaps} gaps: no lag or lead reaches across them"),
+                    1 => {
+                        format!("rows are {step} s apart, with 1 gap: a lag or lead that falls into the gap is missing")
+                    }
+                    _ => format!(
+                        "rows are {step} s apart, with {gaps} gaps: a lag or lead that falls into a gap is missing"
+                    ),
                 };
                 notes.push(Note::about_column(&column.name, text));
             }
@@ -200,12 +206,13 @@ impl TimeDirection {
     }
 }
 
-/// An integer that sorts like the value of a row in a column of times or numbers.
+/// An integer that sorts like the value of a row in a column of times or numbers; missing values come first.
 pub(crate) fn time_key(values: &Values, row: usize) -> i64 {
     match values {
         Values::Time(times) => times[row],
         Values::Number(numbers) if !numbers[row].is_nan() => {
-            // The bits of a floating-point number, read as an integer, sort like the number itself if they are inverted for negative numbers.
+            // The bits of a floating-point number, read as an integer, sort like the number itself if all bits but the sign are inverted for
+            // negative numbers.
             let bits = (numbers[row] + 0.0).to_bits() as i64;
             if bits < 0 { bits ^ i64::MAX } else { bits }
         }
@@ -280,7 +287,7 @@ impl Neighbours {
         match (&self.times, self.step) {
             (Some(times), Some(step)) => {
                 // In a regular series the wanted row is `steps` time steps earlier. With at most one row for each time step,
-                // it is among the `steps` rows before this one, so only these are searched.
+                // the wanted row is among the `steps` rows before `row`, so only these are searched.
                 let Some(distance) = i64::try_from(steps).ok().and_then(|steps| step.checked_mul(steps)) else {
                     return NO_ROW;
                 };
@@ -343,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_group_column_is_refused_with_a_similar_name() {
+    fn an_unknown_group_column_is_refused_and_a_similar_name_is_suggested() {
         let order = RowOrder::of_file(Some("sation"));
         let error = Neighbours::new(&table(Values::Number(vec![])), &order).unwrap_err();
         assert_eq!(error.to_string(), "group: `` has no column `sation`\nhint: did you mean `station`?");
@@ -375,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn no_lag_reaches_across_a_gap_of_a_regular_series() {
+    fn a_lag_that_falls_into_a_gap_of_a_regular_series_is_missing() {
         // Day 14 is missing.
         let days: Vec<i64> = (1..=30).filter(|day| *day != 14).map(|day| day * DAY).collect();
         let table = table_of_times(&days);
@@ -406,7 +413,7 @@ mod tests {
         assert_eq!(rows_before(&falling, &order, 1), [1, 2, 3, NO_ROW]);
         let mixed = table_of_times(&[2 * DAY, DAY, 2 * DAY, DAY]);
         let error = RowOrder::of_table(&mixed, None, None).unwrap_err().to_string();
-        assert!(error.starts_with("group: 2 of 4 rows share their time in `time`"), "{error}");
+        assert!(error.starts_with("group: 2 of 4 rows have the same time in `time`"), "{error}");
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! let (labels, _) = target.labels(&adult, &Neighbours::new(&adult, &RowOrder::default())?)?;
 //! let (parts, _) = Split::Random.split_rows(&adult, &labels, &SplitShares { test: 0.2, validation: 0.33 }, 0)?;
 //! let choice = EncodingOptions { without: vec!["income".into()], ..EncodingOptions::default() };
-//! let (encoder, _) = Encoder::fit(&adult, &parts.training, &choice)?; // means and levels of the training rows only
+//! let (encoder, _) = Encoder::fit(&adult, &parts.training, &choice)?; // learns means and levels from the training rows only
 //! let matrix = encoder.encode(&adult)?.matrix;
 //! assert_eq!((matrix.rows(), matrix.columns()), (32_561, encoder.width()));
 //! # Ok::<(), scorewise_table::Error>(())

@@ -24,7 +24,7 @@ impl Matrix {
             return None;
         }
         let (rows, stride) = (values.len() / columns, columns.next_multiple_of(PAD));
-        // One extra row of zeros at the end: the trainer uses it to fill up the last block of 32 rows of a batch.
+        // There is one extra row of zeros at the end. The trainer uses it to fill the last block of 32 rows of a batch.
         let mut padded = AlignedBuffer::zeros((rows + 1) * stride);
         for (row, values) in padded.chunks_exact_mut(stride).zip(values.chunks_exact(columns)) {
             row[..columns].copy_from_slice(values);

@@ -31,8 +31,8 @@ impl Note {
     }
 }
 
-/// `{}` writes settings by their plain names, such as `weight-decay`. `{:#}` keeps the markers around these names, which
-/// [`render`](setting::render) needs.
+/// `{}` writes settings by their plain names, such as `weight-decay`. `{:#}` keeps the marker characters around these names, by which
+/// [`render`](setting::render) finds them.
 impl fmt::Display for Note {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(column) = &self.column {

@@ -1,8 +1,8 @@
-//! Output files. Every file that scorewise writes is opened by [`Outputs::create`].
+//! Output files, opened by [`Outputs::create`].
 //!
-//! [`Outputs::create`] refuses to overwrite an input of the same command, another output of the same command, and any existing file that is
-//! not an older output of the same [`OutputKind`], so that a mistyped name cannot destroy a table. The data is written to a temporary file
-//! in the same folder, which is renamed at the end, so an output file is either complete or absent.
+//! [`Outputs::create`] refuses to overwrite an input of the same command, another output of the same command and, unless the user allows it, any
+//! existing file that is not an older output of the same [`OutputKind`]. So a mistyped name cannot destroy a table. The data is written to a
+//! temporary file in the same folder, which is renamed at the end, so an output file is either complete or absent.
 //!
 //! ```
 //! use std::io::Write;
@@ -33,7 +33,7 @@ use crate::error::{Error, Location, Result};
 use crate::setting::Setting;
 use crate::table::{Reader, Reading, Source};
 
-/// What an output file contains. An existing file is only replaced by an output with the same `OutputKind`.
+/// What an output file contains. Unless the user allows more, an existing file is only replaced by an output with the same `OutputKind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputKind {
@@ -209,7 +209,7 @@ impl Outputs {
         Outputs { overwrites, option: Some(option), ..self }
     }
 
-    /// Opens an output file. Every problem with the path is reported here, so that it is found before the data is computed.
+    /// Opens an output file. Problems with the path are reported here, so a caller that opens the file before a long computation finds them early.
     pub fn create(&mut self, path: &Path, kind: OutputKind) -> Result<AtomicFile> {
         self.check(path, kind)?;
         let file = AtomicFile::create(path)?;
@@ -227,7 +227,7 @@ impl Outputs {
         file.finish()
     }
 
-    /// Checks whether an output of this kind may be written to this path, without opening it.
+    /// Checks whether an output of this kind may be written to this path, without creating or changing a file.
     pub fn check(&self, path: &Path, kind: OutputKind) -> Result<()> {
         let refused = |problem: String, hint: String| Err(Error::data(location_of(path), problem, hint));
         let new_output = Identity::of_output(path);
@@ -268,7 +268,7 @@ enum Identity {
     File(u64, u64),
     /// The absolute path, with links resolved, of a file that does not exist yet, or of any file on systems without inodes.
     Path(PathBuf),
-    /// A pipe or a device; writing to it cannot destroy data.
+    /// A pipe or a device, which has no earlier content that could be overwritten.
     Stream,
 }
 
@@ -385,7 +385,7 @@ impl AtomicFile {
     }
 }
 
-/// Errors contain the file name, because the library that calls `write` reports the error without saying which file it was.
+/// Errors contain the name of the file, because libraries that write through an `AtomicFile`, such as the Parquet writer, do not add it.
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writer
@@ -443,7 +443,7 @@ impl Drop for OutputFolder {
     fn drop(&mut self) {
         if self.is_new {
             let mut partial = lock_partial_files();
-            // Removal fails if the folder is not empty, as intended.
+            // `remove_dir` fails if the folder is not empty, which is intended.
             let _ = fs::remove_dir(&self.path);
             partial.retain(|path| *path != self.path);
         }
@@ -462,7 +462,7 @@ fn lock_partial_files() -> MutexGuard<'static, Vec<PathBuf>> {
 /// because the list of unfinished files stays locked.
 pub fn remove_partial_files_and_exit(code: i32) -> ! {
     let partial = lock_partial_files();
-    // In reverse order of creation, so that files are removed before the folders that contain them.
+    // Paths are removed in reverse order of creation, so that files are removed before the folders that contain them.
     for path in partial.iter().rev() {
         let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
     }

@@ -50,7 +50,7 @@ pub struct SettingWithValue<'a> {
 pub type SettingFormatter<'a> = &'a dyn Fn(&str, Option<&str>) -> Option<String>;
 
 impl<'a> Setting<'a> {
-    /// Adds a value to the setting. Control characters in the value are escaped, because it may come from the user.
+    /// Adds a value to the setting. Control characters in the value are escaped, because the value may come from the user.
     #[must_use]
     pub fn to(self, value: &str) -> SettingWithValue<'a> {
         SettingWithValue { name: self.0, value: visible(value).into_owned() }
@@ -84,7 +84,8 @@ impl fmt::Display for HintLine<'_> {
     }
 }
 
-/// Returns the message with every setting written by `formatter`, and without the hints that mention a setting for which `formatter` returns `None`.
+/// Returns the message with every setting written by `formatter`, or by its plain name if `formatter` returns `None`. Of several
+/// alternative hints, only the first is kept for which `formatter` knows every setting.
 #[must_use]
 pub fn render(message: &str, formatter: SettingFormatter<'_>) -> String {
     let (mut rendered, mut rest) = (String::with_capacity(message.len()), message);
@@ -102,7 +103,8 @@ pub fn render(message: &str, formatter: SettingFormatter<'_>) -> String {
     rendered + &render_mentions(rest, formatter).0
 }
 
-/// Returns the text with its settings written by `formatter`, and whether `formatter` returned `Some` for every setting in the text.
+/// Returns the text with its settings written by `formatter`, or by their plain names if `formatter` returns `None`; and whether `formatter`
+/// returned `Some` for every setting in the text.
 fn render_mentions(text: &str, formatter: SettingFormatter<'_>) -> (String, bool) {
     let (mut rendered, mut rest, mut all_known) = (String::with_capacity(text.len()), text, true);
     while let Some((before, after)) = rest.split_once(OPEN) {

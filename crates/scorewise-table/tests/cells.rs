@@ -74,7 +74,7 @@ fn table_with_cells<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     std::iter::once("row\tx\n".to_owned()).chain(rows).collect()
 }
 
-// Which lines are rows
+// Tests of which lines of a text file are rows.
 
 #[test]
 fn records_of_empty_cells_are_rows() {
@@ -155,7 +155,7 @@ fn parquet_and_text_give_the_same_rows() {
     assert_eq!(numbers(&columnar, "a"), numbers(&text, "a"));
 }
 
-// Missing values
+// Tests of missing values.
 
 const WORDS: [&str; 16] =
     ["N/A", "n/a", "null", "NULL", "None", "none", "-", "--", ".", "#N/A", "NaT", "<NA>", "na", "nil", "\\N", "n.a."];
@@ -204,7 +204,7 @@ fn words_for_missing_values_in_parquet_are_read_as_in_text() {
     assert_eq!(numbers(&table, "x"), [Some(1234.0), None, None, Some(3.5), None]);
 }
 
-// Numbers
+// Tests of numbers.
 
 #[test]
 fn cells_with_thousands_separators_are_read_as_numbers() {
@@ -214,9 +214,13 @@ fn cells_with_thousands_separators_are_read_as_numbers() {
         found.notes.iter().any(|note| note.contains("commas separate thousands, `1,234` is read as the number 1234"))
     );
     let found = read_default("row,x\n1,\"1,234\"\n2,\"12,500.25\"\n");
-    assert_eq!(numbers(&found.table, "x"), [Some(1234.0), Some(12_500.25)], "in quotes");
+    assert_eq!(numbers(&found.table, "x"), [Some(1234.0), Some(12_500.25)], "numbers in quotes");
     let found = read_default("row;x\n1;1.234,5\n2;3,25\n3;1.234.567\n");
-    assert_eq!(numbers(&found.table, "x"), [Some(1234.5), Some(3.25), Some(1_234_567.0)], "a decimal comma");
+    assert_eq!(
+        numbers(&found.table, "x"),
+        [Some(1234.5), Some(3.25), Some(1_234_567.0)],
+        "numbers with a decimal comma"
+    );
     // The only number with a separator comes after the first 4 MiB, from which the types of columns are recognised.
     let plain_rows: String = (0..600_000).map(|row| format!("{row}\t{}\n", row % 1000)).collect();
     let found = read_default(format!("row\tx\n{plain_rows}600000\t1,000\n"));
@@ -233,7 +237,7 @@ fn a_decimal_comma_is_distinguished_from_a_thousands_separator() {
     // In ambiguous numbers, a comma is the decimal mark if cells are separated by semicolons; otherwise it is a thousands separator.
     assert_eq!(x("row;x\n1;1,234\n2;5,678\n"), [Some(1.234), Some(5.678)]);
     assert_eq!(x(&table_with_cells(["1,234", "5,678"])), [Some(1234.0), Some(5678.0)]);
-    // Ambiguous numbers are read as in the earlier table if the numbers of that table show the decimal mark.
+    // Ambiguous numbers are read as in an earlier table, such as the training table, if the numbers of that table show the decimal mark.
     let earlier = read_default(table_with_cells(["1,234", "3,5"])).writing;
     assert_eq!(earlier.decimal_comma, Some(true));
     let like_earlier = Reading { writing: Some(earlier), ..defaults() };
@@ -268,7 +272,7 @@ fn per_cent_and_currency_signs_are_dropped_with_a_note() {
 }
 
 #[test]
-fn per_cent_and_currency_signs_are_accepted_only_as_in_the_earlier_table() {
+fn a_per_cent_or_currency_sign_is_accepted_only_if_the_training_table_has_the_same_sign() {
     let number = BTreeMap::from([("x".to_owned(), ColumnKind::Number)]);
     let like =
         |content: String| Reading { writing: Some(read_default(content).writing), kinds: number.clone(), ..defaults() };
@@ -279,7 +283,7 @@ fn per_cent_and_currency_signs_are_accepted_only_as_in_the_earlier_table() {
     assert_eq!(cells(table_with_cells(["3.1%", "N/A"]), &percent).unwrap(), [Some(3.1), None]);
     let error = cells(table_with_cells(["$3.1", "$4.5"]), &percent).unwrap_err();
     assert!(error.contains("t.csv:2, column `x`: `$3.1` has the sign `$`"), "{error}");
-    // If the earlier table has 0.031, then reading `3.1%` as 3.1 would be wrong, so it is an error.
+    // If the training table has 0.031, then reading `3.1%` as 3.1 would be wrong, so `3.1%` is an error.
     let error = cells(table_with_cells(["3.1%", "4.5%"]), &like(table_with_cells(["0.031", "0.045"]))).unwrap_err();
     assert!(error.contains("t.csv:2, column `x`: `3.1%` has the sign `%`"), "{error}");
 }
@@ -300,7 +304,7 @@ fn codes_with_leading_zeros_are_categories() {
     assert_eq!(found.notes.iter().filter(|note| note.contains("text")).count(), 0);
 }
 
-// Dates
+// Tests of dates and times of day.
 
 #[test]
 fn dates_with_english_month_names_are_read() {
@@ -381,20 +385,20 @@ fn an_ambiguous_order_of_day_and_month_gives_a_note() {
 }
 
 #[test]
-fn ambiguous_dates_are_read_with_the_day_and_month_order_of_the_earlier_table() {
+fn ambiguous_dates_are_read_with_the_order_of_day_and_month_in_the_training_table() {
     let time = BTreeMap::from([("x".to_owned(), ColumnKind::Time)]);
     for (before, day) in [("01/31/2010", 14672), ("31/01/2010", 14702)] {
         let writing = Some(read_default(table_with_cells([before, "03/04/2010"])).writing);
         let like_earlier = Reading { writing, kinds: time.clone(), ..defaults() };
         let ambiguous = read_text(table_with_cells(["03/04/2010", "N/A"]), &like_earlier).unwrap();
         assert_eq!(times(&ambiguous.table, "x"), [day * 86400, Values::NO_TIME], "{before}");
-        // If the dates of the table itself show the order, the order of the earlier table is ignored.
+        // If the dates of the table itself show the order of day and month, the order of the training table is ignored.
         let unambiguous = read_text(table_with_cells(["03/04/2010", "31/01/2010"]), &like_earlier).unwrap();
         assert_eq!(times(&unambiguous.table, "x")[0], 14702 * 86400);
     }
 }
 
-// Warnings about columns that may be misread
+// Tests of the warnings about columns that may be misread.
 
 #[test]
 fn a_column_of_text_that_is_mostly_numbers_gives_a_warning() {
@@ -427,7 +431,7 @@ fn a_repeated_value_far_from_all_others_gives_a_warning() {
     assert_eq!(notes, [expected]);
 }
 
-// Files that cannot be read
+// Tests of the errors for files that cannot be read.
 
 /// A text in UTF-16 (`width` is 2) or UTF-32 (`width` is 4).
 fn utf_16_or_32(text: &str, width: usize, big_endian: bool, byte_order_mark: bool) -> Vec<u8> {

@@ -169,7 +169,7 @@ fn values_far_from_the_training_rows_are_clipped_with_a_note() {
 }
 
 #[test]
-fn levels_not_seen_in_training_are_encoded_as_the_rest_or_as_zeros_with_a_note() {
+fn levels_not_seen_in_training_are_encoded_in_the_rest_column_or_as_zeros_with_a_note() {
     let training = table(vec![strings("c", &["a", "a", "b", "b", "c", "d"])]);
     let new = table(vec![strings("c", &["z", "a", "d", ""])]);
     let plain = fit(&training);
@@ -261,7 +261,7 @@ fn a_constant_column_with_missing_values_is_not_dropped() {
 }
 
 #[test]
-fn the_error_for_a_table_without_usable_columns_says_why_each_was_dropped() {
+fn the_error_for_a_table_without_usable_columns_says_why_each_column_was_dropped() {
     let table = table(vec![number("one", &[5.0; 3]), number("y", &[0.0, 1.0, 0.0])]);
     let choice = EncodingOptions { without: list(&["y"]), ..EncodingOptions::default() };
     let error = Encoder::fit(&table, &[0, 1, 2], &choice).unwrap_err();
@@ -613,7 +613,7 @@ fn an_encoder_lists_the_columns_that_it_needs() {
 }
 
 #[test]
-fn numbers_of_adult_are_standardised() {
+fn numbers_of_the_adult_table_are_standardised() {
     let table = read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default()).unwrap();
     let (target, _) = Target::parse("income", &table, None, 0).unwrap();
     assert_eq!(target.classes(), ["<=50K", ">50K"]);
@@ -637,7 +637,7 @@ fn numbers_of_adult_are_standardised() {
 }
 
 #[test]
-fn pollution_is_encoded_with_lags_and_a_lead() {
+fn the_pollution_table_is_encoded_with_lags_and_a_lead() {
     let table = read(&Source::BuiltIn(BuiltIn::Pollution), &Reading::default()).unwrap();
     let (target, _) = Target::parse("pm2.5 > 400", &table, None, 1).unwrap();
     let neighbours = Neighbours::new(&table, &RowOrder::default()).unwrap();

@@ -90,7 +90,7 @@ impl OverwrittenFile {
 }
 
 /// Makes `times` damaged copies of a file at random. Reads each copy and checks the memory, the time, and the error message if there is one.
-#[expect(clippy::disallowed_methods, reason = "the seed of a test")]
+#[expect(clippy::disallowed_methods, reason = "a test uses a fixed seed")]
 fn check_mutations(name: &str, original: &[u8], seed: u64, times: usize) {
     let mut file = OverwrittenFile::new(name);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -267,7 +267,7 @@ fn unusual_cells() -> Vec<u8> {
 }
 
 #[test]
-fn damaged_unusual_cells_are_read_or_refused() {
+fn damaged_text_with_unusual_cells_is_read_or_refused() {
     check_mutations("unusual.csv", &unusual_cells(), 12, 10_000);
 }
 

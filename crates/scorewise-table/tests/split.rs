@@ -85,7 +85,7 @@ fn random_sets_contain_all_labelled_rows_and_have_their_shares_of_every_class() 
 }
 
 #[test]
-fn the_sets_of_adult_have_the_sizes_given_by_marchetti_et_al_2022() {
+fn a_table_as_long_as_adult_is_split_into_the_set_sizes_of_marchetti_et_al_2022() {
     let classes = (0..30_162).map(|row| u32::from(row % 4 == 0)).collect();
     let labels = Labels { classes, names: vec!["n".into(), "p".into()], ahead: None };
     let (table, _) = sample_table(30_162, 5, 2);

@@ -38,7 +38,7 @@ fn kinds(table: &Table) -> Vec<(&str, ColumnKind)> {
 }
 
 #[test]
-fn adult_has_the_documented_rows_levels_and_missing_values() {
+fn the_adult_table_has_the_documented_rows_levels_and_missing_values() {
     let adult = read(&Source::parse("adult"), &defaults()).unwrap();
     assert_eq!(adult.rows(), 32561);
     let Values::Category(income) = &adult.required_column("income").unwrap().values else { panic!() };
@@ -57,7 +57,7 @@ fn adult_has_the_documented_rows_levels_and_missing_values() {
 }
 
 #[test]
-fn adult_test_is_read_without_its_first_line_and_the_dots_after_labels() {
+fn the_adult_test_table_is_read_without_its_first_line_and_the_dots_after_labels() {
     let test = read(&Source::parse("adult-test"), &defaults()).unwrap();
     assert_eq!(test.rows(), 16281);
     let Values::Category(income) = &test.required_column("income").unwrap().values else { panic!() };
@@ -67,7 +67,7 @@ fn adult_test_is_read_without_its_first_line_and_the_dots_after_labels() {
 }
 
 #[test]
-fn pollution_has_the_documented_rows_and_missing_values() {
+fn the_pollution_table_has_the_documented_rows_and_missing_values() {
     let pollution = read(&Source::BuiltIn(BuiltIn::Pollution), &defaults()).unwrap();
     assert_eq!((pollution.rows(), pollution.columns.len()), (43824, 13));
     let dust = numbers(&pollution, "pm2.5");
@@ -129,7 +129,7 @@ fn a_file_in_the_format_of_the_uci_air_quality_table_can_be_read() {
 }
 
 #[test]
-fn none_and_null_are_classes_and_the_other_markers_are_missing_values() {
+fn in_a_column_of_text_none_and_null_are_classes_and_other_markers_mean_missing() {
     let table = read_text("class,x,b\nNone,1,yes\n?,NA,No\nnull,NaN,TRUE\n,nan,\n", &defaults()).unwrap();
     let class = strings(&table, "class");
     assert_eq!(class, [Some("None".into()), None, Some("null".into()), None]);
@@ -141,7 +141,7 @@ fn none_and_null_are_classes_and_the_other_markers_are_missing_values() {
 }
 
 #[test]
-fn dates_are_read_with_the_month_first_if_one_date_shows_that_order() {
+fn dates_are_read_with_the_month_first_if_a_date_of_the_column_shows_that_order() {
     let table =
         read_text("t,u\n01/02/2010,01/02/2010 00:00:10\n01/31/2010,2010-02-01T00:00:10\n", &defaults()).unwrap();
     // 2010-01-01 is 14610 days after 1970-01-01.

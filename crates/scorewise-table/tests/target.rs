@@ -168,7 +168,7 @@ fn the_rarer_class_is_positive_by_default() {
 }
 
 #[test]
-fn numbers_and_booleans_are_classes_too() {
+fn numbers_and_booleans_can_be_the_classes_of_a_target() {
     let table = table(vec![
         number_column("quality", &[10.0, 9.0, 10.0, MISSING, 8.5]),
         number_column("y", &[1.0, 2.0, 2.0, 1.0, 1.0]),

@@ -9,8 +9,8 @@ use super::{ColumnEncoding, Encoder, InputColumn, Standardisation};
 use crate::table::ColumnKind;
 
 impl Encoder {
-    /// Checks that all numbers are finite, that no standard deviation is 0, that nothing is listed twice, and that all sizes are within bounds.
-    /// The error says what is wrong.
+    /// Checks that all numbers are finite, that no standard deviation is 0, that nothing is listed twice, that all sizes are within bounds, and
+    /// that every encoding fits the type of its column. The error says what is wrong.
     pub fn check(&self) -> Result<(), String> {
         if self.inputs.is_empty() {
             return Err("the encoder has no inputs".into());
@@ -97,7 +97,7 @@ impl InputColumn {
     }
 }
 
-/// The maximum number of knots of an input. Positions are f32 numbers, so more knots would leave too few digits for the part between knots.
+/// The maximum number of knots of an input. Positions are f32 numbers, so more knots would leave too few digits for the fraction of a position.
 const MAX_KNOTS: usize = 4096;
 
 fn check_ascending(numbers: &[f64]) -> Result<(), String> {

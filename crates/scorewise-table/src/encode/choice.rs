@@ -35,8 +35,8 @@ pub struct EncodingOptions {
     pub levels: usize,
     /// Whether one-hot columns are standardised too, as in Marchetti et al. (2022).
     pub standardise_all: bool,
-    /// Maximum number of intervals between the knots of a binned number; 0 for a dense encoding. Not serialised: it is a setting of the learner,
-    /// which stores it.
+    /// The maximum number of intervals between the knots of a binned number; 0 for a dense encoding. It is not serialised, because the plan of a
+    /// training stores it as a field of its own.
     #[serde(skip)]
     pub bins: usize,
 }
@@ -127,7 +127,7 @@ impl<'a> ResolvedChoice<'a> {
         let excluded = choice.drop.iter().chain(&choice.without).map(String::as_str).chain(group).collect();
         Ok(ResolvedChoice {
             choice,
-            // If a column is listed twice, its first order is used: the orders are inserted in reverse, so the first order replaces the second.
+            // If a column is listed twice, its first order is used: orders are inserted in reverse, so the first order replaces the second one.
             ordinal: ordinal.into_iter().rev().collect(),
             excluded,
             kept: &kept | &lagged,

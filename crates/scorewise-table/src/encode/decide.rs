@@ -12,18 +12,17 @@ use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Category, Column, Values};
 
-/// A column is taken for an identifier of rows if more than this share of its values are different and the table has more than [`FEW_ROWS`]
-/// rows.
+/// A categorical column is taken for an identifier of rows if more than this share of its values in the training rows are different, and if it
+/// has more than [`FEW_ROWS`] different values.
 const IDENTIFIER_SHARE: f64 = 0.95;
-/// No column is taken for an identifier in a table of at most this many rows, where all values of a measurement may be different.
+/// No column is taken for an identifier if there are at most this many training rows, in which all values of a measurement may be different.
 const FEW_ROWS: usize = 20;
 
-/// Maximum number of levels of a binned category.
+/// The maximum number of levels of a binned category that have an index of their own.
 const MAX_BINNED_LEVELS: usize = 1 << 16;
-/// A level of a binned category with fewer training rows than this shares the position of unknown levels, because too little can be learnt
-/// about it.
+/// A level of a binned category with fewer training rows than this is treated like an unknown level, because too little can be learnt about it.
 const MIN_LEVEL_ROWS: usize = 3;
-/// A note says that rare levels share a position if more than this share of the training rows have such a level.
+/// A note says that rare levels are treated as one if more than this share of the training rows have a rare level.
 const NOTED_SHARE: f64 = 0.05;
 
 /// The inputs that a column becomes, and notes that tell the user about the decision.
@@ -33,8 +32,8 @@ pub(super) struct EncodingDecision {
     pub notes: Vec<Note>,
 }
 
-/// Decides the encoding of a column from its training rows. `bins` is the maximum number of intervals of a binned number; 0 for a dense
-/// encoding.
+/// Decides the encoding of a column from its training rows. `bins` is the maximum number of intervals between the knots of a binned number; 0
+/// for a dense encoding.
 pub(super) fn decide(
     column: &Column,
     rows: &[u32],
@@ -77,7 +76,7 @@ fn binned(
     bins: usize,
 ) -> Vec<(Option<TimePart>, ColumnEncoding)> {
     let rows = rows.iter().map(|row| *row as usize);
-    // A column that was kept although all its values are missing has no knots; its only position is that of missing values.
+    // A column that was kept although all its values are missing gets one knot at 0, which no training row uses, and a position for missing values.
     let or_missing = |coding: Option<ColumnEncoding>| {
         let (knots, own, median, spread, missing) = (vec![0.0], Vec::new(), 0.0, 1.0, true);
         coding.unwrap_or(ColumnEncoding::Knots { knots, own, median, spread, missing })

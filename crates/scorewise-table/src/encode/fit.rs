@@ -14,7 +14,7 @@ use crate::table::{Column, ColumnKind, Table};
 /// The maximum number of columns of a matrix. A row of this length takes 4 MiB.
 pub(super) const MAX_WIDTH: usize = 1 << 20;
 
-/// Maximum number of intervals between knots, added up over all columns. With 64 hidden units, this many intervals need 33 MB of weights.
+/// The maximum number of intervals between knots, added up over all columns. With 64 hidden units, this many intervals need 34 MB of weights.
 const MAX_KNOTS_OF_ALL: usize = 1 << 17;
 
 impl Encoder {
@@ -35,8 +35,8 @@ impl Encoder {
         let is_lagged = |name: &str| resolved.is_lagged(name);
         let candidates: Vec<&Column> =
             table.columns.iter().filter(|c| resolved.is_input(&c.name) || is_lagged(&c.name)).collect();
-        // Each column is summed by a single thread, in the order of the rows, so the rounding errors do not depend on the number of threads.
         let bins = choice.bins.min((MAX_KNOTS_OF_ALL / candidates.len().max(1)).max(1));
+        // Each column is summed by a single thread, in the order of the rows, so the rounding errors do not depend on the number of threads.
         let decisions: Vec<_> = candidates.par_iter().map(|column| decide(column, rows, &resolved, bins)).collect();
 
         let (mut found, mut notes) = (Vec::new(), Vec::new());
@@ -59,7 +59,7 @@ impl Encoder {
         let mut inputs: Vec<InputColumn> =
             found.iter().filter(|input| resolved.is_input(&input.column)).cloned().collect();
         for lag in 1..=choice.lags {
-            // By default times get no lags: an earlier time is the time of the row minus a constant, which adds no information.
+            // By default times get no lags: in a regular series, an earlier time is the time of the row minus a constant, which adds no information.
             let is_lagged_input = |input: &&InputColumn| match choice.lag_columns.is_empty() {
                 true => input.kind != ColumnKind::Time,
                 false => is_lagged(&input.column),
@@ -84,8 +84,8 @@ impl Encoder {
     }
 }
 
-/// Returns the input for the same column `lag` rows earlier. It always has an indicator of missing values, because the first rows of a table
-/// have no earlier row.
+/// Returns the input for the same column `lag` steps earlier. Its encoding always marks missing values, because the first rows of a table have
+/// no earlier row.
 fn lagged(input: &InputColumn, lag: usize) -> InputColumn {
     let mut input = InputColumn { lag, ..input.clone() };
     match &mut input.coding {

@@ -1,8 +1,8 @@
 //! Encodes columns as a matrix of f32. Means, standard deviations, knots and levels are taken from the training rows only.
 //!
-//! There are two forms. A *dense* encoding gives the numbers that a network multiplies by its weights: standardised numbers, and one column
-//! for each level. A *binned* encoding gives one number for each input, the position of the value among knots or levels, by which a network
-//! looks up the contribution of the input.
+//! There are two forms of encoding. A *dense* encoding gives the numbers that a network multiplies by its weights: standardised numbers, and one
+//! column for each level. A *binned* encoding gives one number for each input, the position of the value among knots or levels, by which a
+//! network looks up the contribution of the input.
 //!
 //! ```
 //! use scorewise_table::encode::{EncodingOptions, Encoder};
@@ -13,7 +13,7 @@
 //! let colour = Column { name: "colour".into(), values: Values::Category(Category { codes: vec![0, 1, 0, 1], levels }) };
 //! let table = Table { file: "people.csv".into(), columns: vec![age, colour], ..Table::default() };
 //!
-//! // Fitted on the first three rows; the missing age of the last row is replaced by their mean.
+//! // The encoder is fitted on the first three rows; the missing age of the last row is replaced by their mean.
 //! let (encoder, notes) = Encoder::fit(&table, &[0, 1, 2], &EncodingOptions::default())?;
 //! assert_eq!(encoder.names(), ["age", "colour = blue", "colour = red"]);
 //! let encoded = encoder.encode(&table)?;
@@ -55,14 +55,15 @@ pub struct Encoder {
     pub order: RowOrder,
 }
 
-/// An input: the values of a column of the table, in the row itself or a number of rows earlier.
+/// An input: the values of a column of the table, in the row itself or in an earlier row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InputColumn {
     /// The name of the column in the table.
     pub column: String,
     /// The type of the column in the table to which the encoder was fitted.
     pub kind: ColumnKind,
-    /// How many rows earlier the value is taken from: 0 for the row itself, 1 for the row before. If there is no such row, the value is missing.
+    /// How many steps earlier the value is taken from: 0 for the row itself, 1 for the row one step before. A step is one row, or one time step in
+    /// a regular time series. If there is no such row, the value is missing.
     pub lag: usize,
     /// The part of a time that is encoded; `None` for columns that do not hold times, and for the cycles of a dense encoding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +81,8 @@ pub enum TimePart {
     Hour,
     /// The day of the week: 0 for Monday to 6 for Sunday.
     Weekday,
-    /// The day of the year, counted from 0.
+    /// The day of the year, counted from 0. All years are taken to have the mean length of 365.2425 days, so this number may differ from the
+    /// calendar by a day or two.
     YearDay,
 }
 
@@ -88,7 +90,7 @@ pub enum TimePart {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "coding", rename_all = "lowercase")]
 pub enum ColumnEncoding {
-    /// (x − mean)/deviation, or 0 if x is missing.
+    /// The standardised number (x − mean)/deviation, or 0 if x is missing.
     Number {
         /// The mean of the column over the training rows.
         mean: f64,
@@ -106,7 +108,7 @@ pub enum ColumnEncoding {
         rest: bool,
         /// Whether there is an extra column that is 1 for missing values and 0 otherwise.
         indicator: bool,
-        /// The mean and standard deviation of each one-hot column, including the extra columns; empty if they are not standardised.
+        /// The mean and standard deviation of each one-hot column, including the extra columns; empty if the columns are not standardised.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         scales: Vec<Standardisation>,
     },
@@ -128,19 +130,19 @@ pub enum ColumnEncoding {
         /// Whether there is an extra column that is 1 for missing values and 0 otherwise.
         indicator: bool,
     },
-    /// The position of a number among knots: 2.25 lies between the knots 2 and 3, a quarter of the way. A look-up layer reads the position
-    /// (see [`BinnedColumn`]).
+    /// The position of a number among knots, which are counted from 0: the position 2.25 is a quarter of the way from knot 2 to knot 3. The look-up
+    /// layer of a network reads the position (see [`BinnedColumn`]).
     Knots {
-        /// The knots in ascending order: quantiles of the training rows, or all values if there are few. Smaller and greater numbers get the
-        /// position of the first and of the last knot.
+        /// The knots in ascending order: quantiles of the training rows, or all values if there are few. Numbers below the first knot get its
+        /// position, and numbers above the last knot get the position of the last knot.
         knots: Vec<f64>,
-        /// Frequent values that have a position of their own after those of the knots, in ascending order.
+        /// Frequent values in ascending order. Each has a position of its own, after the positions of the knots.
         own: Vec<f64>,
-        /// The median of the training rows. It replaces a missing value if no training row has one.
+        /// The median of the training rows. It replaces a missing value if no value was missing in the training rows.
         median: f64,
-        /// The distance between the quartiles of the training rows; the standard deviation if that distance is 0.
+        /// The distance between the quartiles of the training rows, by which numbers are scaled; the standard deviation if that distance is 0.
         spread: f64,
-        /// Whether missing values have a position of their own, after all others.
+        /// Whether missing values have a position of their own, after all other positions.
         missing: bool,
     },
     /// The index of the value in the list of levels. A value that is not in the list gets the index after the last level.
@@ -151,25 +153,25 @@ pub enum ColumnEncoding {
         ordered: bool,
         /// Whether the training rows have rare levels that are not in the list.
         rest: bool,
-        /// Whether missing values have a position of their own, after all others. If not, they are treated like values that are not in `levels`.
+        /// Whether missing values have an index of their own, after all other indices. If not, they are treated like values that are not in `levels`.
         missing: bool,
     },
 }
 
-/// The positions that a binned input can have, for the look-up layer of a network: first the knots, which are interpolated, then frequent
-/// values, then levels and missing values. Numbers also have a scaled value at each knot, for a linear term.
+/// The positions that a binned input can have, for the look-up layer of a network: first the knots, between which positions are
+/// interpolated, then frequent values, then levels and missing values. Knots and frequent values also have a scaled value, for a linear term.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BinnedColumn {
     /// The scaled value at each knot; empty for levels without an order.
     pub knots: Vec<f32>,
     /// The scaled values of the frequent values that have a position of their own.
     pub own: Vec<f32>,
-    /// Number of further positions: levels, unknown levels, missing values.
+    /// The number of further positions: levels without an order, unknown levels, missing values.
     pub levels: usize,
 }
 
 impl BinnedColumn {
-    /// Number of positions.
+    /// The number of positions that the input can have.
     #[must_use]
     pub fn positions(&self) -> usize {
         self.knots.len() + self.own.len() + self.levels
@@ -225,8 +227,8 @@ impl Encoder {
         columns
     }
 
-    /// The positions of each input, in the order of the columns of the matrix; `None` if an input is not binned, so that the matrix holds the
-    /// numbers themselves.
+    /// The positions of each input, in the order of the columns of the matrix; `None` if the encoding is dense, so that the matrix holds numbers
+    /// instead of positions.
     #[must_use]
     pub fn binned_columns(&self) -> Option<Vec<BinnedColumn>> {
         self.inputs.iter().map(|input| input.coding.binned_column()).collect()
@@ -305,7 +307,7 @@ impl ColumnEncoding {
     }
 }
 
-/// A smooth function that is nearly x near 0 and never exceeds ±3, so that extreme values do not dominate: x/√(1 + (x/3)²).
+/// A smooth function that is nearly x near 0 and stays between −3 and 3, so that extreme values do not dominate: x/√(1 + (x/3)²).
 ///
 /// Holzmüller, Grinsztajn, Steinwart (2024). Better by default: strong pre-tuned MLPs and boosted trees on tabular data. NeurIPS 37.
 fn smooth_clip(x: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! Computes means and standard deviations without overflow, and the phases of times in calendar cycles.
+//! Computes means and standard deviations without overflow, the knots of binned numbers, and the phases of times in calendar cycles.
 
 use super::{ColumnEncoding, Cycle, Standardisation, TimePart};
 use crate::table::Values;
@@ -33,8 +33,8 @@ pub(super) fn summarise(values: impl Iterator<Item = f64> + Clone) -> NumberSumm
         let unit = 2f64.powi(min.abs().max(max.abs()).log2().floor().clamp(-1020.0, 1020.0) as i32);
         let finite = values.filter(|x| x.is_finite()).map(|x| x / unit);
         let mean = finite.clone().sum::<f64>() / count as f64;
-        // The sum of squared distances from the mean. The sum of the distances would be 0 if the mean were exact; it corrects the variance for
-        // the rounding error of the mean.
+        // `squares` is the sum of squared distances from the mean. `sum`, the sum of the distances, would be 0 if the mean were exact; it
+        // corrects the variance for the rounding error of the mean.
         let (squares, sum) = finite.fold((0.0, 0.0), |(squares, sum), x| {
             let distance = x - mean;
             (squares + distance * distance, sum + distance)
@@ -54,7 +54,7 @@ pub(super) fn indicator_scale(ones: usize, rows: usize) -> Standardisation {
     Standardisation { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
 }
 
-/// Whether the values could be row numbers in any order: distinct integers from a range that is no longer than the table has rows.
+/// Whether the values could be row numbers in any order: distinct integers in a range that contains no more integers than the table has rows.
 pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &NumberSummary, table_rows: usize) -> bool {
     if summary.count == 0 || summary.max - summary.min >= table_rows as f64 {
         return false;
@@ -66,17 +66,17 @@ pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &Numbe
     })
 }
 
-/// A value gets a position of its own if more than this share of the training rows have it.
+/// A value of a binned number gets a position of its own, apart from the knots, if more than this share of the training rows have the value.
 const OWN_SHARE: f64 = 0.25;
 
-/// There are so few quantiles that an interval between two of them has at least about this many training rows; with fewer rows, the value at a
-/// knot would be learnt from chance.
+/// The number of quantiles is limited so that an interval between two of them has about this many training rows or more, but [`MIN_INTERVALS`]
+/// intervals are always allowed. With fewer rows in an interval, what is learnt at a knot would be mostly chance.
 const ROWS_PER_INTERVAL: usize = 300;
-/// Number of intervals between quantiles that are allowed for any number of training rows.
+/// The number of intervals between quantiles that are allowed for any number of training rows.
 const MIN_INTERVALS: usize = 48;
 
-/// The knots of a column of numbers. There are at most `bins` + 1 of them: all distinct values if there are so few, otherwise quantiles.
-/// NaN and infinities count as missing. `None` if all values are missing.
+/// The knots of a column of numbers: all distinct values if there are at most `bins` + 1, otherwise at most `bins` + 1 quantiles together with
+/// the smallest and the greatest value. NaN and infinities count as missing. `None` if all values are missing.
 pub(super) fn knots(values: impl Iterator<Item = f64>, bins: usize) -> Option<ColumnEncoding> {
     let (mut sorted, mut missing) = (Vec::new(), false);
     for x in values {
@@ -109,10 +109,10 @@ pub(super) fn knots(values: impl Iterator<Item = f64>, bins: usize) -> Option<Co
     let is_frequent = |count: usize| count as f64 > OWN_SHARE * sorted.len() as f64;
     let own: Vec<f64> = distinct.iter().filter(|(_, count)| is_frequent(*count)).map(|(value, _)| *value).collect();
     sorted.retain(|x| !own.contains(x));
-    // No value is left if there are only a few values and all are frequent.
+    // `sorted` is empty if the column has only a few different values and all are frequent.
     let quantile_of_the_rest = |at: usize| sorted.get(at * sorted.len().saturating_sub(1) / bins).copied();
     let mut knots: Vec<f64> = (0..=bins).filter_map(quantile_of_the_rest).collect();
-    // A number beyond the knots gets the position of the last knot, so the range of the training rows must lie between the knots.
+    // A number outside the range of the knots gets the position of the nearest knot, so the knots must span the range of the training rows.
     knots.extend([first, last]);
     knots.sort_unstable_by(f64::total_cmp);
     knots.dedup();
@@ -131,16 +131,16 @@ pub(super) fn position(knots: &[f64], x: f64) -> f64 {
     (after - 1) as f64 + (x * 0.5 - low * 0.5) / (high * 0.5 - low * 0.5)
 }
 
-/// A part of a time as a number.
+/// A part of a time as a number; NaN for a missing time.
 pub(super) fn time_part(part: TimePart, time: i64) -> f64 {
     if time == Values::NO_TIME {
         return f64::NAN;
     }
     match part {
         TimePart::Hour => time.rem_euclid(DAY) as f64 / HOUR as f64,
-        // 1970 began on a Thursday.
+        // Day 0 is 1970-01-01, a Thursday, which is weekday 3.
         TimePart::Weekday => (time.div_euclid(DAY) + 3).rem_euclid(7) as f64,
-        // Every year has the mean length of the Gregorian calendar, so that the day does not jump at leap years.
+        // All years are taken to have the mean length of the Gregorian calendar, so that the day does not jump at leap years.
         TimePart::YearDay => (time.rem_euclid(YEAR) / DAY) as f64,
     }
 }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mean_and_deviation_of_a_few_numbers() {
+    fn mean_and_deviation_ignore_missing_values() {
         let summary = summarise([1.0, f64::NAN, 2.0, 6.0].into_iter());
         assert_eq!((summary.count, summary.missing, summary.min, summary.max), (3, 1, 1.0, 6.0));
         assert_eq!(summary.scale.mean, 9.0 / 3.0);
@@ -213,16 +213,16 @@ mod tests {
     }
 
     #[test]
-    fn few_distinct_values_are_knots_and_many_have_quantiles() {
+    fn knots_are_all_values_if_few_are_distinct_and_quantiles_otherwise() {
         let Some(ColumnEncoding::Knots { knots: few, own, missing, .. }) =
             knots([3.0, 1.0, f64::NAN, 1.0, -0.0].into_iter(), 4)
         else {
-            panic!("knots")
+            panic!("the encoding must have knots")
         };
         assert_eq!((few, own, missing), (vec![0.0, 1.0, 3.0], vec![], true));
         let values = (0..1000).map(|row| if row % 3 == 0 { 0.0 } else { f64::from(row).sqrt() });
         let Some(ColumnEncoding::Knots { knots: many, own, missing, .. }) = knots(values.clone(), 10) else {
-            panic!("knots")
+            panic!("the encoding must have knots")
         };
         assert_eq!((own, missing), (vec![0.0], false));
         assert!(many.len() <= 13 && many.is_sorted_by(|a, b| a < b), "{many:?}");
@@ -233,7 +233,9 @@ mod tests {
         }
         assert!(knots([f64::NAN, f64::INFINITY].into_iter(), 4).is_none());
         let three = [1.0, 2.0, 3.0, 1.0, 2.0, 3.0];
-        let Some(ColumnEncoding::Knots { knots: ends, own, .. }) = knots(three.into_iter(), 1) else { panic!("knots") };
+        let Some(ColumnEncoding::Knots { knots: ends, own, .. }) = knots(three.into_iter(), 1) else {
+            panic!("the encoding must have knots")
+        };
         assert_eq!((ends, own), (vec![1.0, 3.0], vec![1.0, 2.0, 3.0]));
     }
 
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_time_follow_the_calendar() {
-        // 2024-01-01 was a Monday; 12:30.
+        // The time is 12:30 on Monday, 2024-01-01.
         let time = 1_704_067_200 + 12 * HOUR + HOUR / 2;
         assert_eq!(TimePart::ALL.map(|part| time_part(part, time)), [12.5, 0.0, 0.0]);
         assert!(time_part(TimePart::Hour, Values::NO_TIME).is_nan());

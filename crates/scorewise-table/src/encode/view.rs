@@ -19,7 +19,7 @@ pub(super) enum View<'a> {
     Number(&'a [f64]),
     Boolean(&'a [Option<bool>]),
     Time(&'a [i64]),
-    /// The codes of a category, and for each level of the table, its index in the levels of the encoding.
+    /// The codes of a category, and for each level of the category, its index among the levels of the encoding.
     Codes(&'a [u32], Vec<u32>),
     /// Numbers that are encoded as levels. The second field holds those levels of the encoding that are numbers, sorted, with their indices.
     Numbers(&'a [f64], Vec<(f64, u32)>),

@@ -24,7 +24,7 @@ const BLOCK: usize = 512;
 pub struct Encoded {
     /// The matrix, with one row for each row of the table.
     pub matrix: Matrix,
-    /// For each input, the number of rows with values that the training rows did not lead to expect, such as new levels.
+    /// For each input, the number of rows with a value unlike those of the training rows, such as a new level.
     pub unexpected: UnexpectedValues,
 }
 
@@ -91,9 +91,9 @@ impl Encoder {
     /// # Panics
     /// If `set_of_row` is not empty and its length is not the number of rows of the table.
     pub fn encode_split(&self, table: &Table, set_of_row: &[u8]) -> Result<Encoded> {
-        assert!(set_of_row.is_empty() || set_of_row.len() == table.rows(), "one set for each row");
-        // The views are created before the rows are ordered, because their error names all missing columns at once, including those that
-        // order the rows.
+        assert!(set_of_row.is_empty() || set_of_row.len() == table.rows(), "there must be one set for each row");
+        // The views are created before the rows are ordered, because the error of `views` names all missing columns at once, including those
+        // that order the rows.
         let views = self.views(table)?;
         let neighbours = if self.lags() > 0 { Some(Neighbours::new(table, &self.order)?) } else { None };
         let rows = table.rows();
@@ -142,7 +142,7 @@ impl Encoder {
     }
 }
 
-/// Whether two rows are in different sets of the split, so that a lag must not reach from `row` to `other`.
+/// Whether two rows are in different sets of the split, so that a lag must not reach from `row` to `other`. `false` if `other` is in no set.
 fn is_in_another_set(set_of_row: &[u8], row: u32, other: u32) -> bool {
     match (set_of_row.get(row as usize), set_of_row.get(other as usize)) {
         (Some(own), Some(other)) => own != other && *other != NO_SET,
@@ -285,7 +285,8 @@ fn clipped(x: f64, counts: &mut [u64; 3]) -> f32 {
     x.clamp(-MAX_DEVIATIONS, MAX_DEVIATIONS) as f32
 }
 
-/// Writes a missing value: 1 in the indicator column, if there is one. The other columns stay 0, which is the mean.
+/// Writes a missing value: 1 in the indicator column, if there is one; otherwise the row is counted as [`NEWLY_MISSING`]. The other columns stay
+/// 0, which is the mean of a standardised column.
 fn write_missing(indicator: bool, out: &mut [f32], counts: &mut [u64; 3]) {
     match out.last_mut() {
         Some(last) if indicator => *last = 1.0,

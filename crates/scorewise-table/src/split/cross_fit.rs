@@ -1,5 +1,5 @@
-//! Cross-fitting: the training rows are divided into folds, and every member of an ensemble is trained without one fold. So each row is
-//! predicted by members that were not trained on it, and no row is lost for training.
+//! Cross-fitting: the training rows are divided into folds, and every member of an ensemble is trained without one fold. So each row can be
+//! predicted by members that were not trained on it, and every row is used for training.
 
 use scorewise::{Purpose, stream};
 
@@ -78,7 +78,7 @@ fn check(labels: &Labels, rows: &[u32], folds: usize) -> Result<()> {
         let problem = format!("{folds} folds, but there are only {} training rows", rows.len());
         return Err(Error::setting("cross-fit", problem, "give fewer folds, or more rows"));
     }
-    // With many classes, a fold may lack a rare class.
+    // With more than two classes, a fold without rows of a rare class is allowed.
     if count < folds && labels.names.len() == 2 {
         let problem = format!("{folds} folds, but the class {} has only {count} rows", quoted(&labels.names[class]));
         return Err(Error::setting("cross-fit", problem, "give fewer folds, or more rows"));
@@ -109,8 +109,9 @@ fn check_classes(labels: &Labels, splits: &[MemberSplit]) -> Result<()> {
     Ok(())
 }
 
-/// The block of consecutive times of each row, in the order of `rows`. Rows of the same time are in the same block. The blocks have equally
-/// many rows; if a block would then lack a class, they have equally many rows of the rarest class.
+/// Divides the rows into `folds` blocks of consecutive times and returns the block of each row, in the order of `rows`. Rows of the same time are
+/// in the same block. The blocks have about equally many rows; if one of two classes would then be absent from a block, the blocks have about
+/// equally many rows of the rarer class instead.
 fn time_blocks(table: &Table, labels: &Labels, rows: &[u32], column: Option<&str>, folds: usize) -> Result<Vec<usize>> {
     let (order, _) = TimeOrder::new(table, column)?;
     let mut is_used = vec![false; table.rows()];
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_time_do_not_overlap_and_groups_stay_together() {
+    fn folds_by_time_do_not_overlap_and_no_group_is_in_two_folds() {
         let (table, labels) = table();
         let rows: Vec<u32> = (0..60).collect();
         let day = |row: &u32| row * 7 % 60 / 2;
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_time_have_events_even_if_all_events_are_late() {
+    fn every_fold_by_time_has_positives_even_if_all_positives_are_late() {
         let (table, mut labels) = table();
         let rows: Vec<u32> = (0..60).collect();
         let day = |row: u32| row * 7 % 60 / 2;
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_folds_are_refused() {
+    fn too_few_and_too_many_folds_are_refused() {
         let (table, labels) = table();
         let rows: Vec<u32> = (0..60).collect();
         let refused = |folds| Split::Random.cross_fit(&table, &labels, &rows, (folds, 1), 1).unwrap_err().to_string();

@@ -43,7 +43,7 @@ impl GroupCounts {
         GroupCounts { counts }
     }
 
-    /// Returns an error if there are fewer groups than sets.
+    /// Returns an error if fewer groups have labelled rows than there are sets.
     pub fn check_enough_groups(&self, sets: usize, column: &str) -> Result<()> {
         let groups = self.counts.iter().filter(|counts| !counts.is_empty()).count();
         if groups >= sets {

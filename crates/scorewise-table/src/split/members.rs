@@ -2,8 +2,8 @@
 //!
 //! If all networks shared one validation set, its rows would not be used for training, which is a waste when positive rows are rare. If every
 //! network has a validation set of its own, each row is used to train some networks and to validate others. As in cross-validation, the rows
-//! are shuffled and divided into blocks, and each block is the validation set of one network. If there are more networks than blocks, the rows
-//! are shuffled again for the remaining networks.
+//! are shuffled and divided into blocks, and each network has a different block as its validation set. If there are more networks than blocks, the
+//! rows are shuffled again for the remaining networks.
 
 use scorewise::Purpose;
 
@@ -18,8 +18,8 @@ pub struct MemberSplit {
     pub validation: Vec<u32>,
 }
 
-/// Splits each stratum (the rows of a class, or all rows as one stratum) into `blocks` blocks of equal size; each block is the validation
-/// set of one network.
+/// Splits each stratum (the rows of a class, or all rows as one stratum) into `blocks` blocks of nearly equal size. Each network has one block
+/// of every stratum as its validation set and is trained on the other blocks.
 pub fn member_splits(strata: &[Vec<u32>], blocks: usize, networks: usize, seed: u64) -> Vec<MemberSplit> {
     let blocks = blocks.max(1);
     let mut splits = vec![MemberSplit::default(); networks];

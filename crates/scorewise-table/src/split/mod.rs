@@ -44,7 +44,7 @@ use crate::target::Labels;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
-    /// At random, with the same share of each class in every set.
+    /// Rows are assigned at random, with the same share of each class in every set.
     #[default]
     Random,
     /// By time: the last rows are the test set, and the rows before the test set are the validation set. Rows are ordered by the given
@@ -72,8 +72,9 @@ pub struct SplitRows {
     pub validation: Vec<u32>,
     /// The rows to evaluate on.
     pub test: Vec<u32>,
-    /// The set of each row of the table, including rows without a label: 0 for training, 1 for validation, 2 for test, 3 for unused rows.
-    /// Lags do not reach from one set into another. [`NO_SET`] marks a row that belongs to no set; lags from any set may reach it.
+    /// The set of each row of the table, including rows without a label: 0 for training, 1 for validation, 2 for test, 3 for rows after the test
+    /// set (in folds by time). Lags do not reach from one set into another. [`NO_SET`] marks a row that belongs to no set; lags from any set may
+    /// reach it.
     pub set_of_row: Vec<u8>,
 }
 
@@ -119,7 +120,7 @@ impl Split {
         seed: u64,
     ) -> Result<(SplitRows, Vec<Note>)> {
         shares.check()?;
-        assert_eq!(labels.classes.len(), table.rows(), "one label for each row");
+        assert_eq!(labels.classes.len(), table.rows(), "there must be one label for each row");
         let (set_of_row, mut notes) = match self {
             Split::Random => (random::assign(labels, shares, seed), Vec::new()),
             Split::Time(column) => time::assign(table, labels, column.as_deref(), shares)?,
@@ -231,8 +232,8 @@ impl SplitShares {
     }
 }
 
-/// The number of rows in a share of all rows, rounded up so that a set is never a row too small. The tolerance of 1e-9 prevents rounding
-/// errors from adding a row.
+/// The number of rows that make up `share` of `rows` rows, rounded up so that a set is never a row too small. The relative tolerance of 1e-9
+/// prevents rounding errors from adding a row.
 fn rows_of(share: f64, rows: usize) -> usize {
     (share * rows as f64 - 1e-9 * rows as f64).ceil().max(0.0) as usize
 }

@@ -33,8 +33,8 @@ pub(super) struct TimeOrder<'a> {
 }
 
 impl<'a> TimeOrder<'a> {
-    /// Orders rows by the column `name`, or by the first column of dates if that is `None`. Rows keep the order of the file if the table has no
-    /// column of dates.
+    /// Orders rows by the column `name`, or by the first column of dates if `name` is `None`. If the table has no column of dates either, rows keep
+    /// the order of the file.
     pub fn new(table: &'a Table, name: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let column = match name {
             Some(name) => Some(names::column(table, "split", name)?),
@@ -75,7 +75,7 @@ impl<'a> TimeOrder<'a> {
         self.first_of_same_time(self.begin_of_last(end, labels, rows_of(share, labelled)), end)
     }
 
-    /// Where in `rows` the last `count` labelled rows before `end` begin.
+    /// The position in `rows` at which the last `count` labelled rows before `end` begin.
     pub fn begin_of_last(&self, end: usize, labels: &Labels, count: usize) -> usize {
         let (mut begin, mut remaining) = (end, count);
         while remaining > 0 && begin > 0 {
@@ -94,7 +94,7 @@ impl<'a> TimeOrder<'a> {
         }
     }
 
-    /// Moves the position `begin` back to the first row of the same time, unless that is the very first row.
+    /// Moves the position `begin` back to the first row of the same time, unless that is the first row of all.
     pub fn first_of_same_time(&self, begin: usize, end: usize) -> usize {
         let mut first = begin;
         while begin < end && first > 0 && self.is_same_time(self.rows[first - 1], self.rows[first]) {

@@ -86,7 +86,7 @@ impl ChunkReader for ByteSource {
     type T = BufReader<PositionedReader>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        // A buffer of 512 bytes is large enough for the header of a page.
+        // A buffer of 512 bytes is large enough for the header of most Parquet pages.
         Ok(BufReader::with_capacity(512, PositionedReader { source: self.clone(), position: start }))
     }
 

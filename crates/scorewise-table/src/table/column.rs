@@ -37,7 +37,7 @@ pub enum Values {
 pub struct Category {
     /// For each row, an index into `levels`; [`Category::MISSING`] for a missing value.
     pub codes: Vec<u32>,
-    /// The distinct strings, in order of first appearance.
+    /// The distinct strings. [`read`](super::read) lists them in order of first appearance.
     pub levels: Vec<String>,
 }
 

@@ -10,11 +10,11 @@
 //! neither the line nor the content of a cell that it rejects, which our error messages contain, and it creates arrays of strings where
 //! categories need codes.)
 //!
-//! # Recognised in text
+//! # Text files
 //!
 //! The reader recognises the delimiter (comma, semicolon, tab, pipe), a decimal comma, quotes, a UTF-8 byte order mark and the line ends of any
-//! system. Empty columns without a name at the right are left out. Spaces and tabs around cells are removed. A column without a name but with
-//! content is named by its position, for example `column 3`.
+//! system. Empty columns without a name at the right end of the table are left out. Spaces and tabs around cells are removed. A column without a
+//! name but with content is named by its position, for example `column 3`.
 //!
 //! # Rows
 //!
@@ -57,7 +57,7 @@
 //! | cells | are missing in columns of |
 //! |---|---|
 //! | empty, `?`, `NA`, `NaN` (any case), `NaT`, `<NA>`, `#N/A`, and the strings in [`Reading::missing`] | any type |
-//! | `-`, `--`, `.`, `na`, `n/a`, `n.a.`, `nat`, `null`, `none`, `nil` (any case), `\\N` | numbers, times, booleans; levels in columns of strings |
+//! | `-`, `--`, `.`, `na`, `n/a`, `n.a.`, `nat`, `null`, `none`, `nil` (any case), `\N` | numbers, times, booleans; levels in columns of strings |
 //!
 //! A column that contains only words from the second line of this table is a category. The same rules apply to strings in Parquet and Arrow
 //! files; columns of strings in these files are categories unless [`Reading::kinds`] sets another type.

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "the seed of a test")]
+    #[expect(clippy::disallowed_methods, reason = "a test uses a fixed seed")]
     fn random_numbers_are_parsed_as_by_the_standard_library() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         for _ in 0..200_000 {

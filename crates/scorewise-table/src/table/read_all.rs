@@ -94,7 +94,7 @@ fn joined_categories(first: Category, rest: impl Iterator<Item = Values>, rows: 
     Category { codes, levels: dictionary.into_levels() }
 }
 
-/// Joins the line numbers of all chunks. They are listed one by one only if they are not consecutive.
+/// Joins the line numbers of all chunks. The numbers are listed one by one only if they are not consecutive.
 fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
     let mut all = Lines::None;
     let mut rows = 0u64;

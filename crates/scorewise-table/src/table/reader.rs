@@ -20,7 +20,7 @@ pub struct Reader {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EmptyLines {
     pub(super) count: u64,
-    /// The number of the first empty line.
+    /// The line number of the first empty line, if `count` is not 0.
     pub(super) first: u64,
 }
 

@@ -32,18 +32,18 @@ pub struct Reading {
     pub writing: Option<TextConventions>,
 }
 
-/// How numbers and dates are written in a table, as far as a single cell does not show it: for example, which decimal mark is used. Returned
-/// by [`Reader::writing`](super::Reader::writing).
+/// How numbers and dates are written in a table, where a single cell may be ambiguous: for example, which decimal mark is used. Returned by
+/// [`Reader::writing`](super::Reader::writing).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TextConventions {
-    /// Whether numbers have a decimal comma; `None` if no number has decimals.
+    /// Whether numbers have a decimal comma; `None` if no number has a decimal mark or a thousands separator.
     pub decimal_comma: Option<bool>,
     /// Conventions of single columns, by the name of the column.
     pub columns: BTreeMap<String, ColumnConventions>,
 }
 
-/// How the cells of a column are written, as far as a single cell does not show it: for example, in which order day and month come.
+/// How the cells of a column are written, where a single cell may be ambiguous: for example, in which order day and month come.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ColumnConventions {
@@ -64,7 +64,7 @@ pub struct Field {
     pub kind: ColumnKind,
 }
 
-/// The strings and numbers that mean a missing value.
+/// The strings and numbers that the user listed as missing values, in addition to the default strings.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MissingMarkers {
     strings: Vec<Vec<u8>>,

@@ -13,7 +13,7 @@ use super::reading::{MissingMarkers, check_names};
 use super::{ChooseColumns, Column, ColumnKind, Field, Lines, Reading, Table};
 use crate::error::{Error, Location, Result};
 
-/// The number of values to decode at once: rows times columns.
+/// The approximate number of values to decode at once: rows times columns.
 const BATCH_VALUES: usize = 1 << 20;
 
 /// A column of a Parquet or Arrow file that is read.

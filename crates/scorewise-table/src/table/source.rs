@@ -116,7 +116,7 @@ impl BuiltIn {
 
 /// An opened source of a table, with the format that was recognised.
 enum OpenedSource {
-    /// Text, decompressed if necessary, and the number of the line on which it begins.
+    /// Text, decompressed if necessary, and the number of the line of the original file on which it begins.
     Text { text: Box<dyn Read + Send>, line: u64 },
     /// A Parquet file.
     Parquet(ByteSource),

@@ -6,8 +6,8 @@
 //! 2010-01-31T18:00   2010-01-31 18:00:05.250Z   31.01.2010 6:05   2010-01-31T18:00:05+01:00   1/31/2010 6:00 PM
 //! ```
 //!
-//! Names of months are English, written in full or as their first three letters. Eight digits are a date if the year is from 1900 to 2099.
-//! A time with an offset such as `+01:00` is converted to UTC; a time without an offset is not changed.
+//! Names of months are English, written in full or as their first three letters (or `Sept`). Eight digits are a date if the year is from 1900 to
+//! 2099. A time with an offset such as `+01:00` is converted to UTC; a time without an offset is not changed.
 
 use chrono::NaiveDate;
 

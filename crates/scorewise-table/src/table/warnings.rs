@@ -5,8 +5,8 @@ use super::{Category, ColumnKind, Reading, Table, Values, cell_excerpt, number};
 use crate::note::Note;
 use crate::setting::Setting;
 
-/// A column with fewer different values than this is not searched for outliers: it probably holds codes or grades, and the distance
-/// between two codes means nothing.
+/// If a column has fewer different values than this besides the candidate for an outlier, there is no warning: the column probably holds codes
+/// or grades, and the distance between two codes means nothing.
 const MIN_DISTINCT: usize = 10;
 /// The maximum number of columns that a note lists by name.
 const MAX_NAMED: usize = 3;
@@ -188,8 +188,8 @@ mod tests {
     #[test]
     fn columns_of_counts_or_codes_and_frequent_zeros_and_heavy_tails_have_no_outliers() {
         let counts = (0..1000u32).map(|i| f64::from((i * 7919 % 1000) / 100 % 7));
-        assert_eq!(repeated_outlier(&counts.collect::<Vec<_>>()), None, "counts");
-        assert_eq!(outlier_among(0.0, 900, (1..100).map(f64::from)), None, "zeros");
+        assert_eq!(repeated_outlier(&counts.collect::<Vec<_>>()), None, "a column of counts");
+        assert_eq!(outlier_among(0.0, 900, (1..100).map(f64::from)), None, "frequent zeros");
         let tail = |i: u32| (1000.0 / f64::from(i + 1)).powi(2);
         assert_eq!(repeated_outlier(&(0..1000).map(tail).collect::<Vec<_>>()), None, "a heavy tail");
         assert_eq!(
@@ -197,8 +197,12 @@ mod tests {
             None,
             "the only negative temperature is near the others"
         );
-        assert_eq!(outlier_among(500.0, 50, (0..1000).map(|i| [5.0, 10.0, 20.0, 50.0, 100.0][i % 5])), None, "doses");
-        assert_eq!(outlier_among(1.0, 50, (0..1000).map(|_| 0.0)), None, "yes and no");
+        assert_eq!(
+            outlier_among(500.0, 50, (0..1000).map(|i| [5.0, 10.0, 20.0, 50.0, 100.0][i % 5])),
+            None,
+            "a column of a few doses"
+        );
+        assert_eq!(outlier_among(1.0, 50, (0..1000).map(|_| 0.0)), None, "a column of 0 and 1");
         assert_eq!(outlier_among(-999.0, 2, (0..1000).map(f64::from)), None, "a value that occurs only twice");
         assert_eq!(
             outlier_among(50.0, 50, (0..1000).map(|i| f64::from(i) / 21.0)),

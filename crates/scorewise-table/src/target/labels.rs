@@ -16,7 +16,7 @@ pub struct Labels {
     pub classes: Vec<u32>,
     /// The names of the classes. With two classes, the second is the positive one.
     pub names: Vec<String>,
-    /// For a target with a lead: for every row, the later row that gives the label. `None` for a target without a lead.
+    /// For a target with a lead: for every row, the later row that gives the label, or [`NO_ROW`]. `None` for a target without a lead.
     pub ahead: Option<Vec<u32>>,
 }
 
@@ -121,7 +121,7 @@ impl Target {
         Ok((self.labels_with_lead(classified.classes, neighbours), classified.unmatched))
     }
 
-    /// Turns the class of the value in each row into labels: with a lead, the label of a row is the class of the row that is `lead` rows ahead.
+    /// Turns the class of the value in each row into labels: with a lead, the label of a row is the class of the row that comes `lead` steps later.
     fn labels_with_lead(&self, own: Vec<u32>, neighbours: &Neighbours) -> Labels {
         let ahead = (self.lead > 0).then(|| neighbours.ahead(self.lead));
         let classes = match &ahead {
@@ -247,7 +247,7 @@ impl Target {
                 let holds = match comparison {
                     super::ComparisonOperator::Equal => Some(equal),
                     super::ComparisonOperator::Unlike => Some(!equal),
-                    // The column holds strings, but this string may be a number.
+                    // `<` and `>` compare numbers. The column holds strings, but this string may be a number.
                     other => match (text.parse::<f64>(), operand) {
                         (Ok(x), ConditionValue::Number(operand)) => Some(other.holds(x, *operand)),
                         _ => None,

@@ -1,4 +1,4 @@
-//! The target of a prediction: a column of classes or a condition on a column, at the row itself or some rows ahead.
+//! The target of a prediction: a column of classes or a condition on a column, in the row itself or in a later row.
 //!
 //! ```
 //! use scorewise_table::groups::{Neighbours, RowOrder};
@@ -32,7 +32,8 @@ pub struct Target {
     pub column: String,
     /// How the values of the column become classes.
     pub rule: LabelRule,
-    /// How many rows ahead the predicted value lies, within the same group; 0 for the row itself.
+    /// How many steps after the row the predicted value lies, within the same group of rows; 0 for the row itself. A step is one row, or one time
+    /// step in a regular time series.
     pub lead: usize,
 }
 

@@ -218,7 +218,7 @@ fn class_index(text: &str, names: &[&str]) -> Option<usize> {
     names.iter().position(|name| *name == text).or_else(|| names.iter().position(same_number))
 }
 
-/// The different values of a column as classes, in order of first appearance. Missing values are not a class.
+/// The different values of a column as classes, not sorted. Missing values are not a class.
 fn class_counts(column: &Column) -> Vec<Class> {
     let grouped;
     let (codes, names): (&[u32], Vec<Option<&String>>) = match &column.values {

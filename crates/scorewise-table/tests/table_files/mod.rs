@@ -1,6 +1,6 @@
 //! Helpers for tests that read tables: temporary files, and access to the strings of a column.
 
-#![allow(dead_code, reason = "every test uses some of these items")]
+#![allow(dead_code, reason = "not every test file uses all of these helpers")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -130,7 +130,7 @@ impl<'a> ThriftReader<'a> {
                 (0..length).try_for_each(|_| self.skip(head & 15, depth + 1))
             }
             12 if depth < MAX_DEPTH => self.read_struct(depth + 1, 0, &mut |_, _, _| {}),
-            // Page headers do not contain maps.
+            // Maps are not supported, because the metadata of Parquet contains none.
             _ => Err(ThriftError::Invalid),
         }
     }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn integers_are_visited_with_their_field_ids() {
-        // { 1: 0, 2: 300, 5: { 1: -1, 2: 3 }, 6: "ab" }
+        // The bytes of the struct { 1: 0, 2: 300, 5: { 1: -1, 2: 3 }, 6: "ab" }, written as field id: value, and one more byte.
         let bytes = [0x15, 0, 0x15, 0xd8, 0x04, 0x3c, 0x15, 1, 0x15, 6, 0, 0x18, 2, b'a', b'b', 0, 99];
         let mut seen = Vec::new();
         let mut reader = ThriftReader::new(&bytes);

@@ -10,7 +10,7 @@ use crate::error::{Error, Location, Result};
 use crate::table::source::{check_encoding, unreadable_error};
 
 /// The size of a block in bytes: large enough to occupy a thread, small enough to keep several blocks in memory. It does not depend on the
-/// number of threads, so that the chunks of a table do not depend on it either.
+/// number of threads, so that the chunks of a table are always the same.
 const BLOCK_BYTES: usize = 2 << 20;
 /// A block is made large enough for at least this many rows, even if rows are very long.
 const MIN_ROWS: usize = 16;
@@ -158,7 +158,8 @@ fn end_of_rows(text: &[u8], delimiter: u8, line_end: u8) -> usize {
         .map_or(0, |last| memchr::memchr(line_end, &text[last..]).map_or(text.len(), |end| last + end + 1))
 }
 
-/// The position after the last complete record (`None` if there is none), and the position of a quote that is not closed (`None` if all are).
+/// The position after the last complete record (`None` if there is none), and the position of a quote that is not closed (`None` if all quotes
+/// are closed).
 fn last_record_end(text: &[u8], delimiter: u8, line_end: u8) -> (Option<usize>, Option<usize>) {
     let last_line_end = |text: &[u8]| memchr::memrchr(line_end, text).map(|at| at + 1);
     let mut end = None;

@@ -14,7 +14,7 @@ pub(super) fn recognise_delimiter(text: &[u8], is_whole: bool, line_end: u8, dec
         text
     } else {
         let text = &text[..text.len().min(SAMPLE_BYTES)];
-        // The last line may be incomplete.
+        // The last line may be incomplete, so it is left out.
         &text[..memchr::memrchr(line_end, text).map_or(text.len(), |at| at + 1)]
     };
     let mut best: Option<(u8, (f64, usize))> = None;

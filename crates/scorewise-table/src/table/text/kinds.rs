@@ -15,7 +15,7 @@ const NO_SIGN: usize = SIGNS.len();
 /// Counts how many cells of a column look like numbers, dates, booleans and so on, in the sample of the first rows.
 #[derive(Clone, Default)]
 pub(super) struct Tally {
-    /// Number of cells that are neither empty nor a marker of a missing value, such as `NA`.
+    /// Number of cells that have a value: they are neither empty, nor a marker of a missing value such as `NA`, nor a word such as `None`.
     pub(super) present: u64,
     /// Number of cells that are not empty, including markers of a missing value.
     pub(super) nonempty: u64,
@@ -43,8 +43,8 @@ pub(super) struct Tally {
     rare: Option<Box<RareCounts>>,
 }
 
-/// Counts how many numbers show which decimal mark the file uses. `1.5` shows a decimal point; `1,234` does not show it, since it may mean
-/// 1.234 or 1234.
+/// Counts how many numbers show which decimal mark the file uses. `1.5` shows a decimal point; `1,234` does not show the decimal mark, since it may
+/// mean 1.234 or 1234.
 #[derive(Clone, Copy, Default)]
 pub(super) struct DecimalMarks {
     /// Count of numbers that only make sense with a decimal point.
@@ -78,9 +78,10 @@ struct RareCounts {
     ambiguous: u64,
     /// The first date whose meaning depends on the order of day and month.
     ambiguous_date: String,
-    /// Number of cells that are numbers with thousands separators or a sign, by decimal mark (point, comma) and by index of the sign in [`SIGNS`].
+    /// Number of cells that are numbers with thousands separators or a per cent or currency sign, by decimal mark (point, comma) and by index of
+    /// the sign in [`SIGNS`].
     numbers: [[u64; NO_SIGN + 1]; 2],
-    /// The first cell with each sign of [`SIGNS`].
+    /// For each sign of [`SIGNS`], the first cell that has it.
     signed: [String; NO_SIGN],
     /// Number of cells that are numbers with thousands separators, by decimal mark (point, comma).
     grouped: [u64; 2],
@@ -438,14 +439,14 @@ impl DecimalMarks {
         sum
     }
 
-    /// Whether any number has a decimal mark or a separator.
+    /// Whether any number has a decimal mark or a thousands separator.
     pub(super) fn has_decimal_marks(&self) -> bool {
         self.point + self.comma + self.either_point + self.either_comma > 0
     }
 
     /// Whether numbers have a decimal comma. This is so if the numbers that only make sense with a decimal comma outnumber those that only make
-    /// sense with a decimal point. If the counts are equal, the table is read like the `earlier` table. Without an earlier table, `1,234` is
-    /// read as 1.234 only in files separated by semicolons, which are common in countries with decimal commas.
+    /// sense with a decimal point. If the counts are equal, the decimal mark is that of the `earlier` table, such as the training table. Without an
+    /// earlier table, `1,234` is read as 1.234 only in files separated by semicolons, which are common in countries with decimal commas.
     pub(super) fn decimal_comma(&self, earlier: Option<bool>, delimiter: u8) -> bool {
         if self.comma != self.point {
             return self.comma > self.point;

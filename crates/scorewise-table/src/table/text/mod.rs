@@ -23,7 +23,7 @@ use super::{ChooseColumns, ColumnKind, Field, Reading, cell_excerpt};
 use crate::error::{Error, Location, Result};
 use crate::setting::{Setting, alternative_hints};
 
-/// The number of blocks from which the types of columns are recognised: 2 blocks of 2 MiB.
+/// The number of blocks at the beginning of the file from which the types of columns are recognised: 2 blocks of 2 MiB each.
 const SAMPLE_BLOCKS: usize = 2;
 /// The maximum number of columns of a text table. If there seem to be more, the delimiter is wrong or the file is damaged.
 const MAX_COLUMNS: usize = 100_000;
@@ -233,8 +233,8 @@ impl HeaderRecord {
 }
 
 impl TextColumn {
-    /// Decides how a column is read: by the user's settings; if these do not decide, by the cells of the column; otherwise as in the earlier
-    /// table.
+    /// Decides how a column is read: by the user's settings; if these do not decide, by the cells of the column; otherwise by the conventions of
+    /// an earlier table, such as the training table ([`Reading::writing`]).
     fn new(index: usize, name: &str, tally: &Tally, comma: bool, reading: &Reading) -> Self {
         let forced = reading.kinds.get(name).copied();
         let kind = forced.unwrap_or_else(|| tally.kind(comma));
@@ -244,8 +244,8 @@ impl TextColumn {
         let order =
             reading.month_first.map(order).or_else(|| tally.date_order()).or_else(|| style?.month_first.map(order));
         let sign = match earlier_table {
-            // Only the sign of the earlier table is accepted. If that table had no sign, numbers with a sign may mean something else: 3.1%
-            // in this table may be the same as 0.031 in the earlier one.
+            // Only the sign of the earlier table, such as the training table, is accepted. If that table had no sign, numbers with a sign may
+            // mean something else: 3.1% in this table may be the same as 0.031 in the earlier one.
             Some(_) if forced.is_some() => style.and_then(|style| style.sign),
             _ => tally.sign(comma),
         };
@@ -255,7 +255,7 @@ impl TextColumn {
         TextColumn { index, name, kind, is_forced: forced.is_some(), order, sign, is_clock }
     }
 
-    /// How the cells of the column are written, as far as a single cell does not show it: for example, in which order day and month come.
+    /// How the cells of the column are written, where a single cell may be ambiguous: for example, in which order day and month come.
     fn conventions(&self, tally: &Tally) -> ColumnConventions {
         let month_first = tally.depends_on_date_order().then_some(self.order == DateOrder::MonthFirst);
         match self.kind {

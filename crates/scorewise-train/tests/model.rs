@@ -291,7 +291,7 @@ fn binned_inputs_are_checked_against_the_networks() {
         ("/encoder/inputs/1/levels", json!(["calm", "calm"]), "input `state`"),
         ("/members/1/positions", json!([5, 4]), "the tensor `member.1."),
         ("/members/1/positions", json!([5, 0]), "a network needs"),
-        ("/members/1/positions", json!([5]), "2 inputs have 1 numbers of positions"),
+        ("/members/1/positions", json!([5]), "it has 2 inputs, but numbers of positions for 1"),
         ("/members/1/positions", json!([]), "the tensor `member.1."),
     ] {
         let changed = edited(&bytes, |text, _| *text.pointer_mut(pointer).unwrap() = value.clone());

@@ -1,12 +1,13 @@
-//! Measures the time of one epoch of the two networks of Marchetti et al. (2022) for several batch sizes, and compares it with the peak rate of
-//! fused multiply-adds of this core.
+//! Measures the time of one epoch of three networks, two of them those of Marchetti et al. (2022), for several batch sizes, and compares it with the
+//! peak rate of fused multiply-adds of this core. Then it compares a look-up layer on binned inputs with a dense layer on piecewise-linear inputs.
 //!
 //! An epoch is a shuffle (if there is more than one batch), all steps (forward, loss, backward, Adam) and the loss of the validation rows. The
 //! data have the sizes of the experiments but random values, because the time does not depend on the values.
 //!
 //! On a shared machine another thread may run on the same physical core. Then only three of six instructions per cycle are left for this
-//! benchmark. That is enough for a loop of multiply-adds alone, but not for kernels that also load their operands. Such rounds are detected with
-//! a loop that has a `nop` after each multiply-add. The report covers all rounds, and separately the rounds without another thread on the core.
+//! benchmark. That is enough for a loop of multiply-adds alone, but not for kernels that also load their operands. Rounds in which another thread
+//! runs on the core are detected with a loop that has a `nop` after each multiply-add. The report covers all rounds, and separately the rounds
+//! without another thread on the core.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -58,8 +59,8 @@ fn main() {
     }
 }
 
-/// Compares an epoch of the network 64-32 on binned columns, through a look-up layer, with an epoch of the same network on the same columns as
-/// a dense matrix of piecewise-linear inputs. Both run the real training loop with the same settings, alternating.
+/// Compares an epoch of a network with 64 and 32 hidden units on binned columns, which a look-up layer reads, with an epoch of such a network on the
+/// same columns as a dense matrix of piecewise-linear inputs. Both run the real training loop with the same settings, in turn.
 fn compare_first_layers(batch: usize) {
     const COLUMNS: usize = 14;
     const BINS: usize = 48;
@@ -96,7 +97,7 @@ fn compare_first_layers(batch: usize) {
             ControlFlow::Continue(())
         };
         fit(&settings, &objective, 1, &sample, 1, watch).expect("training");
-        // The first epoch includes the initialisation.
+        // The first epoch is left out, because its time includes the initialisation.
         (times[times.len() - 1] - times[1]).as_secs_f64() / (times.len() - 2) as f64
     };
     let mut rounds: Vec<[f64; 2]> =

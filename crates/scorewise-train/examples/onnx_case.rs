@@ -14,6 +14,7 @@ use scorewise_train::model::{Model, Predictor};
 use scorewise_train::{Location, Matrix, onnx};
 use serde_json::json;
 
+/// Number of random rows that are predicted with each test model.
 const ROWS: usize = 2000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -46,8 +46,8 @@ impl Ensemble {
         Ok(Ensemble { members })
     }
 
-    /// The ensemble of the fits that learnt something, or of all fits if none did. A member that learnt nothing predicts a constant, and would
-    /// pull the mean of every row toward it.
+    /// Creates an ensemble from the fits that learnt something ([`Fit::success`]), or from all fits if none did. The predictions of a member that
+    /// learnt nothing would distort the mean probability of every row.
     pub fn of_fits(fits: &[Fit]) -> Result<Self> {
         Ensemble::new(fits_to_use(fits).map(|(_, fit)| fit.member.clone()).collect())
     }
@@ -67,7 +67,8 @@ impl Ensemble {
     /// Mean probabilities of the given rows of a matrix, in the order of `rows`. With two classes there is one number for each row, the
     /// probability of the positive class; with more classes there is one number for each row and class, row by row.
     ///
-    /// Runs on the threads of the current rayon pool. Every row is computed by itself, so the number of threads does not change the result.
+    /// Runs on the threads of the current rayon pool. Every row is computed independently of the other rows, so the number of threads does not
+    /// change the result.
     ///
     /// # Panics
     /// If the number of columns of the matrix differs from the number of inputs of the members, or if the matrix lacks one of the rows.
@@ -77,7 +78,7 @@ impl Ensemble {
     }
 }
 
-/// The fits that become members, with their indices: those that learnt something, or all fits if none did.
+/// The fits that become members of the ensemble, with their indices in `fits`: the fits that learnt something, or all fits if none did.
 fn fits_to_use(fits: &[Fit]) -> impl Iterator<Item = (usize, &Fit)> {
     let some_succeeded = fits.iter().any(|fit| fit.success);
     fits.iter().enumerate().filter(move |(_, fit)| fit.success || !some_succeeded)
@@ -114,8 +115,8 @@ pub fn held_out_probabilities(fits: &[Fit], samples: &[Sample<'_>]) -> (Vec<u32>
     (rows, means)
 }
 
-/// Mean of the probabilities that the members predict for each row. All members must have the same number of outputs. The order of the
-/// result is that of [`Ensemble::probabilities`].
+/// Mean of the probabilities that the members predict for each row, in the same order as the result of [`Ensemble::probabilities`]. All members
+/// must have the same number of outputs.
 pub(crate) fn mean_probabilities(members: &[Member], matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
     let Some(outputs) = members.first().map(Member::outputs) else { return Vec::new() };
     let mut means = vec![0.0; rows.len() * outputs];
@@ -134,8 +135,8 @@ pub(crate) fn mean_probabilities(members: &[Member], matrix: &Matrix, rows: &[u3
     means
 }
 
-/// Adds the probabilities of each row to `sums`: the sigmoid of its logit if it has one logit, else the softmax of its logits.
-/// `row_probabilities` is scratch space for one row.
+/// Adds the probabilities of each row to `sums`: the sigmoid of the logit if a row has one logit, else the softmax of its logits.
+/// `row_probabilities` is scratch space for the probabilities of one row.
 fn add_probabilities(logits: &[f32], row_probabilities: &mut [f64], sums: &mut [f64]) {
     if let [_] = row_probabilities {
         sums.iter_mut().zip(logits).for_each(|(sum, logit)| *sum += Probability::from_logit(f64::from(*logit)).p);

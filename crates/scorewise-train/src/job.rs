@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::fit::{Objective, Sample};
 use crate::learner::Learner;
 
-/// Encoded rows with their labels, and the divisions of these rows into training and validation rows.
+/// Encoded rows with their labels, and the splits of these rows into training and validation rows.
 #[derive(Clone, Debug)]
 pub struct Dataset {
     /// The features. Cloning the matrix does not copy them.
     pub matrix: Matrix,
-    /// The positions of each column if the columns of the matrix are binned; `None` if the matrix holds numbers to multiply by weights.
+    /// For binned inputs, the positions (knots and levels) that each column of the matrix can have; `None` for dense inputs, which are numbers that
+    /// a network multiplies by its weights.
     pub binned: Option<Arc<[BinnedColumn]>>,
     /// The class of each row, counted from 0. With two classes, 1 is the positive class.
     pub labels: Arc<[u32]>,
@@ -22,7 +23,7 @@ pub struct Dataset {
     pub classes: usize,
     /// One sample weight for each row; `None` if all rows have the same weight.
     pub weights: Option<Arc<[f32]>>,
-    /// Divisions into training and validation rows. [`Job::split`] is an index into this list.
+    /// Splits of the rows into training and validation rows. [`Job::split`] is an index into this list.
     pub splits: Vec<RowSplit>,
 }
 
@@ -35,7 +36,7 @@ pub struct RowSplit {
     pub validation: Vec<u32>,
 }
 
-/// One training run. Its result depends only on these fields and on its data set, so jobs can run in any order and on any machine.
+/// One training run as data. Its result depends only on the fields of the job and on its data set, so jobs can run in any order and on any machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// Index of the data set to train on.

@@ -1,5 +1,5 @@
-//! Learners, and the members of an ensemble that they fit. To add a new type of model, add a variant to [`Learner`] and to [`Member`]:
-//! ensembles, the model file, ONNX export, prediction, reports and Python use only what is defined here.
+//! Learners (types of models with their settings) and the members of an ensemble that they fit. To add a new type of model, add a variant to
+//! [`Learner`] and to [`Member`]: ensembles, the model file, ONNX export, prediction, reports and Python use only what is defined here.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -16,14 +16,14 @@ use crate::onnx::GraphBuilder;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "learner", rename_all = "lowercase")]
 pub enum Learner {
-    /// A dense neural network.
+    /// A neural network.
     Network(NetworkSettings),
 }
 
 /// A fitted model, which maps rows of features to logits, as a member of an ensemble. An ensemble has one or more members.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Member {
-    /// A dense neural network.
+    /// A neural network.
     Network(Network),
 }
 
@@ -31,11 +31,11 @@ pub enum Member {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "learner", rename_all = "lowercase", deny_unknown_fields)]
 pub enum MemberDescription {
-    /// A dense neural network.
+    /// A neural network.
     Network {
         /// The number of inputs, the number of units of each hidden layer, and the number of outputs.
         widths: Vec<usize>,
-        /// The number of positions of each input if the first layer is a look-up layer; empty if it is dense.
+        /// The number of positions (knots and levels) of each binned input, if the first layer is a look-up layer; empty if the first layer is dense.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         positions: Vec<usize>,
     },
@@ -53,7 +53,8 @@ pub struct NamedTensor {
 }
 
 impl Learner {
-    /// Trains one member. After every epoch, `watch` receives the number of the epoch within its phase and the losses; it may stop the training run.
+    /// Trains one member. After every epoch, `watch` receives the number of the epoch within its phase (warm-up or main phase) and the losses of the
+    /// epoch. If `watch` returns `Break`, the training run stops.
     pub(crate) fn fit(
         &self,
         objective: &Objective,
@@ -67,7 +68,7 @@ impl Learner {
         }
     }
 
-    /// The settings of a network; `None` for another learner.
+    /// The settings of the network; `None` if the learner is not a network.
     #[must_use]
     pub fn network(&self) -> Option<&NetworkSettings> {
         match self {
@@ -75,7 +76,7 @@ impl Learner {
         }
     }
 
-    /// Mutable access to the settings of a network; `None` for another learner.
+    /// Mutable access to the settings of the network; `None` if the learner is not a network.
     pub fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
         match self {
             Learner::Network(settings) => Some(settings),
@@ -89,7 +90,8 @@ impl Learner {
         }
     }
 
-    /// Maximum number of epochs of one training run, for progress bars.
+    /// Number of epochs of one training run that does not stop early, for progress bars. With a warm start there are two phases of equally many
+    /// epochs.
     #[must_use]
     pub fn max_epochs(&self) -> usize {
         match self {
@@ -109,7 +111,7 @@ impl Member {
         }
     }
 
-    /// Number of positions of each input; empty if the inputs are not binned.
+    /// Number of positions (knots and levels) of each binned input; empty if the inputs are not binned.
     #[must_use]
     pub fn positions(&self) -> &[usize] {
         match self {
@@ -125,7 +127,7 @@ impl Member {
         }
     }
 
-    /// Number of units of each hidden layer of a network; `None` for another learner.
+    /// Number of units of each hidden layer of the network; `None` if the member is not a network.
     #[must_use]
     pub fn hidden_widths(&self) -> Option<&[usize]> {
         match self {
@@ -287,7 +289,9 @@ fn shape(widths: &[usize], positions: &[usize]) -> std::result::Result<NetworkSh
         [inputs, hidden @ .., outputs] if positions.len() == *inputs => {
             NetworkShape::look_up(positions.to_vec(), hidden, *outputs)
         }
-        [_, _, ..] => return Err(format!("{} inputs have {} numbers of positions", widths[0], positions.len())),
+        [_, _, ..] => {
+            return Err(format!("it has {} inputs, but numbers of positions for {}", widths[0], positions.len()));
+        }
         _ => None,
     };
     shape.ok_or_else(|| "a network needs at least two widths, and none may be 0".into())

@@ -28,7 +28,7 @@
 //! | [`job`] | encoded rows, and a flat list of training jobs |
 //! | [`learner`] | the model types that can be trained, and the fitted members of an ensemble |
 //! | [`mod@fit`] | losses, and when a training run stops or restarts |
-//! | [`network`] | dense networks: settings, training loop, engine |
+//! | [`network`] | neural networks: settings, training loop, and the engine that computes logits and gradients |
 //! | [`backend`] | the hardware on which training jobs run |
 //! | [`ensemble`] | the mean of the probabilities that the members of an ensemble predict |
 //! | [`model`], [`onnx`] | the model file, and its export to ONNX |

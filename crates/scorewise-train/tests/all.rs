@@ -1,6 +1,6 @@
 //! All integration tests of this crate in one binary: linking one binary takes a fraction of the time of linking one for each file.
 
-#![allow(clippy::unwrap_used)] // a panic fails the test
+#![allow(clippy::unwrap_used)] // Tests may call `unwrap`, because a panic fails the test.
 
 mod models;
 mod patterns;

@@ -1,6 +1,6 @@
 //! Compares the engine with a straightforward f64 implementation, for every instruction set that this machine supports.
 
-#![allow(clippy::unwrap_used)] // A panic fails the test.
+#![allow(clippy::unwrap_used)] // Tests may call `unwrap`, because a panic fails the test.
 
 use scorewise::{CrossEntropy, ExactLoss, InstructionSet, Logits, Loss, Prior, Rows, Score, ScoreLoss};
 use scorewise_train::Matrix;
@@ -36,7 +36,7 @@ fn reference_outputs(widths: &[usize], parameters: &[f64], input: &[f64]) -> Vec
 struct EngineCase {
     network: Network,
     matrix: Matrix,
-    /// The widths of the dense layers that compute the same: a look-up layer has one input for each position.
+    /// The widths of a network of dense layers that computes the same: a look-up layer is replaced by a dense layer with one input for each position.
     widths: Vec<usize>,
     inputs: Vec<f64>,
     labels: Vec<bool>,
@@ -52,7 +52,7 @@ fn case(hidden: &[usize], inputs: usize, rows: usize, seed: u64) -> EngineCase {
     }
     let values: Vec<f32> = (0..rows * inputs).map(|_| random.next() as f32).collect();
     let labels: Vec<bool> = (0..rows).map(|row| values[row * inputs] + 0.5 * random.next() as f32 > 0.3).collect();
-    // The rows of the batch are not in order and not complete, as in a shuffled batch.
+    // The batch has its rows in another order than the matrix and lacks some of them, like a shuffled batch.
     let order: Vec<u32> = (0..rows as u32).rev().filter(|row| row % 7 != 3).collect();
     let matrix = Matrix::new(inputs, &values).unwrap();
     let inputs =
@@ -279,7 +279,7 @@ fn logits_and_gradient(engine: &mut Engine, case: &LargeCase) -> (Vec<f32>, Vec<
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bits() {
+fn logits_and_gradient_have_the_same_bits_for_any_number_of_threads() {
     for (hidden, inputs, outputs, rows) in large_shapes() {
         let case = large_case(&hidden, inputs, outputs, rows);
         for instructions in InstructionSet::supported() {
@@ -321,7 +321,7 @@ fn gradient_of_a_large_batch_is_the_sum_over_small_batches() {
 }
 
 #[test]
-fn activations_that_are_not_stored_are_computed_again() {
+fn the_gradient_is_correct_if_activations_are_computed_again_instead_of_stored() {
     // The 700 · 33 000 activations of the whole batch are too many to be stored, but those of half of the rows are stored.
     let case = large_case(&[700], 3, 1, 33_000);
     let mut engine = Engine::new(case.network.shape()).with_threads(2);
@@ -380,7 +380,7 @@ fn trained_parameters(engine: &mut Engine, adam: &mut Adam, case: &LargeCase, ba
 }
 
 #[test]
-fn training_is_bit_identical_for_any_number_of_threads() {
+fn training_gives_the_same_bits_for_any_number_of_threads() {
     let case = large_case(&[50, 20, 5], 48, 1, 20_000);
     for batch in [4096, 20_000] {
         let train = |threads: usize| {

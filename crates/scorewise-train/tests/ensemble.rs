@@ -1,6 +1,6 @@
 //! Tests of ensembles: members have different seeds, their probabilities are averaged, and any number of threads gives the same bits.
 
-#![allow(clippy::unwrap_used)] // A panic fails the test.
+#![allow(clippy::unwrap_used)] // Tests may call `unwrap`, because a panic fails the test.
 
 use std::ops::ControlFlow;
 
@@ -47,7 +47,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bits() {
+fn an_ensemble_has_the_same_bits_for_any_number_of_threads() {
     let warm_start = Some(WarmStart { epochs: Some(3), ..WarmStart::default() });
     let simplex = Objective::Simplex(SimplexLoss::new("mcc".parse().unwrap()));
     for (data, outputs, objective) in
@@ -99,7 +99,7 @@ fn probabilities_are_the_mean_of_the_members() {
 }
 
 #[test]
-fn the_best_threshold_of_an_ensemble_works_on_unseen_rows() {
+fn the_best_threshold_on_validation_rows_gives_a_high_score_on_unseen_rows() {
     let data = disc(2400);
     let (known, unseen): (Vec<u32>, Vec<u32>) = data.all_rows().into_iter().partition(|row| *row < 1600);
     let (training, validation): (Vec<u32>, Vec<u32>) = known.iter().partition(|row| *row % 3 != 0);

@@ -1,6 +1,6 @@
 //! Tests of training: a network learns, training stops and restarts when it should, and the same seed gives the same result.
 
-#![allow(clippy::unwrap_used)] // A panic fails the test.
+#![allow(clippy::unwrap_used)] // Tests may call `unwrap`, because a panic fails the test.
 
 use std::ops::ControlFlow;
 
@@ -51,7 +51,7 @@ fn accuracy(fit: &Fit, data: &TestData) -> f64 {
 }
 
 #[test]
-fn score_oriented_training_moves_the_best_threshold_to_the_prior() {
+fn score_oriented_training_moves_the_best_threshold_to_the_centre_of_the_prior() {
     let data = disc(3000);
     let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.5,0.1"));
     (settings.epochs, settings.patience, settings.batch, settings.learning_rate) =
@@ -137,7 +137,7 @@ fn gradient_descent_with_momentum_learns() {
 }
 
 #[test]
-fn a_weight_of_two_equals_a_repeated_row() {
+fn a_row_of_weight_two_has_the_same_effect_as_a_repeated_row() {
     let mut data = disc(300);
     let rows_of_weight_two: Vec<u32> = data.all_rows().into_iter().filter(|row| row % 5 == 0).collect();
     data.weights = Some((0..300).map(|row| if row % 5 == 0 { 2.0 } else { 1.0 }).collect());
@@ -203,7 +203,7 @@ fn the_setting_cure_uses_a_warm_start_if_first_predictions_cannot_lie_in_all_sup
 }
 
 #[test]
-fn softmax_with_two_classes_agrees_with_one_logit() {
+fn softmax_with_two_logits_learns_as_well_as_sigmoid_with_one_logit() {
     let data = disc(1500);
     let train = |objective: Objective| {
         let mut settings = TrainingSetup::new(objective);
@@ -217,7 +217,7 @@ fn softmax_with_two_classes_agrees_with_one_logit() {
 }
 
 #[test]
-fn a_warm_start_learns_a_ring_that_the_score_loss_alone_does_not() {
+fn a_warm_start_learns_a_ring_that_the_score_loss_alone_does_not_learn() {
     let data = ring(4000);
     let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.5,0.1"));
     (settings.epochs, settings.patience, settings.learning_rate) = (200, 30, 5e-3);
@@ -252,7 +252,7 @@ fn a_warm_start_moves_the_best_threshold_to_the_mean_of_the_prior() {
 }
 
 #[test]
-fn a_steady_warm_start_moves_the_bias_to_the_lowest_loss() {
+fn the_setting_steady_moves_the_output_bias_to_the_value_with_the_lowest_loss() {
     let data = disc(1200);
     let loss = ScoreLoss::new(Score::parse("csi").unwrap(), "cosine:0.4,0.2".parse().unwrap());
     let mut settings = TrainingSetup::new(Loss::Score(loss.clone()));
@@ -342,7 +342,7 @@ fn a_watcher_can_stop_the_training_and_the_best_weights_are_kept() {
 }
 
 #[test]
-fn parallel_jobs_give_the_same_bits_as_single_jobs() {
+fn jobs_that_run_in_parallel_give_the_same_bits_as_single_jobs() {
     let datasets = [disc(400).dataset(), blobs(400).dataset()];
     let mut jobs = Vec::new();
     for seed in 0..3 {
@@ -369,7 +369,7 @@ fn parallel_jobs_give_the_same_bits_as_single_jobs() {
 }
 
 #[test]
-fn invalid_settings_are_refused_with_their_names() {
+fn the_error_for_an_invalid_setting_names_the_setting() {
     let objective: Objective = score_loss("f1", "uniform").into();
     let valid = NetworkSettings::default();
     let refused = |settings: NetworkSettings| settings.check(&objective).unwrap_err().to_string();

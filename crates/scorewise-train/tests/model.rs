@@ -1,6 +1,6 @@
 //! Tests of model files: written models are read back unchanged, and damaged files and files that are not models give clear errors.
 
-// Helpers may panic like the tests themselves: a panic fails the test.
+// Tests and their helpers may call `unwrap`, because a panic fails the test.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -188,7 +188,7 @@ fn a_truncated_file_is_reported_as_truncated() {
 }
 
 #[test]
-fn one_flipped_bit_anywhere_is_an_error() {
+fn a_file_with_one_flipped_bit_anywhere_is_refused() {
     let original = crate::models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
     for byte in 0..original.len() {
         for bit in 0..8 {
@@ -265,7 +265,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
 }
 
 #[test]
-fn a_file_of_format_2_loads_and_predicts_the_same() {
+fn a_file_of_format_2_loads_and_gives_the_predictions_of_the_program_that_wrote_it() {
     let model = Model::from_bytes("m.scorewise", include_bytes!("data/format-2.scorewise")).unwrap();
     let colours = Category { codes: vec![0, 1, 0], levels: vec!["red".into(), "blue".into()] };
     let columns = vec![
@@ -274,7 +274,7 @@ fn a_file_of_format_2_loads_and_predicts_the_same() {
     ];
     let matrix = model.encoder.encode(&Table { columns, ..Table::default() }).unwrap().matrix;
     let probabilities = Predictor::new(&model).probabilities(&matrix, |_| Location::default()).unwrap();
-    // Printed by the program that wrote the file.
+    // These probabilities were printed by the program that wrote the file.
     assert_eq!(probabilities, [0.7640469226466888, 0.37032562796135765, 0.4021134463084828]);
 }
 
@@ -291,7 +291,7 @@ fn binned_inputs_are_checked_against_the_networks() {
         ("/encoder/inputs/1/levels", json!(["calm", "calm"]), "input `state`"),
         ("/members/1/positions", json!([5, 4]), "the tensor `member.1."),
         ("/members/1/positions", json!([5, 0]), "a network needs"),
-        ("/members/1/positions", json!([5]), "2 inputs have 1 numbers of positions"),
+        ("/members/1/positions", json!([5]), "it has 2 inputs, but numbers of positions for 1"),
         ("/members/1/positions", json!([]), "the tensor `member.1."),
     ] {
         let changed = edited(&bytes, |text, _| *text.pointer_mut(pointer).unwrap() = value.clone());
@@ -301,7 +301,7 @@ fn binned_inputs_are_checked_against_the_networks() {
 }
 
 #[test]
-fn a_newer_format_asks_for_an_update() {
+fn the_error_for_a_file_of_a_newer_format_asks_for_an_update() {
     let refused = error_after_editing(|text| *text = json!({"format": 7, "rest": "of another shape"}));
     let expected =
         "m.scorewise: has format 7, but this version of scorewise reads formats up to 3\nhint: update scorewise";
@@ -432,7 +432,7 @@ fn write(path: &Path, bytes: &[u8]) -> scorewise_train::Result<()> {
     Outputs::new().write(path, OutputKind::Model, bytes)
 }
 
-/// The bytes of the file of a model with this threshold.
+/// The bytes of a model file whose model has this threshold.
 fn bytes(threshold: f64) -> Vec<u8> {
     crate::models::binary(12, &[4], 2, threshold).to_bytes().unwrap()
 }
@@ -502,7 +502,7 @@ fn symbolic_links_and_permissions_are_preserved() {
 #[test]
 fn a_probability_is_the_mean_over_the_members() {
     let model = crate::models::binary(12, &[4], 3, 0.3);
-    let (_, matrix) = crate::models::rows(12, 5000, 1); // These rows are predicted in more than one chunk.
+    let (_, matrix) = crate::models::rows(12, 5000, 1); // So many rows are predicted in several blocks.
     let place = |_| Location::file("t.csv");
     let mean = Predictor::new(&model).probabilities(&matrix, place).unwrap();
     let by_member: Vec<Vec<f64>> = model
@@ -520,7 +520,7 @@ fn a_probability_is_the_mean_over_the_members() {
 }
 
 #[test]
-fn probabilities_of_classes_sum_to_one_and_follow_the_logits() {
+fn probabilities_of_classes_sum_to_one_and_are_the_softmax_of_the_logits() {
     let model = crate::models::classes(9, &[], 4, 1, Decision::Greatest);
     let (values, matrix) = crate::models::rows(9, 50, 2);
     let predictor = Predictor::new(&model);
@@ -541,7 +541,7 @@ fn probabilities_of_classes_sum_to_one_and_follow_the_logits() {
 }
 
 #[test]
-fn a_row_that_overflows_f32_is_named() {
+fn the_error_names_the_row_whose_prediction_overflows_f32() {
     let mut model = crate::models::binary(1, &[3], 1, 0.5);
     let mut layers = crate::models::network_of(&model.members[0]).to_layers();
     layers[0].weights.fill(1e30);

@@ -2,7 +2,7 @@
 //! If the checksum was corrected, as an attacker would do, the file loads or gives a clear error. No file causes a panic or takes more memory than
 //! `docs/model-file.md` states.
 
-// Helpers may panic like the tests themselves: a panic fails the test.
+// Tests and their helpers may call `unwrap`, because a panic fails the test.
 #![allow(clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 /// The documented peak memory is this number times the file size plus [`CONSTANT_BYTES`].
 const BYTES_PER_FILE_BYTE: usize = 160;
+/// The part of the documented peak memory that does not depend on the file size, in bytes.
 const CONSTANT_BYTES: usize = 64 << 10;
 
 /// An allocator that counts the bytes that the current thread has allocated. While a list grows, its old and its new memory are both counted,
@@ -290,7 +291,7 @@ fn replace_random_value(tree: &mut Value, random: &mut MutationRandom) {
 }
 
 #[test]
-fn memory_stays_bounded_for_files_that_expand_the_most() {
+fn memory_stays_within_the_documented_limit_for_json_that_expands_the_most() {
     // JSON values that take far more memory than their text in the file.
     let nested = format!("{}0{},", "[".repeat(100), "]".repeat(100));
     let lists = ["[],", "{\"\":0},", "0,", "\"\",", "[0],", nested.as_str()];

@@ -1,4 +1,4 @@
-//! A model file contains everything that is needed to train the same model again.
+//! Tests that a model file contains all settings that are needed to train the same model again.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
 //! Tests of the experiments of Marchetti et al. (2022): rows, event rates and features are the published ones, results depend only on the seed,
 //! and no finished result is lost if a run is interrupted.
 
-#![allow(clippy::unwrap_used)] // A panic fails the test.
+#![allow(clippy::unwrap_used)] // Tests may call `unwrap`, because a panic fails the test.
 
 use std::fs;
 use std::path::PathBuf;

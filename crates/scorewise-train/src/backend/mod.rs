@@ -15,8 +15,8 @@ use crate::job::{Dataset, Job};
 pub trait Backend: Sync {
     /// Trains all jobs and returns their results in the order of the jobs.
     ///
-    /// If the user stops a job, the job ends with its best weights so far, and the results of jobs that have not begun are `None`. If jobs
-    /// fail, the error of the first of them in the list is returned.
+    /// If the user stops a job, the job keeps weights of the epochs so far, and the results of jobs that have not begun are `None`. If several
+    /// jobs fail, the error of the job that comes first in the list is returned.
     fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>>;
 }
 
@@ -35,11 +35,11 @@ pub trait Watch: Sync {
         let _ = job;
     }
 
-    /// Called after every epoch of every job, with the index of the job and the number of the epoch within its phase. If it returns `Break`,
-    /// the job ends and no other job is begun.
+    /// Called after every epoch of every job, with the index of the job and the number of the epoch within its phase (warm-up or main phase). If
+    /// this method returns `Break`, the job ends and no other job is begun.
     fn epoch(&self, job: usize, number: usize, epoch: &Epoch) -> ControlFlow<()>;
 
-    /// Called once for every job that has ended, on the thread that trained it.
+    /// Called once for every job that has ended without an error, on the thread that trained it. If this method returns an error, the job fails.
     fn finished(&self, job: usize, fit: &Fit) -> Result<()> {
         let _ = (job, fit);
         Ok(())

@@ -78,9 +78,9 @@ impl Batch {
         Ok(sweep(&rows)?.best(score))
     }
 
-    /// The shift that gives the lowest loss when `moved` plus the shift is added to the logit of each row. Rows must have one logit. All
-    /// multiples of 1/20 from −4 to 4 are tried, because no prior needs a greater shift and finer steps change the loss by less than sampling
-    /// noise. Of equally good shifts, the one nearest to 0 is returned.
+    /// The shift that gives the lowest loss when `moved` plus the shift is added to the logit of each row. Rows must have one logit; the logits of
+    /// the batch are overwritten. All multiples of 1/20 from −4 to 4 are tried, because no prior needs a greater shift and finer steps change the
+    /// loss by less than sampling noise. Of equally good shifts, the one nearest to 0 is returned.
     pub fn shift_with_lowest_loss(&mut self, objective: &Objective, moved: f32) -> Result<f32> {
         let logits: Vec<f32> = self.logits.iter().map(|logit| logit + moved).collect();
         let mut lowest = (f64::INFINITY, 0.0);

@@ -64,8 +64,8 @@ pub struct Policy {
     pub keep: Keep,
     /// Whether a training run that learns nothing is repeated with new initial weights.
     pub restarts: bool,
-    /// Whether the output layer is changed before training so that the first predictions lie inside the support of the prior. This is ignored
-    /// if there is a warm-up, which makes it unnecessary.
+    /// Whether the output layer is changed before training so that the first predictions lie inside the support of the prior. This field is ignored
+    /// if there is a warm-up, which makes the change unnecessary.
     pub centre: bool,
     /// Policy of the warm-up with cross-entropy; `None` if there is no warm-up.
     pub warm_up: Option<WarmUpPolicy>,
@@ -127,7 +127,8 @@ pub struct CourseSummary {
     pub kept: Option<usize>,
     /// Why the training run ended.
     pub stop_reason: StopReason,
-    /// Whether anything was learnt: the validation loss fell, and the validation rows do not all get the same label.
+    /// Whether anything was learnt: in the warm-up or in the main phase the validation loss fell below its value at the start of that phase, and
+    /// the validation rows do not all get the same label.
     pub success: bool,
     /// Number of earlier attempts that were given up because they learnt nothing.
     pub restarts: usize,
@@ -139,7 +140,7 @@ pub struct Course {
     policy: Policy,
     restarts: usize,
     state: CourseState,
-    /// The epochs of the phase in progress; at the end, those of the last phase.
+    /// The epochs of the phase in progress or, after the end of the training run, of the last phase.
     run: PhaseRun,
     /// The epochs of the finished warm-up of the current attempt.
     warm_up: PhaseRun,
@@ -385,7 +386,8 @@ mod tests {
     };
     const WARM_UP: WarmUpPolicy = WarmUpPolicy { epochs: 4, patience: 4, rate_factor: 0.5 };
 
-    /// The results that a simulated trainer reports. The first validation loss of each phase is the loss before its first epoch.
+    /// The results that a simulated trainer reports. `warm_up` and `main` hold the validation losses of each phase, beginning with the loss before
+    /// its first epoch.
     #[derive(Clone)]
     struct TrainerScript {
         warm_up: Vec<f64>,

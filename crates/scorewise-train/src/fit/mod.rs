@@ -39,8 +39,8 @@ pub struct Epoch {
     pub training: f64,
     /// Loss of the validation rows after the epoch.
     pub validation: f64,
-    /// Share of the validation predictions that lie inside the support of the prior. If the share is 0, the gradient is 0 and the weights no
-    /// longer change.
+    /// Share of the validation predictions that lie inside the support of the prior; 1 if the loss has no prior. Predictions outside the support have
+    /// the gradient 0, so if the share is 0, usually nothing more can be learnt.
     pub coverage: f64,
 }
 
@@ -51,9 +51,10 @@ pub enum StopReason {
     Epochs,
     /// The validation loss reached no new minimum for as many epochs as the patience setting allows.
     Patience,
-    /// The user stopped the training run; the best weights so far are kept.
+    /// The user stopped the training run; of the epochs so far, the weights that [`Keep`] selects are kept.
     Stopped,
-    /// A loss or a weight was no longer finite, because the learning rate is too large for the data. The best weights before that are kept.
+    /// A loss or a weight was no longer finite, because the learning rate is too large for the data. The best weights of the earlier epochs are
+    /// kept.
     Diverged,
 }
 
@@ -73,8 +74,8 @@ pub struct Fit {
     pub kept: Option<usize>,
     /// Why the training run ended.
     pub stop_reason: StopReason,
-    /// Whether anything was learnt: the validation loss fell below that of the initial weights, and the validation rows do not all get the same
-    /// label.
+    /// Whether anything was learnt: in the warm-up or in the main phase the validation loss fell below its value at the start of that phase, and
+    /// the validation rows do not all get the same label.
     pub success: bool,
     /// Number of earlier attempts that were given up because they learnt nothing.
     pub restarts: usize,

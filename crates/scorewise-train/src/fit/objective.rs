@@ -46,7 +46,7 @@ impl Objective {
     }
 
     /// The two-class score on which the loss is based; with more than two classes, it is applied to each class against the rest. `None` for
-    /// cross-entropy and for scores of the whole m×m confusion matrix.
+    /// cross-entropy and for [`Objective::Simplex`].
     #[must_use]
     pub fn score(&self) -> Option<&Score> {
         match self {
@@ -107,7 +107,8 @@ impl Objective {
     }
 
     /// Whether all rows get the same label, which means that the member has learnt nothing. With two classes, labels at the best threshold and
-    /// labels at the centre of the prior are both checked; with more, the label is the class with the greatest logit.
+    /// labels at the centre of the prior are both checked; for cross-entropy, which has no prior, all logits are compared instead. With more
+    /// classes, the label of a row is the class with the greatest logit.
     pub(crate) fn is_one_sided(&self, batch: &Batch) -> Result<bool> {
         let outputs = batch.outputs();
         if outputs > 1 {

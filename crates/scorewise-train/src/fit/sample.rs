@@ -9,7 +9,8 @@ use scorewise_table::error::{Error, Result};
 pub struct Sample<'a> {
     /// The features.
     pub matrix: &'a Matrix,
-    /// The positions of each column if the columns of the matrix are binned; `None` if the matrix holds numbers to multiply by weights.
+    /// For binned inputs, the positions (knots and levels) that each column of the matrix can have; `None` for dense inputs, which are numbers that
+    /// a network multiplies by its weights.
     pub binned: Option<&'a [BinnedColumn]>,
     /// The class of each row of the matrix, counted from 0. With two classes, 1 is the positive class.
     pub labels: &'a [u32],
@@ -50,7 +51,7 @@ impl Sample<'_> {
         {
             return refuse(
                 "features",
-                format!("{} binned columns in a matrix of {}", columns.len(), self.matrix.columns()),
+                format!("there are {} binned columns, but the matrix has {}", columns.len(), self.matrix.columns()),
             );
         }
         if self.training.is_empty() || self.validation.is_empty() {

@@ -1,4 +1,4 @@
-//! Checks that the fields of a model are consistent, before a file is written and after one is read.
+//! Checks that the fields of a model are consistent, before a model file is written and after one is read.
 
 use std::collections::HashSet;
 
@@ -7,11 +7,12 @@ use crate::learner::Member;
 use scorewise_table::encode::BinnedColumn;
 use scorewise_table::target::LabelRule;
 
-/// Maximum lead in rows: greater than any realistic lead, and small enough that the memory it needs can be allocated.
+/// Maximum lead, which is the number of rows between the inputs and the predicted row. It is greater than any realistic lead, and so small that the
+/// memory that it needs can be allocated.
 const MAX_LEAD: usize = 1 << 20;
 
 impl Model {
-    /// Checks that the fields are consistent. The error describes the first inconsistency.
+    /// Checks that the fields of the model are consistent. The error describes the first inconsistency.
     pub(super) fn check(&self) -> Result<(), String> {
         self.encoder.check()?;
         self.check_members()?;

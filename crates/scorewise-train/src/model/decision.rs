@@ -12,10 +12,10 @@ pub enum Decision {
     Threshold {
         /// The threshold τ.
         threshold: f64,
-        /// All thresholds t with `interval.0` ≤ t < `interval.1` give the same score on the rows on which τ was chosen. `None` if τ was not
-        /// found by a sweep.
+        /// All thresholds t with `interval.0` ≤ t < `interval.1` give the same score on the rows on which τ was chosen. `None` if τ is not the
+        /// exactly best threshold of these rows.
         interval: Option<(f64, f64)>,
-        /// The score at the threshold τ on the rows on which τ was chosen; `None` if τ was not found by a sweep.
+        /// The score at the threshold τ on the validation rows; `None` if the score is undefined or was not computed.
         value: Option<f64>,
         /// How the threshold was chosen.
         chosen: ThresholdSource,
@@ -54,7 +54,7 @@ pub enum Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdSource {
-    /// The threshold with the best score on the validation rows.
+    /// The threshold or the factors with the best score on the validation rows, exactly or on average over nearby thresholds.
     ValidationSweep,
     /// The threshold with the best score on the training rows.
     TrainingSweep,
@@ -67,13 +67,13 @@ pub enum ThresholdSource {
 }
 
 impl Decision {
-    /// The rule for two classes with a threshold that was not found by a sweep.
+    /// The rule for two classes with a threshold that was not found by a sweep over all thresholds.
     #[must_use]
     pub fn at(threshold: f64, chosen: ThresholdSource, words: impl Into<String>) -> Self {
         Decision::Threshold { threshold, interval: None, value: None, chosen, words: words.into() }
     }
 
-    /// The rule for two classes with the best threshold of a sweep.
+    /// The rule for two classes with the best threshold of a sweep over all thresholds.
     #[must_use]
     pub fn best(best: &Best, chosen: ThresholdSource, words: impl Into<String>) -> Self {
         Decision::Threshold {
@@ -106,7 +106,8 @@ impl Decision {
         }
     }
 
-    /// The label of a row. With two classes, `probabilities` holds the probability of the positive class; with more, one for each class.
+    /// The label of a row. With two classes, `probabilities` holds only the probability of the positive class; with more classes, it holds one
+    /// probability for each class.
     #[must_use]
     pub fn label(&self, probabilities: &[f64]) -> u32 {
         match self {

@@ -19,12 +19,13 @@ use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
-/// The number of the file format that is written. Older files can still be read: those of format 1, which have no checksum and contain only
-/// networks, and those of format 2, which have no binned inputs.
+/// The number of the file format that is written. Older files can still be read: files of format 1, which have no checksum and contain only
+/// networks, and files of format 2, which have no binned inputs.
 pub const FORMAT: u64 = 3;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Maximum size of a model file: 4 GiB, or 2³⁰ parameters, which is far more than any network of this crate has. Larger files are not read.
+/// Maximum size of a model file in bytes: 4 GiB, enough for about 2³⁰ parameters, which is far more than usual networks have. Larger files are not
+/// read.
 const MAX_FILE_BYTES: u64 = 4 << 30;
 
 const COPY_AGAIN: &str = "copy the file again from its source, or train the model again";
@@ -113,7 +114,8 @@ impl Model {
         self.check().map_err(invalid)?;
         let description = self.description();
         let text = serde_json::to_string(&description).map_err(|error| invalid(error.to_string()))?;
-        // JSON has no NaN or infinity. Such a number would only be noticed when the file is loaded, so the JSON is parsed here to find it earlier.
+        // JSON has no NaN or infinity, so a description with such a number cannot be loaded again. Parsing the JSON here finds the error before the
+        // file is written.
         match serde_json::from_str::<ModelDescription>(&text) {
             Ok(parsed) if parsed == description => {}
             Ok(_) => return Err(invalid("its description is different after it is written and read".into())),
@@ -157,8 +159,8 @@ impl Model {
         if format == 0 {
             return Err(damaged("there is no format 0".into()));
         }
-        // Files of format 1 have neither a checksum nor other metadata. A file of a later format whose checksum key is damaged has other metadata,
-        // so it cannot pass for a file of format 1.
+        // Files of format 1 have neither a checksum nor other metadata. In a file of a later format, a damaged checksum key counts as other metadata,
+        // so the file cannot pass for a file of format 1.
         let is_consistent = match format {
             1 => contents.checksum.is_none() && !contents.has_more,
             _ => contents.checksum.is_some(),
@@ -290,7 +292,7 @@ fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::
     described.iter().enumerate().map(member).collect()
 }
 
-/// The name of a member's tensor in the file.
+/// The name in the model file of the tensor `name` of a member.
 fn tensor_name(member: usize, name: &str) -> String {
     format!("member.{member}.{name}")
 }
@@ -313,7 +315,7 @@ fn to_bytes(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// Limits a message to 300 characters: it may quote any amount of text from a damaged file.
+/// Limits an error message to 300 characters, because it may quote any amount of text from a damaged file.
 fn shortened(mut problem: String) -> String {
     if let Some((end, _)) = problem.char_indices().nth(300) {
         problem.truncate(end);

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fingerprint_does_not_depend_on_the_file() {
+    fn the_fingerprint_ignores_the_file_name_the_line_numbers_and_the_sign_of_zero() {
         let other = Table { file: "other.csv".into(), lines: scorewise_table::table::Lines::From(2), ..table() };
         assert_eq!(Fingerprint::of(&table()).hex(), Fingerprint::of(&other).hex());
         assert_eq!(Fingerprint::new().numbers(&[0.0]).hex(), Fingerprint::new().numbers(&[-0.0]).hex());

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use xxhash_rust::xxh3::Xxh3;
 
-/// The metadata key of the JSON string that holds everything except the weights.
+/// The metadata key of the JSON string that holds everything about the model except its weights.
 pub(super) const DESCRIPTION_KEY: &str = "scorewise";
 /// The metadata key of the checksum.
 pub(super) const CHECKSUM_KEY: &str = "checksum";
@@ -97,8 +97,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
     Ok(FileContents { description, checksum, has_more, tensors })
 }
 
-/// Offset in the file of the checksum digits that [`read`] has found; `None` if the string is not 16 bytes long or contains JSON escapes,
-/// which scorewise never writes.
+/// Offset in the file of the checksum `digits`, as [`read`] has found them. `None` if the string `digits` is not 16 bytes long or contains JSON
+/// escapes, which scorewise never writes.
 pub(super) fn checksum_offset(bytes: &[u8], digits: &str) -> Option<usize> {
     // A string without JSON escapes is borrowed from `bytes`, so the distance between the two pointers is its offset in the file. A string
     // with escapes is a copy at another address.

@@ -56,21 +56,21 @@ use scorewise_table::error::Result;
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
-/// A trained classifier, with the settings and data it was trained with.
+/// A trained classifier, with the settings of its training run and a hash of the training data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The version of scorewise that trained the model.
     pub version: String,
-    /// How the table was read, so that `predict` reads other tables in the same way.
+    /// How the training table was read, so that `predict` reads other tables in the same way.
     pub reading: Reading,
     /// How the columns of a table are turned into the inputs of the members.
     pub encoder: Encoder,
     /// The column or condition that is predicted.
     pub target: Target,
-    /// Names of the classes, indexed by label. With two classes, the second is the positive one.
+    /// Names of the classes, indexed by label. With two classes, the second class is the positive one.
     pub classes: Vec<String>,
-    /// One or more fitted models, whose probabilities are averaged. With two classes each has one output, with more it has one output for each
-    /// class.
+    /// The fitted members of the ensemble, one or more, whose probabilities are averaged. With two classes a member has one output; with more
+    /// classes it has one output for each class.
     pub members: Vec<Member>,
     /// The score that the model was trained for: the name of a built-in score, or a formula.
     pub score: String,

@@ -20,8 +20,8 @@ impl<'a> Predictor<'a> {
         Predictor { model, outputs: model.members.first().map_or(1, Member::outputs) }
     }
 
-    /// Number of probabilities that are predicted for a row. With two classes it is 1, the probability of the second class; with more, it is
-    /// the number of classes.
+    /// Number of probabilities that are predicted for a row: with two classes 1, because only the probability of the second class is predicted;
+    /// otherwise the number of classes.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.outputs

@@ -7,9 +7,9 @@
 //!                     where input c has the position k_c + f_c          likewise, then b
 //! ```
 //!
-//! Only the first layer can be a look-up layer; it reads binned inputs (see [`BinnedColumn`](scorewise_table::encode::BinnedColumn)). It is
-//! the same as a dense layer whose inputs are 1 − f at position k, f at position k + 1 and 0 elsewhere, but its cost does not depend on the
-//! number of positions.
+//! Only the first layer can be a look-up layer; it reads binned inputs (see [`BinnedColumn`](scorewise_table::encode::BinnedColumn)). A look-up
+//! layer computes the same as a dense layer whose inputs are 1 − f at position k, f at position k + 1 and 0 elsewhere, but its cost does not depend
+//! on the number of positions.
 //!
 //! All parameters are one flat list, so that an optimiser needs only one loop. The padding stays 0 during training: it is multiplied by inputs
 //! that are 0, so its gradient is 0.
@@ -48,7 +48,7 @@ use scorewise_table::split::random;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkShape {
     widths: Vec<usize>,
-    /// The number of positions of each input if the first layer is a look-up layer; empty if it is dense.
+    /// The number of positions (knots and levels) of each binned input, if the first layer is a look-up layer; empty if the first layer is dense.
     positions: Vec<usize>,
 }
 
@@ -74,12 +74,12 @@ impl NetworkShape {
         widths.iter().all(|width| *width > 0).then_some(NetworkShape { widths, positions: Vec::new() })
     }
 
-    /// The shape of a network whose first layer is a look-up layer, with the number of positions of each input; `None` if there are no inputs,
-    /// or if a number is 0 or too large.
+    /// The shape of a network whose first layer is a look-up layer, with the given number of positions of each input; `None` if there are no inputs,
+    /// if a width or a number of positions is 0, or if there are too many positions.
     #[must_use]
     pub fn look_up(positions: Vec<usize>, hidden: &[usize], outputs: usize) -> Option<Self> {
         let sum = positions.iter().try_fold(0usize, |sum, positions| sum.checked_add(*positions))?;
-        // Rows of the table are counted in u32.
+        // The rows of the table, one for each position, are numbered with u32.
         let fits = !positions.contains(&0) && sum <= u32::MAX as usize;
         NetworkShape::new(positions.len(), hidden, outputs)
             .filter(|_| fits)
@@ -92,7 +92,8 @@ impl NetworkShape {
         &self.positions
     }
 
-    /// Length of the table of a look-up layer, which comes first in the list of parameters; 0 if the first layer is dense.
+    /// Number of parameters, including padding, in the table of a look-up layer, which comes first in the list of parameters; 0 if the first layer
+    /// is dense.
     pub(crate) fn table_length(&self) -> usize {
         self.positions.iter().sum::<usize>() * self.widths[1].next_multiple_of(PAD)
     }
@@ -144,7 +145,7 @@ impl NetworkShape {
         self.dense_widths().windows(2).map(|pair| (pair[0] + 1) * pair[1]).sum()
     }
 
-    /// The widths of the dense layers that compute the same: a look-up layer is a dense layer with one input for each position.
+    /// The widths of a network of dense layers that computes the same: a look-up layer is replaced by a dense layer with one input for each position.
     pub(crate) fn dense_widths(&self) -> Vec<usize> {
         let mut widths = self.widths.clone();
         if !self.positions.is_empty() {
@@ -238,7 +239,7 @@ impl Network {
         Some(Network { shape, parameters })
     }
 
-    /// The layers of the network, without padding. A look-up layer is given as the dense layer that computes the same.
+    /// The layers of the network, without padding. A look-up layer is returned as a dense layer that computes the same.
     #[must_use]
     pub fn to_layers(&self) -> Vec<Dense> {
         let widths = self.shape.dense_widths();
@@ -271,7 +272,8 @@ impl Network {
         indices
     }
 
-    /// Ranges of the weights in the flat list of parameters, including their padding. Weights decay, biases do not.
+    /// Ranges of the weights of all layers in the flat list of parameters, including their padding. Weight decay applies to weights but not to
+    /// biases.
     pub(crate) fn weight_ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
         self.shape.layers().into_iter().map(|layer| layer.weights..layer.biases)
     }

@@ -30,14 +30,14 @@ pub(super) enum OptimiserState {
     Descent {
         descent: Descent,
         decay: f32,
-        /// Ranges of the weights in the flat list of parameters. Weights decay, biases do not.
+        /// Ranges of the weights in the list of parameters. Weight decay applies to weights but not to biases.
         weights: Vec<Range<usize>>,
     },
 }
 
 impl OptimiserState {
-    /// The optimiser for a list of parameters of this length, which must be a multiple of the register width. Those in the ranges `weights`
-    /// decay.
+    /// The optimiser for a list of parameters of this length, which must be a multiple of the register width. Weight decay applies to the parameters
+    /// in the ranges `weights`.
     pub fn new(optimiser: Optimiser, length: usize, weights: Vec<Range<usize>>, decay: f32) -> Self {
         match optimiser {
             Optimiser::Adam => {
@@ -66,7 +66,7 @@ impl OptimiserState {
     }
 }
 
-/// Share of the previous step that gradient descent adds to the next.
+/// Share of the previous step that gradient descent with momentum adds to the next step.
 const MOMENTUM: f32 = 0.9;
 
 /// Adam with decoupled weight decay (AdamW).
@@ -175,9 +175,9 @@ impl SimdTask for AdamLoop<'_> {
             let (new_mean, new_square) = (V::splat(1.0 - adam.momentum), V::splat(1.0 - adam.memory));
             let (minus_scale, minus_shrink) = (V::splat(-scale), V::splat(-shrink));
             let (minus, epsilon) = (V::splat(-1.0), V::splat(epsilon));
-            // The gradient of a dead unit is 0, so its running means decay toward denormal numbers, with which arithmetic is a hundred times
-            // slower. To avoid them, the first mean is rounded to multiples of a tiny number, and the second has a lower bound whose square root
-            // is negligible compared with ε.
+            // The gradient of a unit whose ReLU is 0 for all rows is 0, so its running means decay toward denormal numbers, with which arithmetic is
+            // a hundred times slower. To avoid denormal numbers, the running mean of the gradient is rounded to multiples of a tiny number, and that
+            // of the squared gradient has a lower bound whose square root is negligible compared with ε.
             let (grain, minus_grain, minimum) = (V::splat(1e-22), V::splat(-1e-22), V::splat(1e-33));
             for index in (0..length).step_by(V::WIDTH) {
                 let gradient = V::load(gradient.add(index));
@@ -209,7 +209,7 @@ impl SimdTask for AdamLoop<'_> {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Descent {
-    /// Share of the previous step that is added to the next.
+    /// Share of the previous step that is added to the next step.
     pub momentum: f32,
     velocity: Vec<f32>,
 }

@@ -26,17 +26,18 @@ pub struct HiddenLayers(Vec<usize>);
 pub enum BatchSize {
     /// Batches of this many rows.
     Rows(usize),
-    /// One batch with all rows; written as `full`.
+    /// One batch with all training rows; written as `full`.
     Full,
-    /// A 64th of the rows, but at least 32 and at most 256: small tables need small batches for enough optimiser steps. Written as `auto`.
+    /// A 64th of the training rows, rounded up to a power of two, but at least 32 and at most 256: small tables need small batches for enough
+    /// optimiser steps. For the loss of a score, more rows if a class is rare. Written as `auto`.
     Auto,
 }
 
 /// Settings of a warm start, which trains with cross-entropy first and then with the loss of the score.
 ///
-/// Only rows near the threshold contribute to the gradient of a score-oriented loss, so training from random weights is slow. With a warm
-/// start, the network first learns to rank the rows with cross-entropy. Then its output bias is changed so that the best threshold lies at
-/// the centre of the prior, and training continues with the loss of the score in small steps.
+/// Only rows whose predictions lie near the threshold contribute to the gradient of a score-oriented loss, so training from random weights is
+/// slow. With a warm start, the network first learns with cross-entropy to rank the rows. Then its output bias is changed so that the best
+/// threshold lies at the centre of the prior, and training continues with the loss of the score in small steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WarmStart {
@@ -48,12 +49,12 @@ pub struct WarmStart {
     /// network without undoing what the warm-up has learnt.
     pub slower: f32,
     /// Whether the threshold that is moved to the centre of the prior is the best one on training and validation rows together, instead of the best
-    /// one on the validation rows. Off by default, because an overfitted network is too sure of its training rows. With weight decay it is better
-    /// on, because three times as many events give a more stable threshold.
+    /// one on the validation rows. Off by default, because an overfitted network is too sure of its training rows. With weight decay this setting
+    /// should be on, because three times as many events as in the validation rows give a more stable threshold.
     pub on_all: bool,
     /// Whether, after the best threshold was moved to the centre of the prior, the output bias is changed once more, to the value at which the loss
-    /// of the score is lowest (two classes only). Off by default, because with many events the best threshold is stable. With few events its
-    /// position depends by chance on one of them, while the loss, which is an average over the prior, is more stable.
+    /// of the score is lowest (two classes only). Off by default, because with many events the best threshold is stable. With few events, the best
+    /// threshold depends by chance on one of them, while the loss, which is an average over the prior, is more stable.
     pub steady: bool,
 }
 
@@ -82,8 +83,8 @@ pub struct NetworkSettings {
     pub learning_rate: f32,
     /// Decoupled weight decay: the fraction by which a weight shrinks in a step with learning rate 1. 0 by default, as in Marchetti et al. (2022).
     pub weight_decay: f32,
-    /// Maximum number of epochs. 500 by default: in the experiments of Marchetti et al. (2022), most training runs stop long before because of
-    /// `patience`.
+    /// Maximum number of epochs of each phase. 500 by default: in the experiments of Marchetti et al. (2022), most training runs stop long before
+    /// that because of `patience`.
     pub epochs: usize,
     /// Number of epochs without a new minimum of the validation loss after which training stops. 30 by default, because the loss of a score is
     /// noisy.
@@ -263,12 +264,13 @@ impl From<HiddenLayers> for Vec<usize> {
     }
 }
 
-/// Number of rows of the rarer class that a batch should have on average for the loss of a score, whose value depends on their share.
+/// Number of rows of the rarest class that a batch of automatic size should have on average for the loss of a score. With fewer, the score of a
+/// batch depends too much on chance.
 const RARE_ROWS: usize = 32;
 
 impl BatchSize {
-    /// Number of rows of an optimiser step for the loss of a score, if `rare` of `all` training rows belong to the rarer class. If the size is
-    /// chosen automatically, a batch has enough rows of the rarer class.
+    /// Number of rows of an optimiser step for the loss of a score, if `rare` of `all` training rows belong to the rarest class. An automatic size
+    /// is increased until a batch has [`RARE_ROWS`] rows of this class on average, but not above a quarter of the training rows.
     pub(super) fn rows_for_score(self, all: usize, rare: usize) -> usize {
         match self {
             BatchSize::Auto => self.rows(all).max((RARE_ROWS * all).div_ceil(rare.max(1))).min(all.div_ceil(4)).max(1),

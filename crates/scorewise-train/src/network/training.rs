@@ -16,9 +16,9 @@ use crate::learner::Member;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::split::{random, shuffle};
 
-/// Trains a network. After every epoch, `watch` receives the number of the epoch within its phase and the losses. If `watch` stops the
-/// training, the best weights so far are returned. An attempt that learns nothing is repeated with new initial weights, and its epochs are
-/// numbered from 0 again.
+/// Trains a network. After every epoch, `watch` receives the number of the epoch within its phase (warm-up or main phase) and the losses. If
+/// `watch` returns `Break`, the training ends, and of the epochs so far the weights that [`NetworkSettings::keep`] selects are returned. An attempt
+/// that learns nothing is repeated with new initial weights, and the epochs of the new attempt are numbered from 0 again.
 ///
 /// Large batches are divided among `threads`. The same seed gives the same bits for any number of threads.
 pub fn fit(
@@ -83,7 +83,7 @@ struct NetworkTraining<'a> {
     network: Network,
     outputs: usize,
     engine: Engine,
-    /// Trains all parameters after the table of the look-up layer.
+    /// The optimiser of all parameters that come after the table of the look-up layer; of all parameters if the first layer is dense.
     optimiser: OptimiserState,
     /// Trains the table of the look-up layer; `None` if the first layer is dense.
     look_up: Option<LookUpTraining<'a>>,
@@ -91,13 +91,13 @@ struct NetworkTraining<'a> {
     order: Vec<u32>,
     batch: Batch,
     gradient: Vec<f32>,
-    /// For each position of each binned column, whether a training row has it; empty if the columns are not binned.
+    /// For each position of each binned column, whether a training row has this position; empty if the columns are not binned.
     used_positions: Vec<bool>,
     /// Number of training rows of the rarest class.
     rare_rows: usize,
     /// The best parameters of the current phase so far.
     best: Vec<f32>,
-    /// The parameters behind the table of the look-up layer in `best`.
+    /// The parameters from which the table of the look-up layer in `best` was computed; `None` if the first layer is dense.
     best_look_up: Option<LookUpParameters>,
 }
 
@@ -125,7 +125,7 @@ impl<'a> NetworkTraining<'a> {
             batch: Batch::default(),
             gradient: vec![0.0; network.parameters.len()],
             used_positions: used_positions(sample),
-            rare_rows: rarest_class(sample),
+            rare_rows: count_rarest_class(sample),
             best: network.parameters.clone(),
             network,
         }
@@ -183,12 +183,12 @@ impl<'a> NetworkTraining<'a> {
 
     /// Trains one epoch; `None` if a loss or a weight is not finite afterwards.
     fn epoch(&mut self, phase: Phase, learning_rate: f32) -> Result<Option<Epoch>> {
-        let Some(training) = finite(self.steps(phase, learning_rate))? else { return Ok(None) };
+        let Some(training) = none_if_not_finite(self.steps(phase, learning_rate))? else { return Ok(None) };
         // The weights are checked too, because ReLU turns NaN into 0, so that the loss may be finite although a weight is not.
         if !self.network.parameters.iter().all(|parameter| parameter.is_finite()) {
             return Ok(None);
         }
-        let Some((validation, coverage)) = finite(self.validate(phase))? else { return Ok(None) };
+        let Some((validation, coverage)) = none_if_not_finite(self.validate(phase))? else { return Ok(None) };
         Ok(Some(Epoch { phase, training, validation, coverage }))
     }
 
@@ -251,10 +251,11 @@ impl<'a> NetworkTraining<'a> {
     ///
     /// With one logit z this is exact: σ(z) > τ* becomes σ(z − logit τ* + logit E τ) > E τ, where τ* is the best threshold and E τ the mean of
     /// the prior. With one logit for each class, the log-odds of a class depend on all biases, so the change is an approximation; it is undone if
-    /// it does not reduce the loss. A score of the whole confusion matrix has no thresholds, so nothing is changed.
+    /// it does not reduce the loss. A simplex loss has no thresholds on single logits, so nothing is changed.
     ///
     /// With few events, the position of the best threshold depends by chance on a single event. The loss depends less on chance, because it
-    /// averages over the prior. So a `steady` warm start then changes the bias of the single logit to the value at which the loss is lowest.
+    /// averages over the prior. So if [`WarmStart::steady`] is set, the bias of the single logit is then changed to the value at which the loss is
+    /// lowest.
     fn move_biases(&mut self, warm: &WarmStart) -> Result<()> {
         let objective = self.objective;
         let (Some(score), priors) = (objective.score(), objective.priors()) else { return Ok(()) };
@@ -302,7 +303,7 @@ impl<'a> NetworkTraining<'a> {
 fn stratify(order: &mut Vec<u32>, labels: &[u32], classes: usize) {
     let mut counts = vec![0u64; classes];
     order.iter().for_each(|row| counts[labels[*row as usize] as usize] += 1);
-    // Row i of n rows of a class belongs at (i + ½)/n of the way; ties are decided by the class.
+    // The row with index i of the n rows of a class is placed at the share (i + ½)/n of the whole order; ties are decided by the class.
     let mut seen = vec![0u64; classes];
     let mut keyed: Vec<(u64, u32, u32)> = Vec::with_capacity(order.len());
     for row in order.iter() {
@@ -316,7 +317,8 @@ fn stratify(order: &mut Vec<u32>, labels: &[u32], classes: usize) {
     order.extend(keyed.into_iter().map(|(_, _, row)| row));
 }
 
-/// For each position of each binned column, whether a training row has it. Knots count as used, because values between them use them.
+/// For each position of each binned column, whether a training row has this position. All knots count as used, because a value between two knots
+/// uses both.
 fn used_positions(sample: &Sample<'_>) -> Vec<bool> {
     let mut used = Vec::new();
     for (number, column) in sample.binned.into_iter().flatten().enumerate() {
@@ -331,13 +333,13 @@ fn used_positions(sample: &Sample<'_>) -> Vec<bool> {
 }
 
 /// Number of training rows of the rarest class.
-fn rarest_class(sample: &Sample<'_>) -> usize {
+fn count_rarest_class(sample: &Sample<'_>) -> usize {
     let mut counts = vec![0; sample.classes];
     sample.training.iter().for_each(|row| counts[sample.labels[*row as usize] as usize] += 1);
     counts.into_iter().min().unwrap_or(0)
 }
 
-/// The optimiser of all parameters after the table of the look-up layer, if there is one.
+/// The optimiser of all parameters that come after the table of the look-up layer; of all parameters if the first layer is dense.
 fn dense_optimiser(network: &Network, settings: &NetworkSettings) -> OptimiserState {
     let table = network.shape().table_length();
     let dense = network.weight_ranges().filter(|range| range.start >= table && !range.is_empty());
@@ -346,7 +348,7 @@ fn dense_optimiser(network: &Network, settings: &NetworkSettings) -> OptimiserSt
 }
 
 /// Turns an error into `None` if the loss could not be computed because the network's outputs are not finite. Other errors are returned.
-fn finite<T>(result: scorewise::Result<T>) -> scorewise::Result<Option<T>> {
+fn none_if_not_finite<T>(result: scorewise::Result<T>) -> scorewise::Result<Option<T>> {
     use scorewise::Error::{Logit, NotANumber, NotFinite};
     match result {
         Ok(value) => Ok(Some(value)),

@@ -27,11 +27,12 @@ impl GraphBuilder {
         output.into()
     }
 
-    /// Adds the nodes of a look-up layer, without its bias, that reads the positions `x`; returns the name of its output. The rows of the table
-    /// at and after each position are gathered, interpolated, and added up over the columns. `layer` is the dense layer that computes the same.
+    /// Adds the nodes of a look-up layer without its bias, and returns the name of their output. A column of the graph's input `x` holds a position
+    /// among the table rows that belong to this column. The two table rows around the position are gathered and interpolated, and the results are
+    /// added up over the columns. `layer` is the equivalent dense layer, whose weights are the transposed table.
     pub fn look_up(&mut self, name: &str, positions: &[usize], layer: &Dense) -> String {
         let Dense { inputs: rows, outputs, weights, .. } = layer;
-        // One row of zeros follows the table, because the row after the last one is gathered too; its share is 0.
+        // A row of zeros is added after the last row of the table: at the last position, `Gather` reads this row too, and its share is 0.
         let table: Vec<f32> = (0..(rows + 1) * outputs)
             .map(|at| if at / outputs < *rows { weights[at % outputs * rows + at / outputs] } else { 0.0 })
             .collect();
@@ -61,17 +62,17 @@ impl GraphBuilder {
         self.node("ReduceSum", &[&sum, &columns], &of("sum"), &[("keepdims", 0)])
     }
 
-    /// Adds an f32 constant; returns its name.
+    /// Adds a constant tensor of f32 numbers to the graph; returns its name.
     pub fn floats(&mut self, name: &str, shape: &[usize], values: &[f32]) -> String {
         self.constant(name, FLOAT, shape, values.iter().flat_map(|value| value.to_le_bytes()).collect())
     }
 
-    /// Adds an f64 constant; returns its name.
+    /// Adds a constant tensor of f64 numbers to the graph; returns its name.
     pub fn doubles(&mut self, name: &str, shape: &[usize], values: &[f64]) -> String {
         self.constant(name, DOUBLE, shape, values.iter().flat_map(|value| value.to_le_bytes()).collect())
     }
 
-    /// Adds a list of integers as a constant; returns its name.
+    /// Adds a constant list of integers to the graph; returns its name.
     pub fn integers(&mut self, name: &str, values: &[i64]) -> String {
         self.constant(name, INT64, &[values.len()], values.iter().flat_map(|value| value.to_le_bytes()).collect())
     }

@@ -4,9 +4,10 @@
 //! x [N, F] float → (Gemm → Relu)* → Gemm → to double → Sigmoid or Softmax → mean over members → probability, label
 //! ```
 //!
-//! Everything after the logits is computed in f64 and in the same order as in [`Predictor`](crate::model::Predictor). So a label can differ
-//! from that of scorewise only if the probability is closer to the threshold than the rounding error of the f32 layers. Sums over members use
-//! one `Add` node for each further member, because runtimes do not implement `Mean` for f64.
+//! If the inputs are binned, the nodes of a look-up layer take the place of the first `Gemm`. Everything after the logits is computed in f64 and
+//! in the same order as in [`Predictor`](crate::model::Predictor). So a label can differ from that of scorewise only if the probability is closer
+//! to the threshold than the rounding error of the f32 layers. The sum over the members has one `Add` node for each member after the first, because
+//! runtimes do not implement `Mean` for f64.
 
 mod graph;
 mod proto;
@@ -19,12 +20,12 @@ pub(crate) use graph::GraphBuilder;
 use proto::{DOUBLE, FLOAT, INT64, ModelProto, OperatorSetIdProto, StringStringEntryProto};
 use scorewise_table::error::{Error, Result};
 
-/// The operator set version. Version 13 is the first in which `Squeeze` and `Softmax` have their current form; runtimes have supported it since
-/// 2020.
+/// The version of the ONNX operator set. Version 13 is the first in which `Squeeze` and `Softmax` have their current form; runtimes have supported
+/// it since 2020.
 const OPERATOR_SET: i64 = 13;
 /// The version of the ONNX file format that was published with operator set 13.
 const IR_VERSION: i64 = 7;
-/// The maximum size of a protobuf message in bytes.
+/// The maximum size of an ONNX file in bytes, which is that of a protobuf message.
 const MAX_FILE_BYTES: usize = i32::MAX as usize;
 
 /// Exports a model as the bytes of an ONNX file. Equal models give equal bytes.
@@ -75,7 +76,7 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     Ok(file.encode_to_vec())
 }
 
-/// Adds the nodes that compute the probabilities of one member from the input. Returns the name of the probabilities in the graph.
+/// Adds the nodes that compute the probabilities of one member from the input of the graph. Returns the name of the probabilities in the graph.
 fn probabilities(graph: &mut GraphBuilder, model: &Model, member: usize) -> String {
     let logits = model.members[member].add_to_graph(graph, &format!("member.{member}"));
     let logits = graph.node("Cast", &[&logits], &format!("member.{member}.logit"), &[("to", DOUBLE.into())]);
@@ -87,7 +88,8 @@ fn probabilities(graph: &mut GraphBuilder, model: &Model, member: usize) -> Stri
     }
 }
 
-/// Adds the nodes that compute the mean over the members, and returns its name. The sum is in the order of the members, as in the predictor.
+/// Adds the nodes that compute the mean of the probabilities of the members, and returns the name of the mean. Probabilities are added in the order
+/// of the members, as in [`Predictor`](crate::model::Predictor).
 fn mean(graph: &mut GraphBuilder, members: &[String]) -> String {
     let [first, rest @ ..] = members else { return String::new() };
     if rest.is_empty() {
@@ -131,7 +133,7 @@ fn label(graph: &mut GraphBuilder, decision: &Decision) {
     }
 }
 
-/// The metadata of the ONNX file: the most important settings as separate entries, and the whole JSON metadata of the model file as one entry.
+/// The metadata of the ONNX file: the most important settings as separate entries, and the JSON metadata of the model file as one further entry.
 fn metadata(model: &Model) -> Result<Vec<StringStringEntryProto>> {
     let mut entries = vec![
         ("score", model.score.clone()),

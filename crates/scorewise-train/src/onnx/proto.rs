@@ -9,7 +9,7 @@ pub(super) const FLOAT: i32 = 1;
 pub(super) const INT64: i32 = 7;
 /// The tensor element type of f64 numbers, as numbered in `onnx.proto3`.
 pub(super) const DOUBLE: i32 = 11;
-/// The type of an attribute that holds an integer.
+/// The type of a node attribute that holds an integer, as numbered in `onnx.proto3`.
 pub(super) const INTEGER: i32 = 2;
 
 #[derive(Clone, PartialEq, Message)]

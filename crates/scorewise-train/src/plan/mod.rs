@@ -51,21 +51,23 @@ pub enum LossName {
 #[serde(rename_all = "kebab-case")]
 pub enum Multiclass {
     /// One decision among all classes
-    // The loss takes its expectation over thresholds with a Gumbel distribution.
+    // With this variant, the expected confusion matrix is an expectation over random thresholds with a Gumbel distribution.
     Simplex,
     /// Every class against the rest
-    // All classes have the same prior of the threshold.
+    // With this variant, all classes have the same prior of the threshold.
     OneVersusRest,
 }
 
-/// How the threshold of the model is chosen: `auto`, `tuned`, `centre`, or a number.
+/// How the threshold of the model is chosen: `auto`, `tuned`, `centre`, or a number. With more than two classes, `tuned` multiplies the probabilities
+/// by one tuned factor for each class, `centre` uses the probabilities themselves, and `auto` chooses between the two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThresholdRule {
-    /// The threshold with the best score on the validation rows.
+    /// The threshold with the best score on the validation rows; with cross-fitting, the best one on average over nearby thresholds.
     Tuned,
     /// The centre of the prior, because training with the loss of a score moves the best threshold there; ½ for cross-entropy.
     Centre,
-    /// The better one of the best threshold and the centre of the prior, judged by bootstrap samples of the validation rows.
+    /// The threshold that is best on average over nearby thresholds or the centre of the prior, whichever gives the better score in a bootstrap of
+    /// the validation rows.
     Auto,
     /// A threshold between 0 and 1 that the user gave.
     Fixed(f64),
@@ -75,7 +77,7 @@ pub enum ThresholdRule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Name of the recipe that determined the settings which the user did not choose; `None` if no recipe was used.
+    /// Name of the recipe, or of the built-in table, that determined the settings which the user did not choose; `None` if there was none.
     pub recipe: Option<String>,
     /// What is predicted: the name of a column, or a condition on a column.
     pub target: String,
@@ -107,13 +109,13 @@ pub struct Plan {
     pub threshold: ThresholdRule,
     /// The type of model to train, with its settings.
     pub learner: Learner,
-    /// Maximum number of intervals between the knots of a binned number; 0 for dense inputs.
+    /// Maximum number of intervals into which knots divide the values of a numeric column; 0 if inputs are not binned.
     #[serde(default)]
     pub bins: usize,
     /// Number of folds of the cross-fitting: every member is trained without one fold and predicts it. 0 for one set of validation rows.
     #[serde(default)]
     pub cross_fit: usize,
-    /// Number of members whose probabilities are averaged; with cross-fitting, for each fold.
+    /// Number of members whose probabilities are averaged; with cross-fitting, the number for each fold.
     pub ensemble: usize,
     /// Whether the members have different validation rows, which is possible only with random splits. To tune the threshold, a row is then
     /// predicted only by the members that were not trained on it.
@@ -123,7 +125,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan for a target and a score with the default settings.
+    /// A plan for a target and a score. Its settings are those of [`Recipe::PAPER`]; [`TrainingOptions::apply`] sets those of other recipes.
     #[must_use]
     pub fn new(target: &str, score: TrainingScore) -> Self {
         Plan {
@@ -150,13 +152,13 @@ impl Plan {
         }
     }
 
-    /// The settings of the networks; `None` for another learner.
+    /// The settings of the networks; `None` if the learner is not a network.
     #[must_use]
     pub fn network(&self) -> Option<&NetworkSettings> {
         self.learner.network()
     }
 
-    /// Mutable access to the settings of the networks; `None` for another learner.
+    /// Mutable access to the settings of the networks; `None` if the learner is not a network.
     pub fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
         self.learner.network_mut()
     }
@@ -167,13 +169,13 @@ impl Plan {
         if self.cross_fit == 0 { self.validation } else { 0.0 }
     }
 
-    /// Number of members of the ensemble.
+    /// Number of members of the whole ensemble; with cross-fitting, over all folds.
     #[must_use]
     pub fn members(&self) -> usize {
         self.ensemble * self.cross_fit.max(1)
     }
 
-    /// The recipe with the name in `recipe`; `None` if there is no such recipe.
+    /// The recipe that the field `recipe` names, or the default recipe if that name is not the name of a recipe; `None` if the field is `None`.
     pub(crate) fn default_recipe(&self) -> Option<Recipe> {
         self.recipe.as_deref().map(|name| RecipeName::named(name).unwrap_or(RecipeName::Default).recipe())
     }

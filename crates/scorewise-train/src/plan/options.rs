@@ -69,8 +69,8 @@ pub struct TrainingOptions {
     /// Units of each hidden layer, or none for a linear model [default: 64,32]
     #[cfg_attr(feature = "clap", arg(long, value_name = "64,32|none", help_heading = "Training"))]
     pub hidden: Option<HiddenLayers>,
-    /// Number of rows in a batch, for which the optimiser takes one step; auto takes a 64th of the training rows, from 32 to 256; full takes all
-    /// [default: auto]
+    /// Number of rows in a batch, for which the optimiser takes one step; auto takes a 64th of the training rows, from 32 to 256, or more for the
+    /// loss of a score if a class is rare; full takes all [default: auto]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ROWS|auto|full", help_heading = "Training"))]
     pub batch: Option<BatchSize>,
     /// The optimiser, which uses the gradient to change the weights [default: adam]
@@ -95,8 +95,8 @@ pub struct TrainingOptions {
     /// runs that learn nothing
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
     pub no_cure: bool,
-    /// Maximum number of intervals into which the values of a number are divided; the network learns a value for each end of an interval. 0 for
-    /// inputs that are only standardised [default: 96]
+    /// Maximum number of intervals into which the values of a numeric column are divided; the network learns a value for each end of an interval.
+    /// 0 for inputs that are only standardised [default: 96]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
     pub bins: Option<usize>,
     /// Train this many networks (with `--cross-fit`, for each fold), at most 1000, and average their probabilities [default: 3]
@@ -140,13 +140,13 @@ impl TrainingOptions {
         }
         plan.loss = self.loss.unwrap_or(plan.loss);
         plan.multiclass = self.multiclass.unwrap_or(plan.multiclass);
-        // If the user chose a loss but no recipe, training minimises that loss from the start, without a warm-up with cross-entropy.
+        // If the user chose a loss but no recipe, the recipe adds no warm-up with cross-entropy: training minimises that loss from the start.
         let keep_warm_start = (self.recipe.is_some() || self.loss.is_none()) && plan.has_prior() && !self.no_cure;
         let recipe = recipe.with_warm_start(self.warm_start, keep_warm_start);
         plan.prior = self.prior.clone().map_or_else(|| recipe.prior.parse(), Ok)?;
         plan.threshold = self.threshold.unwrap_or(recipe.threshold);
         plan.validation = share("validation", self.validation.unwrap_or(plan.validation))?;
-        // A user who asks for a share of validation rows wants one set of them.
+        // A user who gives a share of validation rows wants one set of validation rows, so cross-fitting is not the default then.
         let default_folds = if self.validation.is_some() { 0 } else { recipe.cross_fit };
         plan.cross_fit = self.cross_fit.unwrap_or(default_folds);
         if plan.cross_fit > 0 {
@@ -176,8 +176,8 @@ impl TrainingOptions {
         Ok(())
     }
 
-    /// The options with which a plan was made. Applied to another plan, they give the same training settings. The recipe is left out if it has
-    /// no [`RecipeName`].
+    /// The options with which a plan was made. Applied to another plan, they give the same training settings if the recipe of the plan has a
+    /// [`RecipeName`]. Otherwise the recipe is left out, and settings that have no option come from the recipe that [`TrainingOptions::apply`] gets.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
         let Learner::Network(network) = &plan.learner;
@@ -207,7 +207,7 @@ impl TrainingOptions {
     }
 }
 
-/// Maximum number of intervals of a binned number.
+/// The greatest value that the option `bins`, a number of intervals, can have.
 const MAX_BINS: usize = 1024;
 
 fn check_bins(bins: usize) -> Result<()> {

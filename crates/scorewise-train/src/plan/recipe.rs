@@ -27,9 +27,9 @@ pub enum RecipeName {
 pub struct Recipe {
     /// Number of folds of the cross-fitting; 0 for one set of validation rows.
     pub cross_fit: usize,
-    /// Number of networks whose probabilities are averaged; with cross-fitting, for each fold.
+    /// Number of networks whose probabilities are averaged; with cross-fitting, the number for each fold.
     pub members: usize,
-    /// Maximum number of intervals between the knots of a number; 0 for dense inputs.
+    /// Maximum number of intervals into which knots divide the values of a numeric column; 0 if inputs are not binned.
     pub bins: usize,
     /// The prior distribution of the threshold.
     pub prior: &'static str,
@@ -41,15 +41,15 @@ pub struct Recipe {
     pub stratified: bool,
     /// Learning rate.
     pub learning_rate: f32,
-    /// Factor of the decoupled weight decay.
+    /// Decoupled weight decay: the fraction by which a weight shrinks in a step with learning rate 1.
     pub weight_decay: f32,
-    /// Maximum number of epochs.
+    /// Maximum number of epochs of each phase of the training.
     pub epochs: usize,
     /// Number of epochs without a lower validation loss after which training stops.
     pub patience: usize,
     /// Settings of the warm start, which trains with cross-entropy first; `None` if there is no warm start.
     pub warm_start: Option<WarmStart>,
-    /// Whether the networks have different validation rows, without cross-fitting.
+    /// Whether the networks have different validation rows. Ignored with cross-fitting, in which a fold takes the place of the validation rows.
     pub own_validation: bool,
     /// How the threshold of the model is chosen.
     pub threshold: ThresholdRule,
@@ -86,8 +86,8 @@ impl RecipeName {
 }
 
 impl Recipe {
-    /// The settings with the best scores on the development tables of docs/quality.md: five cross-fitted networks on binned inputs, trained with
-    /// cross-entropy first and then with the loss of the score.
+    /// Of the settings that were tried, those with the best scores on the tables of docs/quality.md: five folds with three networks each, on binned
+    /// inputs, trained with cross-entropy first and then with the loss of the score.
     pub const DEFAULT: Recipe = Recipe {
         cross_fit: 5,
         members: 3,
@@ -152,8 +152,8 @@ impl Recipe {
     /// The recipe with its warm start switched on or off as the user `requested`. If `requested` is `None`, the warm start of the recipe is kept
     /// only if `keep` is set.
     ///
-    /// Without a warm start nothing moves the best threshold to the centre of the prior, so a recipe that uses the centre as the threshold
-    /// then tunes the threshold instead.
+    /// Without a warm start nothing moves the best threshold to the centre of the prior. So if the recipe would use the centre as the threshold,
+    /// always or when it is better, the threshold is tuned instead.
     #[must_use]
     pub fn with_warm_start(self, requested: Option<bool>, keep: bool) -> Self {
         let warm_start = match requested {
@@ -166,7 +166,7 @@ impl Recipe {
         Recipe { warm_start, threshold, ..self }
     }
 
-    /// The given settings, with those that the recipe determines replaced.
+    /// The given settings with the batch size, weight decay and warm start of the recipe.
     #[must_use]
     pub fn settings(&self, settings: NetworkSettings) -> NetworkSettings {
         let Recipe { batch, weight_decay, warm_start, .. } = *self;

@@ -27,7 +27,7 @@ impl TrainingScore {
         }
     }
 
-    /// The score for many classes: a score of the whole confusion matrix, or the mean over the classes of a score for two classes.
+    /// The score for many classes: a score of the whole confusion matrix, or an average over the classes of a score for two classes.
     #[must_use]
     pub fn multiclass(&self) -> MultiScore {
         match (&self.multiclass, &self.binary) {

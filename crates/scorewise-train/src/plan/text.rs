@@ -1,4 +1,4 @@
-//! Serialises values as the strings that users write. Fields select it with `#[serde(with = "text")]`.
+//! Serialises values as the strings that users write. Fields select this module with `#[serde(with = "text")]`.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ pub fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(deserial
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
-/// Serialises optional values as the strings that users write. Fields select it with `#[serde(with = "text::optional")]`.
+/// Serialises optional values as the strings that users write. Fields select this module with `#[serde(with = "text::optional")]`.
 pub mod optional {
     use super::{Deserialize, Deserializer, Display, Error, FromStr, Serializer};
 

@@ -21,8 +21,8 @@ pub enum PollutionInput {
     /// The most recent PM2.5 measurement minus the one that was the most recent this many hours ago.
     Change(usize),
     /// A linear forecast of PM2.5 in the next hour from the most recent PM2.5, its change in the last hour, and the wind. The forecast is fitted
-    /// by least squares on the training hours whose PM2.5 is above this number. So it learns from the measured values of many hours, and not
-    /// only from the few hours that exceed the limit.
+    /// by least squares on the training hours whose PM2.5 in µg/m³ is above this number. So it learns from the measured values of many hours, and
+    /// not only from the few hours whose PM2.5 exceeds the limit of 400 µg/m³.
     Expected(usize),
     /// A numeric weather column.
     Weather(Weather),

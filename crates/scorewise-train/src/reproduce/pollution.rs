@@ -69,8 +69,8 @@ impl Window {
     }
 
     /// A fold of a cross-validation inside the training hours of a window. The training hours are divided into `folds` blocks of consecutive
-    /// hours, and block number `fold` becomes the test hours. So the test hours of the window itself are
-    /// never used, and every training hour is tested in exactly one fold.
+    /// hours, and block number `fold` becomes the test hours. So the test hours of the window itself are never used, and every training hour is
+    /// tested in exactly one fold.
     #[must_use]
     pub fn fold(repeat: usize, fold: usize, folds: usize) -> Self {
         let start = WINDOW_STEP_HOURS * repeat;

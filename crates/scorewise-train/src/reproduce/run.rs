@@ -21,8 +21,8 @@ use crate::fit::{Epoch, Fit, StopReason};
 use crate::job::{Dataset, Job};
 
 /// Runs all tasks that the journal does not contain, and writes the result of each to the journal when it ends. Returns the trials in the order
-/// of the tasks. `on_result` is called for every task; its last argument says whether the task was run now. If `stopped` returns true, no further
-/// job is begun, running jobs are abandoned, and `None` is returned.
+/// of the tasks. `on_result` is called for every task; its last argument is true if the task was run now and false if the journal has its result. If
+/// `stopped` returns true, no further job is begun, running jobs are abandoned, and `None` is returned.
 pub fn perform(
     data: &ExperimentData,
     tasks: &[Task],

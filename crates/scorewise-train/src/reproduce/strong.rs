@@ -5,7 +5,7 @@ use scorewise_table::error::Result;
 use crate::network::{BatchSize, HiddenLayers, NetworkSettings};
 use crate::plan::Recipe;
 
-/// The inputs for the strong recipe in the pollution experiment: a linear forecast of PM2.5, fitted on the hours whose PM2.5 is above 150.
+/// The inputs for the strong recipe in the pollution experiment: a linear forecast of PM2.5, fitted on the hours whose PM2.5 is above 150 µg/m³.
 pub const INPUTS: &str = "expected-150";
 
 /// Number of networks of the strong recipe whose probabilities are averaged.

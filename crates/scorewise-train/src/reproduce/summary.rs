@@ -78,7 +78,7 @@ pub struct Difference {
     pub block: usize,
 }
 
-/// Number of bootstrap replicates.
+/// Number of bootstrap replicates from which a confidence interval is computed.
 const REPLICATES: usize = 10_000;
 
 impl Difference {

@@ -2,7 +2,8 @@
 //!
 //! The exactly best threshold of a finite number of rows depends by chance on single rows. So the tuned threshold is the centre of the narrow
 //! prior under which the score of the expected confusion matrix is best: the threshold that is best on average over the thresholds near it.
-//! On the development tables of docs/quality.md this gave better scores on new rows than the exactly best threshold.
+//! On the tables of docs/quality.md this averaged threshold gave better scores on new rows than the exactly best threshold. The exactly best
+//! threshold is used only if [`ThresholdRule::Tuned`] is chosen without cross-fitting.
 
 use scorewise::multiclass::{MultiConfusion, MultiScore};
 use scorewise::sweep::{Best, Bootstrap, Resampling, sweep};
@@ -14,15 +15,17 @@ use crate::model::{Decision, ThresholdSource};
 use crate::network::log_odds;
 use crate::plan::{Plan, ThresholdRule};
 
-/// Half-width of the prior that averages over nearby thresholds, on the scale of probabilities that are shifted so that the threshold is ½.
+/// Half-width of the cosine prior that averages over nearby thresholds, on the scale of probabilities whose log-odds are shifted so that the
+/// threshold is ½.
 const SMOOTHING: f64 = 0.2;
-/// Shifts of the log-odds around the exactly best threshold that are tried: from −[`MAX_STEPS`] to [`MAX_STEPS`] steps.
+/// Greatest distance from the exactly best threshold at which a threshold is tried, in steps of [`STEP_BINS`] bins.
 const MAX_STEPS: i32 = 40;
-/// Size of a step of the log-odds, in bins.
+/// Distance between two thresholds that are tried, in bins of the log-odds.
 const STEP_BINS: i32 = 5;
-/// Width of a bin of log-odds. Differences within a bin are much smaller than the width of the smoothing prior.
+/// Width of a bin of the log-odds, much smaller than the width of the prior that averages over nearby thresholds.
 const BIN: f64 = 0.01;
-/// Log-odds farther from the threshold than this many bins have the same probability of a positive decision, 0 or 1.
+/// A row whose log-odds lie more than this many bins above the centre of the narrow prior is positive at every threshold of the prior; a row that
+/// lies more than this many bins below the centre is positive at none.
 const REACH: i32 = 100;
 
 /// The decision rule of a model, and the rules that it was chosen from.
@@ -73,7 +76,7 @@ pub(super) fn decide(plan: &Plan, held_out: &LabelledPredictions, classes: usize
 }
 
 impl LabelledPredictions {
-    /// The decision rule with the threshold that gives the best score on these rows.
+    /// The decision rule with the threshold that gives exactly the best score on the predicted rows.
     fn best_decision(&self, score: &Score) -> Result<Decision> {
         let best = self.best_threshold(score, None)?.ok_or_else(|| {
             let problem = format!("{score} is undefined at every threshold of the validation rows");
@@ -82,7 +85,7 @@ impl LabelledPredictions {
         Ok(Decision::best(&best, ThresholdSource::ValidationSweep, format!("best {score} on the validation rows")))
     }
 
-    /// The decision rule with the threshold that gives the best score on average over nearby thresholds.
+    /// The decision rule with the threshold, near the exactly best one, that gives the best score on average over nearby thresholds.
     fn smooth_decision(&self, score: &Score, exact: &Decision) -> Result<Decision> {
         let Some(threshold) = exact.threshold() else { return Ok(exact.clone()) };
         let threshold = self.smooth_threshold(score, threshold, None);
@@ -96,7 +99,7 @@ impl LabelledPredictions {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
     }
 
-    /// The confusion matrix at a threshold of the rows with the given weights.
+    /// The confusion matrix at `threshold`. `weight` returns the weight with which a row counts.
     fn confusion(&self, threshold: f64, weight: impl Fn(usize) -> f64) -> Confusion {
         let mut cells = [0.0; 4];
         for (row, (label, probability)) in self.labels.iter().zip(&self.probabilities).enumerate() {
@@ -105,7 +108,8 @@ impl LabelledPredictions {
         Confusion::new(cells[0], cells[1], cells[2], cells[3])
     }
 
-    /// The exactly best threshold. If `copies` is given, each row counts that many times.
+    /// The threshold with exactly the best score; `None` if the score is undefined at every threshold. If `copies` is given, the row with index i
+    /// counts `copies[i]` times.
     fn best_threshold(&self, score: &Score, copies: Option<&[u32]>) -> Result<Option<Best>> {
         let labels = self.positives();
         let rows = Rows::new(Probabilities(&self.probabilities), &labels)?;
@@ -120,13 +124,14 @@ impl LabelledPredictions {
         .best(score))
     }
 
-    /// The threshold near `exact` with the best score of the expected confusion matrix, if the threshold is drawn from a narrow prior around it.
+    /// The threshold near `exact` for which the score of the expected confusion matrix is best, where the expectation is over a narrow prior around
+    /// the threshold. If `copies` is given, the row with index i counts `copies[i]` times.
     fn smooth_threshold(&self, score: &Score, exact: f64, copies: Option<&[u32]>) -> f64 {
         let Ok(prior) = Prior::cosine(0.5, SMOOTHING) else { return exact };
         // The log-odds of the thresholds 0 and 1 are infinite.
         let centre = log_odds(exact.clamp(1e-6, 1.0 - 1e-6));
-        // Sums of the weights of negative and positive rows by their log-odds relative to the exact threshold. Rows beyond the ends are decided
-        // in the same way whatever shift is tried.
+        // Each bin holds the sum of the weights of its negative rows and of its positive rows. Bins divide the log-odds relative to the exact
+        // threshold. Rows beyond the first or the last bin are counted in that bin, because every threshold that is tried gives them the same label.
         let end = MAX_STEPS * STEP_BINS + REACH;
         let mut bins = vec![[0.0; 2]; 2 * end as usize + 1];
         for (row, (label, probability)) in self.labels.iter().zip(&self.probabilities).enumerate() {
@@ -157,11 +162,12 @@ impl LabelledPredictions {
         1.0 / (1.0 + (-(centre + f64::from(best.1 * STEP_BINS) * BIN)).exp())
     }
 
-    /// How much better the score of a tuned threshold is than that at `centre`, on rows on which it was not tuned: the mean over bootstrap
-    /// samples of the difference on the rows that are not in the sample.
+    /// How much better the score at a tuned threshold is than the score at the threshold `centre`, on rows that were not used for tuning. For each
+    /// bootstrap sample, a threshold is tuned on the sample, and both thresholds are compared on the rows outside the sample; the result is the mean
+    /// difference over the samples.
     fn tuning_gain(&self, score: &Score, centre: f64, seed: u64) -> Result<f64> {
         let labels = self.positives();
-        // Fewer samples are needed with many rows, because the score then depends less on chance.
+        // With many rows fewer bootstrap samples are needed, because the score depends less on chance.
         let replicates = (4_000_000 / labels.len().max(1)).clamp(10, 100);
         let seed = stream(seed, Purpose::Bootstrap, 0);
         let bootstrap = Bootstrap { resampling: Resampling::Stratified, replicates, seed };
@@ -181,10 +187,11 @@ impl LabelledPredictions {
         Ok(if count == 0 { 0.0 } else { sum / f64::from(count) })
     }
 
-    /// The rule for many classes with one factor for each class, and how much better its score is than that of the greatest probability, on rows
-    /// on which the factors were not tuned.
+    /// The decision rule with one tuned factor for each class, and its gain: how much better the score of tuned factors is than the score of the rule
+    /// that chooses the class with the greatest probability, on rows that were not used for tuning.
     ///
-    /// The factors are geometric means over bootstrap samples, which depend less on single rows than the best factors for all rows.
+    /// Each factor is the geometric mean of the best factors of many bootstrap samples, because this mean depends less on single rows than the best
+    /// factor for all rows.
     fn stable_factors(&self, score: &MultiScore, classes: usize, seed: u64) -> Result<(Decision, f64)> {
         let rows = self.labels.len();
         let replicates = (200_000 / rows.max(1)).clamp(5, 30);
@@ -218,10 +225,12 @@ impl LabelledPredictions {
         Ok((factor_decision(&factors, score), if count == 0 { 0.0 } else { sum / f64::from(count) }))
     }
 
-    /// The factors of the classes that give the best score, if each row has the given weight and gets the class k with the greatest fₖ pₖ.
+    /// The factors fₖ of the classes that give the best score, if each row gets the class k with the greatest fₖ pₖ, where pₖ is its probability.
+    /// `weight` returns the weight with which a row counts.
     ///
-    /// The factors are found one at a time. A row gets class k if fₖ > maxⱼ fⱼ pⱼ / pₖ over the other classes j, so sorting the rows by this ratio
-    /// gives the score for every value of fₖ. This is repeated until no factor improves the score.
+    /// The factors are optimised one at a time. A row gets class k if fₖ > maxⱼ fⱼ pⱼ / pₖ over the other classes j, so sorting the rows by this
+    /// ratio gives the score for every value of fₖ. The optimisation of all factors is repeated until the score no longer improves, at most
+    /// [`MAX_ROUNDS`] times.
     fn best_factors(&self, score: &MultiScore, classes: usize, weight: impl Fn(usize) -> f64) -> Result<Vec<f64>> {
         let rows = self.labels.len();
         let mut factors = vec![1.0; classes];
@@ -230,7 +239,8 @@ impl LabelledPredictions {
             let before = best;
             for class in 0..classes {
                 let mut cells = vec![0.0; classes * classes];
-                // For each row, the ratio from which on it gets this class, and the class that it gets otherwise.
+                // For each row: the value that the factor of `class` must exceed for the row to get `class`, the index of the row, and the class that
+                // it gets otherwise.
                 let mut moves: Vec<(f64, usize, usize)> = Vec::with_capacity(rows);
                 for (row, probabilities) in self.probabilities.chunks_exact(classes).enumerate() {
                     let mut other = (f64::NEG_INFINITY, 0);
@@ -256,7 +266,7 @@ impl LabelledPredictions {
                     let value = score.loss(&MultiConfusion::new(classes, cells)?);
                     if -value > best + 1e-12 {
                         best = -value;
-                        // The geometric mean of the two ratios between which the score is constant.
+                        // The score is the same for all factors between `ratio` and `next`; their geometric mean is taken.
                         found = Some(if next.is_finite() { (ratio * next).sqrt() } else { 2.0 * ratio });
                     }
                 }
@@ -272,16 +282,16 @@ impl LabelledPredictions {
     }
 }
 
-/// The rule with the given factors, scaled so that the greatest is 1.
+/// The decision rule with the given factors of the classes, scaled so that the greatest factor is 1.
 fn factor_decision(factors: &[f64], score: &MultiScore) -> Decision {
     let greatest = factors.iter().copied().fold(0.0, f64::max);
-    // A factor of 0 would never be chosen, not even for a row that can only be of that class.
+    // A class with the factor 0 would never be chosen, not even for a row whose probability of every other class is 0.
     let factors = factors.iter().map(|factor| (factor / greatest).max(1e-12)).collect();
     let words = format!("best {score} on the validation rows, one factor for each class");
     Decision::Factors { factors, chosen: ThresholdSource::ValidationSweep, words }
 }
 
-/// Maximum number of times that each factor is optimised. More rounds hardly change the score.
+/// Maximum number of times that the factor of each class is optimised. More rounds hardly change the score.
 const MAX_ROUNDS: usize = 10;
 
 #[cfg(test)]
@@ -308,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_smooth_threshold_is_near_the_theoretical_optimum_of_calibrated_predictions() {
-        // TSS is best where p is the share of positive rows.
+        // If predictions are calibrated, the threshold with the best TSS is the share of positive rows.
         let predictions = calibrated(4000);
         let share = f64::from(predictions.labels.iter().sum::<u32>()) / 4000.0;
         let score = Score::parse("tss").unwrap();
@@ -318,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_of_rows_count_like_rows() {
+    fn a_row_that_counts_twice_has_the_same_effect_as_two_equal_rows() {
         let once = predictions(&[(0.1, 0), (0.4, 1), (0.6, 0), (0.6, 0), (0.9, 1)]);
         let twice = predictions(&[(0.1, 0), (0.4, 1), (0.6, 0), (0.9, 1)]);
         let score = Score::parse("f1").unwrap();
@@ -331,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn tuning_helps_where_the_centre_is_far_from_the_best_threshold() {
+    fn tuning_gain_is_large_only_if_the_centre_is_far_from_the_best_threshold() {
         let mut predictions = calibrated(2000);
         let score = Score::parse("f1").unwrap();
         predictions.probabilities.iter_mut().for_each(|p| *p *= 0.1);
@@ -340,8 +350,8 @@ mod tests {
     }
 
     #[test]
-    fn factors_are_at_least_as_good_as_the_greatest_probability_and_find_rare_classes() {
-        // The third class is rare, and its probability never exceeds the others.
+    fn tuned_factors_predict_a_rare_class_that_never_has_the_greatest_probability() {
+        // The third class is rare, and its probability is always lower than that of the other classes.
         let mut probabilities = Vec::new();
         let mut labels = Vec::new();
         for row in 0..300u32 {

@@ -29,7 +29,7 @@ pub struct Trained {
     pub validation: LabelledPredictions,
     /// Predictions for the test rows; `None` if there are no test rows.
     pub test: Option<LabelledPredictions>,
-    /// Decision rules that were considered besides that of the model.
+    /// Decision rules that were considered but not chosen. Reports compare their scores with that of the model.
     pub alternatives: Vec<Decision>,
     /// Notes for the user, such as warnings about the data.
     pub notes: Vec<Note>,
@@ -130,7 +130,7 @@ impl PreparedDivisions {
 }
 
 impl LabelledTable<'_> {
-    /// Predictions for the given rows of the table.
+    /// The mean predictions of the ensemble for the given rows of the table.
     fn predictions(&self, dataset: &Dataset, ensemble: &Ensemble, rows: &[u32]) -> LabelledPredictions {
         self.with_labels(rows, ensemble.probabilities(&dataset.matrix, rows))
     }

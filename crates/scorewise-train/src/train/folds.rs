@@ -35,8 +35,8 @@ pub struct FoldResult {
 /// Approximate memory limit in bytes for the encoded rows of folds that are trained at the same time.
 const ENCODED_BYTES: usize = 1 << 30;
 
-/// Trains every fold. As the number of the job, `watch` receives the index of the member, counted over all folds. The list of results is
-/// `None` if the user stopped the training run.
+/// Trains an ensemble for every fold of a cross-validation. The number of the job that `watch` receives counts the ensemble members of all folds.
+/// The list of results is `None` if the user stopped the training run.
 pub fn cross_validate(
     table: &Table,
     plan: &Plan,
@@ -78,7 +78,7 @@ pub fn cross_validate(
     Ok((Some(results), notes))
 }
 
-/// Passes all calls to another watcher, with an offset added to the number of the job.
+/// Passes all calls to another [`Watch`], with the offset `first` added to the number of the job.
 struct OffsetWatch<'a> {
     watch: &'a dyn Watch,
     first: usize,

@@ -1,5 +1,5 @@
-//! Looks for signs of leakage: inputs that reveal the target, and test rows that the model was trained on. Both can be legitimate, so they
-//! are reported as notes and not as errors.
+//! Looks for signs of leakage: inputs that reveal the target, and test rows that the model was trained on. Each of these signs can have a
+//! legitimate reason, so they are reported as notes and not as errors.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -10,17 +10,17 @@ use scorewise_table::setting::Setting;
 use scorewise_table::table::{Category, Table, Values};
 use scorewise_table::target::{Labels, Target};
 
-/// Maximum number of training rows that are examined.
+/// Maximum number of training rows that are examined for leakage.
 const MAX_ROWS: usize = 100_000;
 /// Minimum number of rows of the rarer class for a column to be reported. With fewer rows, a column may separate the classes by chance.
 const MIN_EVENTS: usize = 20;
 /// A numeric column is reported if its area under the ROC curve is greater than this. Legitimate inputs can come close: in the pollution data,
 /// the particulate matter of the current hour, which is a natural predictor for the next hour, reaches 0.99.
 const MIN_ROC_AREA: f64 = 0.999;
-/// A categorical column is reported if predicting the class from its levels makes at most this share of the errors that always predicting the
-/// most frequent class makes.
+/// A categorical column is reported if a prediction of the class from its levels makes at most this share of the errors of a constant prediction
+/// of the most frequent class.
 const MAX_ERROR_SHARE: f64 = 0.005;
-/// A numeric column with at most this many different values is also examined as a categorical one.
+/// A numeric column with at most this many different values is also examined as a categorical column.
 const MAX_LEVELS: usize = 64;
 /// Minimum average number of rows per level for a column to be checked: a level with a single row always determines the class of that row.
 const MIN_ROWS_PER_LEVEL: usize = 20;
@@ -176,11 +176,11 @@ pub(super) fn fingerprints(matrix: &Matrix, labels: &[u32], rows: &[u32]) -> Vec
     rows.iter().map(fingerprint).collect()
 }
 
-/// A note if the number of test rows that are equal to training rows is greater than chance explains. Both slices contain hashes of rows.
+/// A note if more test rows are equal to training rows than chance explains. `training` and `test` contain one hash for each row.
 ///
-/// In a table with a few categorical columns many rows are equal by chance, which is no problem. Copied rows differ from such rows in two ways. If
-/// the test table overlaps with the training table, test rows are equal to training rows far more often than training rows are equal to each
-/// other. If the table contains repeated rows, more rows occur exactly twice, three times and so on than among rows drawn at random.
+/// In a table with a few categorical columns many rows are equal by chance, which is no problem. Copied rows differ from rows that are equal by
+/// chance in two ways. If the test table overlaps with the training table, test rows are equal to training rows far more often than training rows are
+/// equal to each other. If the table contains repeated rows, more rows occur exactly twice, three times and so on than among rows drawn at random.
 pub(super) fn repeated_rows(training: &[u64], test: &[u64]) -> Option<Note> {
     let mut sorted = training.to_vec();
     sorted.sort_unstable();
@@ -208,7 +208,8 @@ pub(super) fn repeated_rows(training: &[u64], test: &[u64]) -> Option<Note> {
 ///
 /// Let f₁, f₂, … be the numbers of distinct rows that occur once, twice, …. If rows are drawn independently from any distribution, the
 /// expected values satisfy k f_k² ≤ (k + 1) f_{k−1} f_{k+1} (Cauchy–Schwarz for a mixture of Poisson distributions). So chance does not
-/// produce many pairs without some triples. To avoid false alarms, every count is moved by three standard errors in favour of chance.
+/// produce many pairs of equal rows without some triples. To avoid false alarms, every count is moved by three standard errors toward the side on
+/// which chance explains more.
 fn unexplained_share(sorted: &[u64], test: &[u64]) -> f64 {
     let mut all = [sorted, test].concat();
     all.sort_unstable();
@@ -255,9 +256,10 @@ mod tests {
         let doubled: Vec<u64> = doubled.into_iter().map(|(_, row)| row).collect();
         let note = repeated_rows(&doubled[..15_000], &doubled[15_000..]).unwrap().to_string();
         assert!(note.contains(" of 5000 test rows (7"), "{note}");
-        // A test table that contains rows of the training table.
+        // With only 300 different values, most test rows are equal to a training row by chance.
         let rows: Vec<u64> = (0..1000).map(|row| random_below(row, 300)).collect();
         assert_eq!(repeated_rows(&rows[..700], &rows[700..]), None);
+        // A test table that contains rows of the training table.
         let different: Vec<u64> = (0..1000).collect();
         assert!(repeated_rows(&different, &different[900..]).is_some());
         assert_eq!(repeated_rows(&different[..500], &different[500..]), None);

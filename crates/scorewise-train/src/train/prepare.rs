@@ -1,4 +1,4 @@
-//! Turns a table and a plan into encoded rows and a flat list of jobs.
+//! Turns a table and a plan into encoded rows and a flat list of training jobs.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -127,7 +127,8 @@ impl PreparedDivisions {
         let mut choice = EncodingOptions { bins: plan.bins, ..plan.choice.clone() };
         choice.without.extend(target.hidden().map(str::to_owned));
         choice.without.extend(plan.weight.clone());
-        // Knots, means and levels do not depend on labels, so with cross-fitting they are fitted once, on the rows of all folds.
+        // The knots, means and levels of the encoder do not depend on labels, so with cross-fitting the encoder is fitted once, on the rows of all
+        // folds.
         let (mut encoder, encoder_notes) = Encoder::fit(table, &parts.training, &choice)?;
         notes.extend(encoder_notes);
         encoder.order = order.clone();
@@ -176,8 +177,9 @@ impl PreparedDivisions {
     }
 }
 
-/// The training and validation rows of each member with cross-fitting; empty without. If the number of folds is the default of the recipe and
-/// there are too few rows of a class, fewer folds are used, and a note says so. With very many rows, one member for each fold is enough.
+/// The training and validation rows of each member with cross-fitting, in which every member is trained without one fold of the rows; empty if the
+/// plan has no cross-fitting. If the user did not change the number of folds and a class has too few rows for it, fewer folds are used. If the user
+/// did not change the size of the ensemble and there are very many rows, one member is trained for each fold. Notes report both reductions.
 fn cross_fit(labelled: &LabelledTable<'_>, rows: &[u32], seed: u64) -> Result<(Vec<MemberSplit>, Vec<Note>)> {
     let LabelledTable { table, plan, labels, .. } = labelled;
     if plan.cross_fit == 0 {
@@ -217,11 +219,12 @@ fn cross_fit(labelled: &LabelledTable<'_>, rows: &[u32], seed: u64) -> Result<(V
     }
 }
 
-/// With more training rows than this, the recipes train one member for each fold: the mean over more members hardly changes.
+/// With more training rows than this, recipes with cross-fitting train one member for each fold, because with so many rows the mean over more
+/// members is hardly different.
 const MANY_ROWS: usize = 100_000;
 
-/// The order in which the rows of a table follow each other. It matters only with a lead or with lags; then rows are ordered by time if the
-/// table has a column of times.
+/// The order in which the rows of a table follow each other. The order matters only for leads and lags, which refer to later and earlier rows;
+/// with them, rows are ordered by time if the table has a column of times.
 fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
     let group = plan.choice.group.as_deref();
     if plan.lead == 0 && plan.choice.lags == 0 {
@@ -234,7 +237,7 @@ fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
     RowOrder::of_table(table, group, time)
 }
 
-/// A remark for the user about the direction of the score; `None` if it is obvious whether greater is better.
+/// A warning for the user about the direction of the score; `None` if it is obvious whether greater or smaller values are better.
 fn caution(plan: &Plan, classes: usize) -> Option<String> {
     if classes == 2 {
         return plan.score.binary().ok()?.caution();
@@ -255,10 +258,10 @@ pub(super) fn persistence(target: &Target, table: &Table, neighbours: &Neighbour
     Ok(Some(now.positives()))
 }
 
-/// The sample weights in the column `name`; an error if a row has no number that is 0 or above.
+/// The sample weights in the column `name`; an error if the value of a row is missing or is not a number from 0 to 10¹².
 pub(super) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = scorewise_table::names::column(table, "weight", name)?;
-    let hint = "weights must be numbers that are 0 or greater";
+    let hint = "weights must be numbers from 0 to 1e12";
     let Values::Number(values) = &column.values else {
         return Err(Error::data(Location::file(&table.file).column(name), "is not a column of numbers", hint));
     };

@@ -14,7 +14,7 @@ use scorewise_train::network::{Network, NetworkShape};
 use scorewise_train::plan::Plan;
 use serde_json::json;
 
-/// All test models with their names.
+/// The test models with dense inputs, with their names.
 pub fn all() -> Vec<(&'static str, Model)> {
     vec![
         ("linear", binary(12, &[], 1, 0.3)),
@@ -180,7 +180,7 @@ fn one_input() -> Model {
     Model { decision: Decision::at(0.43, ThresholdSource::Given, "given as --threshold 0.43"), ..model }
 }
 
-/// An encoder that produces `width` columns. From width 9 on, the inputs include every type of encoding; numeric inputs fill up the width.
+/// An encoder that produces `width` columns. From width 9 on, the inputs include every type of dense encoding; numeric inputs fill up the width.
 fn encoder(width: usize) -> Encoder {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let input = |column: &str, kind, lag, coding| InputColumn { column: column.into(), kind, lag, part: None, coding };

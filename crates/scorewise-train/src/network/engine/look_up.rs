@@ -11,12 +11,12 @@ use super::kernel::PANEL;
 use super::simd_vector::SimdVector;
 use crate::network::{LayerLayout, NetworkShape};
 
-/// The rows of the table that belong to one column.
+/// The rows of the table of a look-up layer that belong to one column of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TableColumn {
-    /// Index of the first row.
+    /// Index of the first table row of the column.
     first: u32,
-    /// The greatest position of the column.
+    /// The greatest position that the column can have.
     last: f32,
 }
 
@@ -72,7 +72,7 @@ pub(super) unsafe fn look_up<V: SimdVector>(
     }
 }
 
-/// Computes `N` registers of units for all rows. Returns the number of units.
+/// Computes the outputs of the units that fill `N` registers, for all rows of a panel. Returns the number of these units.
 #[inline(always)]
 unsafe fn look_up_units<V: SimdVector, const N: usize>(
     stride: usize,
@@ -115,8 +115,8 @@ unsafe fn look_up_units<V: SimdVector, const N: usize>(
     }
 }
 
-/// Adds the gradient of the table and of the biases, given the gradient of the outputs of the layer row by row. Only the first `count` rows of
-/// the panel are used.
+/// Adds the gradient of the table and of the biases to `gradient`, given the gradient of the outputs of the layer row by row. Only the first `count`
+/// rows of the panel are used.
 ///
 /// # Safety
 /// The conditions of [`look_up`] must hold; `output_gradient` must have 32 rows of the stride of the layer.

@@ -42,7 +42,7 @@ impl<'a> Prefetch<'a> {
         Prefetch { values, stride, order, slice, pace: (order.len().div_ceil(calls), slice.len().div_ceil(calls)) }
     }
 
-    /// Prefetches everything that is left.
+    /// Prefetches all data that [`next`](Prefetch::next) has not yet prefetched.
     ///
     /// # Safety
     /// The conditions of [`SimdVector`] must hold.

@@ -23,7 +23,7 @@ const L2_CACHE_NUMBERS: usize = 1 << 18;
 #[derive(Clone, Debug)]
 pub(super) struct EngineLayout {
     pub layers: Vec<LayerLayout>,
-    /// The columns of the look-up layer, if the first layer is one; empty if it is dense.
+    /// The columns of the table of the look-up layer; empty if the first layer is dense.
     columns: Vec<TableColumn>,
     /// Offset of the inputs of each layer in the hidden activations of a panel. The inputs of the first layer are features and not activations,
     /// so the first entry is not used.
@@ -61,7 +61,8 @@ pub(super) struct Workspace {
     activations: AlignedBuffer,
     /// Gradients of the loss with respect to the outputs and with respect to the inputs of a layer.
     gradients: [AlignedBuffer; 2],
-    /// The inputs of a layer after the first, stored row by row.
+    /// Scratch space for numbers that are stored row by row: the inputs of a dense layer after the first, or the outputs of a look-up layer and
+    /// their gradient.
     rows: AlignedBuffer,
 }
 

@@ -77,7 +77,7 @@ fn compare_first_layers(batch: usize) {
         .flat_map(|position| (0..BINS).map(move |bin| (position - bin as f32).clamp(0.0, 1.0)))
         .collect();
     let knots: Vec<f32> = (0..=BINS).map(|knot| 2.0 * knot as f32 / BINS as f32 - 1.0).collect();
-    let columns = vec![BinnedColumn { knots, own: Vec::new(), levels: 0 }; COLUMNS];
+    let columns = vec![BinnedColumn { knots, ..BinnedColumn::default() }; COLUMNS];
     let binned = Matrix::new(COLUMNS, &positions).expect("complete rows");
     let dense = Matrix::new(COLUMNS * BINS, &piecewise_linear).expect("complete rows");
     let (validation, training): (Vec<u32>, Vec<u32>) = (0..ROWS as u32).partition(|row| row % 5 == 0);

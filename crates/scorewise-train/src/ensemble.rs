@@ -1,5 +1,7 @@
 //! Ensembles, which predict the mean of the probabilities of their members. A single model is an ensemble with one member.
 
+use std::borrow::Borrow;
+
 use rayon::prelude::*;
 use scorewise::multiclass::softmax;
 use scorewise::prior::Probability;
@@ -32,6 +34,8 @@ const BLOCK: usize = 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ensemble {
     members: Vec<Member>,
+    /// The weight of each member in the mean.
+    weights: Vec<f64>,
 }
 
 impl Ensemble {
@@ -43,12 +47,19 @@ impl Ensemble {
         if members.iter().any(|member| widths(member) != widths(first)) {
             return refuse("has members with different numbers of inputs or outputs");
         }
-        Ok(Ensemble { members })
+        let weights = vec![1.0; members.len()];
+        Ok(Ensemble { members, weights })
+    }
+
+    /// The same ensemble with other weights in the mean. It is an error if there is not one positive weight for each member.
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        check_weights(&weights, self.members.len()).map_err(|problem| Error::setting("ensemble", problem, ""))?;
+        Ok(Ensemble { weights, ..self })
     }
 
     /// Creates an ensemble from the fits that learnt something ([`Fit::success`]), or from all fits if none did. The predictions of a member that
     /// learnt nothing would distort the mean probability of every row.
-    pub fn of_fits(fits: &[Fit]) -> Result<Self> {
+    pub fn of_fits<F: Borrow<Fit>>(fits: &[F]) -> Result<Self> {
         Ensemble::new(fits_to_use(fits).map(|(_, fit)| fit.member.clone()).collect())
     }
 
@@ -56,6 +67,12 @@ impl Ensemble {
     #[must_use]
     pub fn members(&self) -> &[Member] {
         &self.members
+    }
+
+    /// The weight of each member in the mean. The weights need not sum to 1.
+    #[must_use]
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     /// Number of probabilities that are predicted for a row: 1 for two classes, otherwise the number of classes.
@@ -74,29 +91,29 @@ impl Ensemble {
     /// If the number of columns of the matrix differs from the number of inputs of the members, or if the matrix lacks one of the rows.
     #[must_use]
     pub fn probabilities(&self, matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
-        mean_probabilities(&self.members, matrix, rows)
+        mean_probabilities(&self.members, &self.weights, matrix, rows)
     }
 }
 
 /// The fits that become members of the ensemble, with their indices in `fits`: the fits that learnt something, or all fits if none did.
-fn fits_to_use(fits: &[Fit]) -> impl Iterator<Item = (usize, &Fit)> {
-    let some_succeeded = fits.iter().any(|fit| fit.success);
-    fits.iter().enumerate().filter(move |(_, fit)| fit.success || !some_succeeded)
+fn fits_to_use<F: Borrow<Fit>>(fits: &[F]) -> impl Iterator<Item = (usize, &Fit)> {
+    let some_succeeded = fits.iter().any(|fit| fit.borrow().success);
+    fits.iter().map(Borrow::borrow).enumerate().filter(move |(_, fit)| fit.success || !some_succeeded)
 }
 
 /// Predictions of validation rows: the row indices in ascending order, and the mean probabilities of each row. Only members for which the row
 /// is a validation row contribute to its mean, because they were not trained on it. `samples` has one entry for each fit.
 #[must_use]
-pub fn held_out_probabilities(fits: &[Fit], samples: &[Sample<'_>]) -> (Vec<u32>, Vec<f64>) {
+pub fn held_out_probabilities<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> (Vec<u32>, Vec<f64>) {
     let (Some(matrix), Some(outputs)) =
-        (samples.first().map(|sample| sample.matrix), fits.first().map(|fit| fit.member.outputs()))
+        (samples.first().map(|sample| sample.matrix), fits.first().map(|fit| fit.borrow().member.outputs()))
     else {
         return (Vec::new(), Vec::new());
     };
     let (mut sums, mut counts) = (vec![0.0; matrix.rows() * outputs], vec![0u32; matrix.rows()]);
     for (number, fit) in fits_to_use(fits) {
         let validation = samples[number].validation;
-        let probabilities = mean_probabilities(std::slice::from_ref(&fit.member), matrix, validation);
+        let probabilities = mean_probabilities(std::slice::from_ref(&fit.member), &[1.0], matrix, validation);
         for (row, row_probabilities) in validation.iter().zip(probabilities.chunks_exact(outputs)) {
             let row = *row as usize;
             counts[row] += 1;
@@ -117,19 +134,20 @@ pub fn held_out_probabilities(fits: &[Fit], samples: &[Sample<'_>]) -> (Vec<u32>
 
 /// Mean of the probabilities that the members predict for each row, in the same order as the result of [`Ensemble::probabilities`]. All members
 /// must have the same number of outputs.
-pub(crate) fn mean_probabilities(members: &[Member], matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
+pub(crate) fn mean_probabilities(members: &[Member], weights: &[f64], matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
     let Some(outputs) = members.first().map(Member::outputs) else { return Vec::new() };
     let mut means = vec![0.0; rows.len() * outputs];
+    let total: f64 = weights.iter().sum();
     let workspace = || (LogitEngine::default(), vec![0.0; BLOCK * outputs], vec![0.0; outputs]);
     means.par_chunks_mut(BLOCK * outputs).zip(rows.par_chunks(BLOCK)).for_each_init(
         workspace,
         |(engine, logits, row_probabilities), (means, rows)| {
             let logits = &mut logits[..rows.len() * outputs];
-            for member in members {
+            for (member, weight) in members.iter().zip(weights) {
                 engine.predict(member, matrix, rows, logits);
-                add_probabilities(logits, row_probabilities, means);
+                add_probabilities(logits, *weight, row_probabilities, means);
             }
-            means.iter_mut().for_each(|mean| *mean /= members.len() as f64);
+            means.iter_mut().for_each(|mean| *mean /= total);
         },
     );
     means
@@ -137,14 +155,27 @@ pub(crate) fn mean_probabilities(members: &[Member], matrix: &Matrix, rows: &[u3
 
 /// Adds the probabilities of each row to `sums`: the sigmoid of the logit if a row has one logit, else the softmax of its logits.
 /// `row_probabilities` is scratch space for the probabilities of one row.
-fn add_probabilities(logits: &[f32], row_probabilities: &mut [f64], sums: &mut [f64]) {
+fn add_probabilities(logits: &[f32], weight: f64, row_probabilities: &mut [f64], sums: &mut [f64]) {
     if let [_] = row_probabilities {
-        sums.iter_mut().zip(logits).for_each(|(sum, logit)| *sum += Probability::from_logit(f64::from(*logit)).p);
+        sums.iter_mut()
+            .zip(logits)
+            .for_each(|(sum, logit)| *sum += weight * Probability::from_logit(f64::from(*logit)).p);
         return;
     }
     let outputs = row_probabilities.len();
     for (sums, logits) in sums.chunks_exact_mut(outputs).zip(logits.chunks_exact(outputs)) {
         softmax(logits, row_probabilities);
-        sums.iter_mut().zip(&*row_probabilities).for_each(|(sum, probability)| *sum += probability);
+        sums.iter_mut().zip(&*row_probabilities).for_each(|(sum, probability)| *sum += weight * probability);
+    }
+}
+
+/// Checks that there is one positive weight for each member; the error describes the problem.
+pub(crate) fn check_weights(weights: &[f64], members: usize) -> std::result::Result<(), String> {
+    if weights.len() != members {
+        return Err(format!("{} weights for {members} members", weights.len()));
+    }
+    match weights.iter().find(|weight| !(**weight > 0.0 && **weight <= 1e6)) {
+        Some(weight) => Err(format!("{weight} is not the weight of a member")),
+        None => Ok(()),
     }
 }

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use scorewise_table::Matrix;
-use scorewise_table::error::Result;
+use scorewise_table::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::fit::{Epoch, Fit, Objective, Sample};
-use crate::network::{self, Dense, Engine, Network, NetworkSettings, NetworkShape};
+use crate::network::{self, Dense, Engine, HiddenLayers, Network, NetworkSettings, NetworkShape};
 use crate::onnx::GraphBuilder;
+use crate::trees::{self, TreeSettings, Trees, TreesDescription};
 
 /// The type of model to train, with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,6 +19,21 @@ use crate::onnx::GraphBuilder;
 pub enum Learner {
     /// A neural network.
     Network(NetworkSettings),
+    /// Gradient-boosted trees.
+    Trees(TreeSettings),
+}
+
+/// The name by which users choose learners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum LearnerName {
+    /// Neural networks
+    Networks,
+    /// Gradient-boosted trees, symmetric and leaf-wise
+    Trees,
+    /// Networks without hidden layers: a sum of one function of each column
+    Linear,
 }
 
 /// A fitted model, which maps rows of features to logits, as a member of an ensemble. An ensemble has one or more members.
@@ -25,6 +41,8 @@ pub enum Learner {
 pub enum Member {
     /// A neural network.
     Network(Network),
+    /// Gradient-boosted trees.
+    Trees(Trees),
 }
 
 /// The JSON metadata of one member in a model file. The tensors of the member are stored separately.
@@ -39,6 +57,8 @@ pub enum MemberDescription {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         positions: Vec<usize>,
     },
+    /// Gradient-boosted trees.
+    Trees(TreesDescription),
 }
 
 /// A named tensor of f32 numbers in a model file.
@@ -50,6 +70,48 @@ pub struct NamedTensor {
     pub shape: Vec<usize>,
     /// Numbers of the tensor, row by row.
     pub values: Vec<f32>,
+}
+
+impl LearnerName {
+    /// The learners with these names. Networks have the given settings; it is an error if there are no names.
+    pub(crate) fn learners(names: &[LearnerName], network: &NetworkSettings) -> Result<Vec<Learner>> {
+        let mut learners = Vec::new();
+        for (_, name) in names.iter().enumerate().filter(|(index, name)| !names[..*index].contains(name)) {
+            match name {
+                LearnerName::Networks => learners.push(Learner::Network(network.clone())),
+                LearnerName::Linear => {
+                    learners.push(Learner::Network(NetworkSettings {
+                        hidden: HiddenLayers::new(Vec::new())?,
+                        ..network.clone()
+                    }));
+                }
+                LearnerName::Trees => {
+                    learners.push(Learner::Trees(TreeSettings::symmetric()));
+                    learners.push(Learner::Trees(TreeSettings::leaf_wise()));
+                }
+            }
+        }
+        if learners.is_empty() {
+            return Err(Error::setting("learners", "are none", "write for example `networks,trees`"));
+        }
+        Ok(learners)
+    }
+
+    /// The names of the given learners, without repetition.
+    pub(crate) fn of_learners(learners: &[Learner]) -> Vec<LearnerName> {
+        let mut names = Vec::new();
+        for learner in learners {
+            let name = match learner {
+                Learner::Network(settings) if settings.hidden.widths().is_empty() => LearnerName::Linear,
+                Learner::Network(_) => LearnerName::Networks,
+                Learner::Trees(_) => LearnerName::Trees,
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
 }
 
 impl Learner {
@@ -65,6 +127,7 @@ impl Learner {
     ) -> Result<Fit> {
         match self {
             Learner::Network(settings) => network::fit(settings, objective, seed, sample, threads, watch),
+            Learner::Trees(settings) => trees::fit(settings, objective, seed, sample, threads, watch),
         }
     }
 
@@ -73,6 +136,7 @@ impl Learner {
     pub fn network(&self) -> Option<&NetworkSettings> {
         match self {
             Learner::Network(settings) => Some(settings),
+            Learner::Trees(_) => None,
         }
     }
 
@@ -80,6 +144,17 @@ impl Learner {
     pub fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
         match self {
             Learner::Network(settings) => Some(settings),
+            Learner::Trees(_) => None,
+        }
+    }
+
+    /// Number of members that are trained on the same rows, if the ensemble has this many networks. Networks depend on their random initial
+    /// weights, so the mean of several is better than one; trees depend much less on chance.
+    #[must_use]
+    pub fn repeats(&self, networks: usize) -> usize {
+        match self {
+            Learner::Network(_) => networks,
+            Learner::Trees(_) => 1,
         }
     }
 
@@ -87,6 +162,7 @@ impl Learner {
     pub fn check(&self, objective: &Objective) -> Result<()> {
         match self {
             Learner::Network(settings) => settings.check(objective),
+            Learner::Trees(settings) => settings.check(),
         }
     }
 
@@ -98,6 +174,7 @@ impl Learner {
             Learner::Network(settings) => {
                 settings.epochs.saturating_mul(if settings.warm_start.is_some() { 2 } else { 1 })
             }
+            Learner::Trees(settings) => settings.rounds,
         }
     }
 }
@@ -108,6 +185,7 @@ impl Member {
     pub fn inputs(&self) -> usize {
         match self {
             Member::Network(network) => network.shape().inputs(),
+            Member::Trees(trees) => trees.inputs(),
         }
     }
 
@@ -116,6 +194,7 @@ impl Member {
     pub fn positions(&self) -> &[usize] {
         match self {
             Member::Network(network) => network.shape().positions(),
+            Member::Trees(trees) => trees.positions(),
         }
     }
 
@@ -124,6 +203,7 @@ impl Member {
     pub fn outputs(&self) -> usize {
         match self {
             Member::Network(network) => network.shape().outputs(),
+            Member::Trees(trees) => trees.outputs(),
         }
     }
 
@@ -135,6 +215,7 @@ impl Member {
                 let widths = network.shape().widths();
                 Some(&widths[1..widths.len() - 1])
             }
+            Member::Trees(_) => None,
         }
     }
 
@@ -145,6 +226,7 @@ impl Member {
             Member::Network(network) => {
                 network.shape().widths().iter().map(ToString::to_string).collect::<Vec<_>>().join("-")
             }
+            Member::Trees(trees) => format!("{} trees", trees.roots().len()),
         }
     }
 
@@ -153,6 +235,7 @@ impl Member {
     pub fn is_finite(&self) -> bool {
         match self {
             Member::Network(network) => network.parameters.iter().all(|number| number.is_finite()),
+            Member::Trees(trees) => trees.is_finite(),
         }
     }
 
@@ -164,6 +247,7 @@ impl Member {
                 widths: network.shape().widths().to_vec(),
                 positions: network.shape().positions().to_vec(),
             },
+            Member::Trees(trees) => MemberDescription::Trees(TreesDescription::of(trees)),
         }
     }
 
@@ -182,6 +266,7 @@ impl Member {
                 };
                 network.to_layers().into_iter().enumerate().flat_map(tensors).collect()
             }
+            Member::Trees(trees) => trees.tensors(),
         }
     }
 
@@ -208,6 +293,7 @@ impl Member {
                 }
                 from
             }
+            Member::Trees(trees) => trees.add_to_graph(graph, name),
         }
     }
 }
@@ -220,6 +306,7 @@ impl MemberDescription {
             MemberDescription::Network { widths, positions } => {
                 shape(widths, positions).map(|shape| 2 * (shape.widths().len() - 1))
             }
+            MemberDescription::Trees(_) => Ok(TreesDescription::TENSORS),
         }
     }
 
@@ -234,6 +321,7 @@ impl MemberDescription {
                 };
                 shape.dense_widths().windows(2).enumerate().flat_map(tensors).collect()
             }
+            MemberDescription::Trees(trees) => trees.expected_tensors(),
         }
     }
 
@@ -252,6 +340,7 @@ impl MemberDescription {
                 let network = Network::from_layers(positions, &layers).ok_or("its layers do not fit each other")?;
                 Ok(Member::Network(network))
             }
+            MemberDescription::Trees(trees) => trees.trees(tensors).map(Member::Trees),
         }
     }
 }
@@ -275,6 +364,7 @@ impl LogitEngine {
                 });
                 self.networks[engine_index].1.predict(network, matrix, rows, logits);
             }
+            Member::Trees(trees) => trees.predict(matrix, rows, logits),
         }
     }
 }

@@ -29,6 +29,7 @@
 //! | [`learner`] | the model types that can be trained, and the fitted members of an ensemble |
 //! | [`mod@fit`] | losses, and when a training run stops or restarts |
 //! | [`network`] | neural networks: settings, training loop, and the engine that computes logits and gradients |
+//! | [`trees`] | gradient-boosted trees: settings, growth, boosting rounds |
 //! | [`backend`] | the hardware on which training jobs run |
 //! | [`ensemble`] | the mean of the probabilities that the members of an ensemble predict |
 //! | [`model`], [`onnx`] | the model file, and its export to ONNX |
@@ -65,6 +66,7 @@ pub mod job;
 pub mod learner;
 pub mod fit;
 pub mod network;
+pub mod trees;
 pub mod backend;
 pub mod ensemble;
 pub mod model;

@@ -34,7 +34,7 @@ fn trained(data: &TestData, training: &TrainingSetup, members: usize, threads: u
 }
 
 fn parameters(member: &Member) -> &[f32] {
-    let Member::Network(network) = member;
+    let Member::Network(network) = member else { panic!("not a network") };
     &network.parameters
 }
 
@@ -193,7 +193,7 @@ fn random_numbers_of_the_initial_weights(seed: u64, inputs: usize) -> Vec<f64> {
     (settings.learning_rate, settings.epochs, settings.cure, settings.hidden) = (1e-30, 1, false, layers(&[]));
     let fits = fit_all(std::slice::from_ref(&dataset), &jobs(&dataset, &settings, 1), 1);
     let limit = (6.0 / (inputs + 1) as f64).sqrt();
-    let Member::Network(network) = &fits[0].member;
+    let Member::Network(network) = &fits[0].member else { panic!("not a network") };
     network.to_layers()[0].weights.iter().map(|weight| (f64::from(*weight) / limit + 1.0) / 2.0).collect()
 }
 

@@ -106,6 +106,7 @@ fn the_documented_example_matches_the_written_file() {
         target: Target { column: "state".into(), rule: LabelRule::Classes(classes.clone()), lead: 1 },
         classes,
         members: vec![Member::Network(Network::from_layers(&[], &[layer]).unwrap())],
+        weights: vec![1.0],
         score: "tss".into(),
         prior: Some("cosine:0.5,0.1".into()),
         loss: "sol".into(),
@@ -244,7 +245,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let mut changed = new.clone();
     let key = br#"\"format\":"#;
     let offset = changed.windows(key.len()).position(|bytes| bytes == key).unwrap() + key.len();
-    assert_eq!(changed[offset], b'3');
+    assert_eq!(changed[offset], b'4');
     changed[offset] = b'1';
     assert!(load_error(&changed).contains("is damaged: its checksum does not match"));
     assert!(load_error(&crate::models::with_checksum(changed)).contains(mismatch));
@@ -255,11 +256,11 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
         header["__metadata__"]["cheeksum"] = json!("0123456789abcdef");
     });
     assert!(load_error(&renamed).contains(mismatch), "{}", load_error(&renamed));
-    // A file of format 3 is refused if it has no checksum, or a checksum that is too long.
+    // A file of format 4 is refused if it has no checksum, or a checksum that is too long.
     let without = edited(&new, |_, header| {
         header["__metadata__"].as_object_mut().unwrap().remove("checksum");
     });
-    assert!(load_error(&without).contains("is damaged: a file of format 3 must have a checksum"));
+    assert!(load_error(&without).contains("is damaged: a file of format 4 must have a checksum"));
     let long = edited(&new, |_, header| header["__metadata__"]["checksum"] = json!("0123456789abcdef0"));
     assert!(load_error(&long).contains("its checksum does not match"));
 }
@@ -276,6 +277,40 @@ fn a_file_of_format_2_loads_and_gives_the_predictions_of_the_program_that_wrote_
     let probabilities = Predictor::new(&model).probabilities(&matrix, |_| Location::default()).unwrap();
     // These probabilities were printed by the program that wrote the file.
     assert_eq!(probabilities, [0.7640469226466888, 0.37032562796135765, 0.4021134463084828]);
+}
+
+#[test]
+fn a_file_of_format_3_loads_and_gives_the_predictions_of_the_program_that_wrote_it() {
+    let model = Model::from_bytes("m.scorewise", include_bytes!("data/format-3.scorewise")).unwrap();
+    assert_eq!(model.weights, [1.0, 1.0]);
+    let states = Category { codes: vec![0, 1, 1], levels: vec!["wild".into(), "rough".into()] };
+    let columns = vec![
+        Column { name: "wind".into(), values: Values::Number(vec![f64::NAN, 5.7, 3.3]) },
+        Column { name: "state".into(), values: Values::Category(states) },
+    ];
+    let matrix = model.encoder.encode(&Table { columns, ..Table::default() }).unwrap().matrix;
+    let probabilities = Predictor::new(&model).probabilities(&matrix, |_| Location::default()).unwrap();
+    // These probabilities were printed by the program that wrote the file.
+    assert_eq!(probabilities, [0.3285611874791566, 0.5827807206133547, 0.34629638251419315]);
+}
+
+#[test]
+fn the_weights_of_members_are_stored_checked_and_used() {
+    let equal = crate::models::binary(12, &[4], 2, 0.3);
+    let weighted = Model { weights: vec![0.2, 0.6], ..equal.clone() };
+    let loaded = Model::from_bytes("m.scorewise", &weighted.to_bytes().unwrap()).unwrap();
+    assert_eq!(loaded, weighted);
+    let (_, matrix) = crate::models::rows(12, 5, 1);
+    let predict = |model: &Model| Predictor::new(model).probabilities(&matrix, |_| Location::default()).unwrap();
+    let alone = |member: usize| {
+        predict(&Model { members: vec![equal.members[member].clone()], weights: vec![1.0], ..equal.clone() })
+    };
+    for ((mean, first), second) in predict(&loaded).iter().zip(alone(0)).zip(alone(1)) {
+        assert!((mean - (0.25 * first + 0.75 * second)).abs() < 1e-12);
+    }
+    for weights in [vec![1.0], vec![1.0, 0.0], vec![1.0, -1.0], vec![1.0, f64::INFINITY]] {
+        assert!(Model { weights, ..equal.clone() }.to_bytes().is_err());
+    }
 }
 
 #[test]
@@ -304,7 +339,7 @@ fn binned_inputs_are_checked_against_the_networks() {
 fn the_error_for_a_file_of_a_newer_format_asks_for_an_update() {
     let refused = error_after_editing(|text| *text = json!({"format": 7, "rest": "of another shape"}));
     let expected =
-        "m.scorewise: has format 7, but this version of scorewise reads formats up to 3\nhint: update scorewise";
+        "m.scorewise: has format 7, but this version of scorewise reads formats up to 4\nhint: update scorewise";
     assert_eq!(refused, expected);
     assert!(error_after_editing(|text| text["format"] = json!(0)).contains("is damaged: there is no format 0"));
 }
@@ -386,7 +421,7 @@ fn a_model_that_could_not_be_loaded_is_not_written() {
     good.save(&path).unwrap();
     let before = fs::read(&path).unwrap();
     let mut diverged = good.clone();
-    let Member::Network(network) = &mut diverged.members[0];
+    let Member::Network(network) = &mut diverged.members[0] else { panic!("not a network") };
     network.parameters[0] = f32::INFINITY;
     let mut mismatched = good.clone();
     mismatched.members.push(Member::Network(Network::glorot(NetworkShape::new(11, &[4], 1).unwrap(), 1)));
@@ -508,7 +543,7 @@ fn a_probability_is_the_mean_over_the_members() {
     let by_member: Vec<Vec<f64>> = model
         .members
         .iter()
-        .map(|member| Model { members: vec![member.clone()], ..model.clone() })
+        .map(|member| Model { members: vec![member.clone()], weights: vec![1.0], ..model.clone() })
         .map(|model| Predictor::new(&model).probabilities(&matrix, place).unwrap())
         .collect();
     for row in [0, 1, 4095, 4096, 4999] {

@@ -54,6 +54,10 @@ purposes! {
     InitialWeights = "first weights",
     /// The order of the rows in the batches of an epoch.
     BatchOrder = "batch order",
+    /// An order of the training rows for target statistics of levels; `number` of [`stream`] is the index of the order.
+    StatisticOrder = "order of statistics",
+    /// The rows and features that each tree uses, and the noise of the scores of its splits.
+    TreeGrowth = "growth of trees",
     /// A bootstrap replicate; `number` of [`stream`] is the index of the replicate.
     Bootstrap = "bootstrap",
     /// Thresholds drawn from a prior.

@@ -31,7 +31,7 @@ impl ProgressWatch {
     /// A bar for `training_runs` training runs; `unit` is the singular name of what one training run produces, such as `fold` or `member`.
     pub fn new(unit: &str, training_runs: usize, plan: &Plan) -> Result<Self, Failure> {
         // The bar is drawn on standard error, and hidden if standard error is not a terminal.
-        let max_epochs = plan.learner.max_epochs();
+        let max_epochs = plan.learners.iter().map(|learner| learner.max_epochs()).max().unwrap_or(1);
         let bar = ProgressBar::new(training_runs.saturating_mul(max_epochs) as u64);
         let style = ProgressStyle::with_template("{prefix} {bar:30} {percent} %, {msg}, {eta} left");
         bar.set_style(style?.progress_chars("━╸ "));

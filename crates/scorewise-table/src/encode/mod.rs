@@ -166,6 +166,8 @@ pub struct BinnedColumn {
     pub knots: Vec<f32>,
     /// The scaled values of the frequent values that have a position of their own.
     pub own: Vec<f32>,
+    /// The positions that the frequent values would have among the knots, so that values can be compared by their positions.
+    pub own_positions: Vec<f32>,
     /// The number of further positions: levels without an order, unknown levels, missing values.
     pub levels: usize,
 }
@@ -294,13 +296,15 @@ impl ColumnEncoding {
             ColumnEncoding::Knots { knots, own, median, spread, missing } => {
                 let scaled =
                     |values: &[f64]| values.iter().map(|x| smooth_clip((x - median) / spread) as f32).collect();
-                Some(BinnedColumn { knots: scaled(knots), own: scaled(own), levels: usize::from(*missing) })
+                let own_positions = own.iter().map(|x| statistics::position(knots, *x) as f32).collect();
+                let levels = usize::from(*missing);
+                Some(BinnedColumn { knots: scaled(knots), own: scaled(own), own_positions, levels })
             }
             ColumnEncoding::Levels { levels, ordered, missing, .. } => {
                 let scaled = |rank: usize| (2.0 * rank as f64 / (levels.len() - 1).max(1) as f64 - 1.0) as f32;
                 let knots: Vec<f32> = if *ordered { (0..levels.len()).map(scaled).collect() } else { Vec::new() };
                 let others = levels.len() - knots.len();
-                Some(BinnedColumn { knots, own: Vec::new(), levels: others + 1 + usize::from(*missing) })
+                Some(BinnedColumn { knots, levels: others + 1 + usize::from(*missing), ..BinnedColumn::default() })
             }
             _ => None,
         }

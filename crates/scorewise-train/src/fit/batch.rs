@@ -8,7 +8,7 @@ use scorewise::{Logits, Probabilities, Result, Rows, Score};
 use super::objective::Objective;
 
 /// Logits, labels and weights of the rows of a batch. One `Batch` is reused for all batches, to avoid new allocations.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Batch {
     /// Logits row by row; a row has one logit for each output of the network.
     pub logits: Vec<f32>,

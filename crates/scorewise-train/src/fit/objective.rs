@@ -2,13 +2,18 @@
 //!
 //! With two classes a row has one logit; with more it has one logit for each class. The training loop is the same in both cases.
 
-use scorewise::multiclass::{MultiScore, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
+use scorewise::multiclass::{MultiScore, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy, softmax};
 use scorewise::{CrossEntropy, ExactLoss, Loss, Prior, Result, Score, ScoreLoss};
 
 use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
 use crate::network::log_odds;
+
+/// The curvature of a row without gradient, as a fraction of a typical curvature.
+const CURVATURE_FLOOR: f64 = 0.1;
+/// The least curvature of a row, so that sums of curvatures are positive.
+const MIN_CURVATURE: f32 = 1e-16;
 
 /// The loss to minimise, which also determines the number of logits of a row. When it is serialised, its score and priors are written as
 /// the names or formulas that users write.
@@ -104,6 +109,66 @@ impl Objective {
         };
         batch.gradient = gradient;
         value
+    }
+
+    /// For gradient-boosted trees: writes the gradient with respect to the logits to `batch.gradient`, and a positive curvature of every logit to
+    /// `curvature`, both multiplied by the number of rows, so that they are of the order of 1 for a row. Returns the value of the loss.
+    ///
+    /// The curvature of a cross-entropy is its second derivative. Its gradient is c (p − y) and its second derivative c p (1 − p), with the same
+    /// factor c, so the latter is |gradient| (1 − |p − y|). Other losses are not convex. Their curvature is at least |gradient|, so that the value
+    /// of a leaf, −Σ gradient / Σ curvature, lies between −1 and 1.
+    pub(crate) fn gradient_and_curvature(&self, batch: &mut Batch, curvature: &mut [f32]) -> Result<f64> {
+        if let Objective::Binary(Loss::Score(loss)) = self {
+            let mut gradient = std::mem::take(&mut batch.gradient);
+            let result = batch
+                .binary()
+                .and_then(|rows| loss.gradient_and_curvature(&rows, CURVATURE_FLOOR, &mut gradient, curvature));
+            batch.gradient = gradient;
+            result?;
+            return self.value(batch);
+        }
+        let value = self.value_and_gradient(batch)?;
+        let (rows, outputs) = (batch.labels.len(), batch.outputs());
+        batch.gradient.iter_mut().for_each(|gradient| *gradient *= rows as f32);
+        if matches!(self, Objective::Binary(Loss::CrossEntropy(_)) | Objective::Softmax(_)) {
+            let mut probabilities = vec![0.0; outputs];
+            for (row, label) in batch.labels.iter().enumerate() {
+                let row = row * outputs..(row + 1) * outputs;
+                if outputs == 1 {
+                    let p = 1.0 / (1.0 + (-batch.logits[row.start]).exp());
+                    let share = if *label == 0 { 1.0 - p } else { p };
+                    curvature[row.start] = (batch.gradient[row.start].abs() * share).max(MIN_CURVATURE);
+                    continue;
+                }
+                softmax(&batch.logits[row.clone()], &mut probabilities);
+                for (class, index) in row.enumerate() {
+                    let p = probabilities[class] as f32;
+                    let share = if *label as usize == class { p } else { 1.0 - p };
+                    curvature[index] = (batch.gradient[index].abs() * share).max(MIN_CURVATURE);
+                }
+            }
+        } else {
+            let sum: f64 = batch.gradient.iter().map(|gradient| f64::from(gradient.abs())).sum();
+            let floor = (CURVATURE_FLOOR * sum / batch.gradient.len() as f64) as f32;
+            let curvatures = batch.gradient.iter().map(|gradient| gradient.abs().max(floor).max(MIN_CURVATURE));
+            curvature.iter_mut().zip(curvatures).for_each(|(to, curvature)| *to = curvature);
+        }
+        Ok(value)
+    }
+
+    /// The number to add to the single logit of all rows so that the best threshold on the batch lies at the mean of the prior. If `steady` is
+    /// set, the shift near it with the lowest loss. The logits of the batch are shifted. `None` if the score is undefined at every threshold, or
+    /// if the loss has no score or no prior.
+    pub(crate) fn centring_shift(&self, batch: &mut Batch, steady: bool) -> Result<Option<f32>> {
+        let (Some(score), Some(prior)) = (self.score(), self.priors().first()) else { return Ok(None) };
+        let Some(best) = batch.best_threshold(score, 0)? else { return Ok(None) };
+        let mut shift = (log_odds(prior.mean()) - log_odds(best.threshold.clamp(1e-7, 1.0 - 1e-7))) as f32;
+        let logits = batch.logits.clone();
+        if steady {
+            shift += batch.shift_with_lowest_loss(self, shift)?;
+        }
+        batch.logits.iter_mut().zip(logits).for_each(|(to, logit)| *to = logit + shift);
+        Ok(Some(shift))
     }
 
     /// Whether all rows get the same label, which means that the member has learnt nothing. With two classes, labels at the best threshold and

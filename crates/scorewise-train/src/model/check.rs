@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Decision, Model};
+use crate::ensemble::check_weights;
 use crate::learner::Member;
 use scorewise_table::encode::BinnedColumn;
 use scorewise_table::target::LabelRule;
@@ -29,6 +30,7 @@ impl Model {
         if let Some(other) = self.members.iter().position(|member| widths(member) != widths(first)) {
             return Err(format!("member {other} has a different number of inputs or outputs than member 0"));
         }
+        check_weights(&self.weights, self.members.len())?;
         let (inputs, columns) = (first.inputs(), self.encoder.width());
         if inputs != columns {
             return Err(format!("its members have {inputs} inputs, but the encoder produces {columns} columns"));

@@ -21,7 +21,7 @@ use scorewise_table::target::Target;
 
 /// The number of the file format that is written. Older files can still be read: files of format 1, which have no checksum and contain only
 /// networks, and files of format 2, which have no binned inputs.
-pub const FORMAT: u64 = 3;
+pub const FORMAT: u64 = 4;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Maximum size of a model file in bytes: 4 GiB, enough for about 2³⁰ parameters, which is far more than usual networks have. Larger files are not
@@ -50,6 +50,9 @@ struct ModelDescription {
     network: Option<NetworkSize>,
     #[serde(default)]
     members: Vec<MemberDescription>,
+    /// Missing in files before format 4, whose members all have the same weight.
+    #[serde(default)]
+    weights: Vec<f64>,
     seed: u64,
     fingerprint: String,
     #[serde(default)]
@@ -198,6 +201,7 @@ impl Model {
             encoder: self.encoder.clone(),
             network: None,
             members: self.members.iter().map(Member::description).collect(),
+            weights: self.weights.clone(),
             seed: self.seed,
             fingerprint: self.fingerprint.clone(),
             plan: self.plan.clone(),
@@ -211,6 +215,7 @@ impl ModelDescription {
     fn into_model(self, members: Vec<Member>) -> Model {
         Model {
             version: self.version,
+            weights: if self.format < 4 { vec![1.0; members.len()] } else { self.weights },
             reading: self.reading,
             encoder: self.encoder,
             target: self.target,

@@ -22,7 +22,7 @@
 //! # let members = vec![Member::Network(Network::glorot(NetworkShape::new(2, &[4], 1).unwrap(), 1))];
 //! # let decision = Decision::at(0.4, ThresholdSource::Given, "given as --threshold 0.4");
 //! # let model = Model {
-//! #     version: scorewise_train::model::VERSION.into(), reading: Reading::default(), encoder, target, classes, members,
+//! #     version: scorewise_train::model::VERSION.into(), reading: Reading::default(), encoder, target, classes, members, weights: vec![1.0],
 //! #     score: "tss".into(), prior: Some("uniform".into()), loss: "sol".into(), decision, seed: 0, fingerprint: String::new(),
 //! #     plan: None, results: Default::default(),
 //! # };
@@ -72,6 +72,8 @@ pub struct Model {
     /// The fitted members of the ensemble, one or more, whose probabilities are averaged. With two classes a member has one output; with more
     /// classes it has one output for each class.
     pub members: Vec<Member>,
+    /// The weight of each member in the mean of the probabilities. The weights need not sum to 1.
+    pub weights: Vec<f64>,
     /// The score that the model was trained for: the name of a built-in score, or a formula.
     pub score: String,
     /// The prior distribution of the threshold in the loss; `None` if the loss has no random threshold.

@@ -227,9 +227,9 @@ mod tests {
 
     fn columns() -> Vec<BinnedColumn> {
         vec![
-            BinnedColumn { knots: vec![-1.0, 0.5, 2.0], own: vec![0.25], levels: 1 },
-            BinnedColumn { knots: Vec::new(), own: Vec::new(), levels: 3 },
-            BinnedColumn { knots: vec![-1.0, 1.0], own: Vec::new(), levels: 2 },
+            BinnedColumn { knots: vec![-1.0, 0.5, 2.0], own: vec![0.25], own_positions: vec![0.8], levels: 1 },
+            BinnedColumn { levels: 3, ..BinnedColumn::default() },
+            BinnedColumn { knots: vec![-1.0, 1.0], levels: 2, ..BinnedColumn::default() },
         ]
     }
 

@@ -31,6 +31,7 @@ mod training;
 mod engine;
 
 pub use engine::Engine;
+pub(crate) use engine::{SimdTask, SimdVector, run};
 pub(crate) use initialisation::log_odds;
 pub use initialisation::{centre, coverage, has_centre};
 pub use optimiser::{Adam, Descent, Optimiser};

@@ -1,10 +1,38 @@
 //! Builds an ONNX graph. Every node has one output and the same name as this output.
 
 use super::proto::{
-    AttributeProto, DOUBLE, Dimension, FLOAT, GraphProto, INT64, INTEGER, NodeProto, TensorProto, TensorShapeProto,
-    TensorType, TypeProto, ValueInfoProto,
+    AttributeProto, DOUBLE, Dimension, FLOAT, FLOATS, GraphProto, INT64, INTEGER, INTEGERS, NodeProto, STRING, STRINGS,
+    TensorProto, TensorShapeProto, TensorType, TypeProto, ValueInfoProto,
 };
 use crate::network::Dense;
+
+/// The name of the operator set that has trees.
+pub(super) const TREE_OPERATORS: &str = "ai.onnx.ml";
+
+/// The value of an attribute of a node.
+pub(crate) enum Attribute {
+    Integer(i64),
+    Integers(Vec<i64>),
+    Floats(Vec<f32>),
+    String(&'static str),
+    Strings(Vec<&'static str>),
+}
+
+impl Attribute {
+    fn with_name(self, name: &str) -> AttributeProto {
+        let attribute = AttributeProto { name: name.into(), ..AttributeProto::default() };
+        match self {
+            Attribute::Integer(i) => AttributeProto { i, r#type: INTEGER, ..attribute },
+            Attribute::Integers(ints) => AttributeProto { ints, r#type: INTEGERS, ..attribute },
+            Attribute::Floats(floats) => AttributeProto { floats, r#type: FLOATS, ..attribute },
+            Attribute::String(text) => AttributeProto { s: text.into(), r#type: STRING, ..attribute },
+            Attribute::Strings(texts) => {
+                let strings = texts.into_iter().map(Into::into).collect();
+                AttributeProto { strings, r#type: STRINGS, ..attribute }
+            }
+        }
+    }
+}
 
 /// An ONNX graph under construction.
 #[derive(Default)]
@@ -15,16 +43,45 @@ pub(crate) struct GraphBuilder {
 impl GraphBuilder {
     /// Adds a node with one output; returns the name of the output.
     pub fn node(&mut self, operator: &str, inputs: &[&str], output: &str, attributes: &[(&str, i64)]) -> String {
-        let attribute =
-            |(name, value): &(&str, i64)| AttributeProto { name: (*name).into(), i: *value, r#type: INTEGER };
+        let attribute = |(name, value): &(&str, i64)| Attribute::Integer(*value).with_name(name);
         self.graph.node.push(NodeProto {
             input: inputs.iter().map(|name| (*name).to_owned()).collect(),
             output: vec![output.into()],
             name: output.into(),
             op_type: operator.into(),
             attribute: attributes.iter().map(attribute).collect(),
+            domain: String::new(),
         });
         output.into()
+    }
+
+    /// Adds a node of the operator set for trees, with one input and one output; returns the name of the output.
+    pub fn tree_node(
+        &mut self,
+        operator: &str,
+        input: &str,
+        output: &str,
+        attributes: Vec<(&str, Attribute)>,
+    ) -> String {
+        self.graph.node.push(NodeProto {
+            input: vec![input.into()],
+            output: vec![output.into()],
+            name: output.into(),
+            op_type: operator.into(),
+            attribute: attributes.into_iter().map(|(name, value)| value.with_name(name)).collect(),
+            domain: TREE_OPERATORS.into(),
+        });
+        output.into()
+    }
+
+    /// Adds a node that converts numbers to integers; returns the name of its output.
+    pub fn integer_cast(&mut self, input: &str, output: &str) -> String {
+        self.node("Cast", &[input], output, &[("to", INT64.into())])
+    }
+
+    /// Whether the graph has nodes of the operator set for trees.
+    pub(super) fn has_trees(&self) -> bool {
+        self.graph.node.iter().any(|node| !node.domain.is_empty())
     }
 
     /// Adds the nodes of a look-up layer without its bias, and returns the name of their output. A column of the graph's input `x` holds a position
@@ -51,7 +108,7 @@ impl GraphBuilder {
         let whole = self.node("Floor", &["x"], &of("whole"), &[]);
         let share = self.node("Sub", &["x", &whole], &of("share"), &[]);
         let share = self.node("Unsqueeze", &[&share, &axis], &of("shares"), &[]);
-        let whole = self.node("Cast", &[&whole], &of("position"), &[("to", INT64.into())]);
+        let whole = self.integer_cast(&whole, &of("position"));
         let low = self.node("Add", &[&whole, &firsts], &of("row"), &[]);
         let high = self.node("Add", &[&low, &one], &of("next_row"), &[]);
         let low = self.node("Gather", &[&table, &low], &of("low"), &[]);

@@ -16,13 +16,16 @@ use prost::Message;
 use serde_json::json;
 
 use crate::model::{Decision, Model};
-pub(crate) use graph::GraphBuilder;
+use graph::TREE_OPERATORS;
+pub(crate) use graph::{Attribute, GraphBuilder};
 use proto::{DOUBLE, FLOAT, INT64, ModelProto, OperatorSetIdProto, StringStringEntryProto};
 use scorewise_table::error::{Error, Result};
 
 /// The version of the ONNX operator set. Version 13 is the first in which `Squeeze` and `Softmax` have their current form; runtimes have supported
 /// it since 2020.
 const OPERATOR_SET: i64 = 13;
+/// The version of the ONNX operator set for trees. Version 1 is the first, and has all that is needed.
+const TREE_OPERATOR_SET: i64 = 1;
 /// The version of the ONNX file format that was published with operator set 13.
 const IR_VERSION: i64 = 7;
 /// The maximum size of an ONNX file in bytes, which is that of a protobuf message.
@@ -35,7 +38,7 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     let mut graph = GraphBuilder::default();
     let members: Vec<String> =
         (0..model.members.len()).map(|member| probabilities(&mut graph, model, member)).collect();
-    let mean = mean(&mut graph, &members);
+    let mean = mean(&mut graph, &members, &model.weights);
     let classes = model.classes.len();
     let shape: &[Option<usize>] = if classes == 2 {
         let axis = graph.integers("axis", &[1]);
@@ -55,13 +58,17 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     graph.input("x", FLOAT, &[None, Some(model.encoder.width())], "The encoded matrix with the columns of `features`.");
     graph.output("probability", DOUBLE, shape, &description);
     graph.output("label", INT64, &[None], "Index of the class in `classes`, from 0.");
+    let mut operator_sets = vec![OperatorSetIdProto { domain: String::new(), version: OPERATOR_SET }];
+    if graph.has_trees() {
+        operator_sets.push(OperatorSetIdProto { domain: TREE_OPERATORS.into(), version: TREE_OPERATOR_SET });
+    }
     let file = ModelProto {
         ir_version: IR_VERSION,
         producer_name: "scorewise".into(),
         producer_version: model.version.clone(),
         doc_string: format!("Trained for {}. {}", model.score, model.decision.words()),
         graph: Some(graph.finish()),
-        opset_import: vec![OperatorSetIdProto { domain: String::new(), version: OPERATOR_SET }],
+        opset_import: operator_sets,
         metadata_props: metadata(model)?,
     };
     let length = file.encoded_len();
@@ -90,16 +97,24 @@ fn probabilities(graph: &mut GraphBuilder, model: &Model, member: usize) -> Stri
 
 /// Adds the nodes that compute the mean of the probabilities of the members, and returns the name of the mean. Probabilities are added in the order
 /// of the members, as in [`Predictor`](crate::model::Predictor).
-fn mean(graph: &mut GraphBuilder, members: &[String]) -> String {
-    let [first, rest @ ..] = members else { return String::new() };
-    if rest.is_empty() {
-        return first.clone();
+fn mean(graph: &mut GraphBuilder, members: &[String], weights: &[f64]) -> String {
+    let weighted = |graph: &mut GraphBuilder, index: usize| {
+        if weights[index] == 1.0 {
+            return members[index].clone();
+        }
+        let weight = graph.doubles(&format!("member.{index}.weight"), &[], &[weights[index]]);
+        graph.node("Mul", &[&members[index], &weight], &format!("member.{index}.weighted"), &[])
+    };
+    if let [only] = members {
+        return only.clone();
     }
-    let sum = rest.iter().enumerate().fold(first.clone(), |sum, (index, member)| {
-        graph.node("Add", &[&sum, member], &format!("sum.{}", index + 1), &[])
+    let first = weighted(graph, 0);
+    let sum = (1..members.len()).fold(first, |sum, index| {
+        let member = weighted(graph, index);
+        graph.node("Add", &[&sum, &member], &format!("sum.{index}"), &[])
     });
-    let count = graph.doubles("members", &[], &[members.len() as f64]);
-    graph.node("Div", &[&sum, &count], "mean", &[])
+    let total = graph.doubles("members", &[], &[weights.iter().sum()]);
+    graph.node("Div", &[&sum, &total], "mean", &[])
 }
 
 /// Adds the nodes that compute the label from the probabilities.

@@ -11,6 +11,14 @@ pub(super) const INT64: i32 = 7;
 pub(super) const DOUBLE: i32 = 11;
 /// The type of a node attribute that holds an integer, as numbered in `onnx.proto3`.
 pub(super) const INTEGER: i32 = 2;
+/// The type of a node attribute that holds a string, as numbered in `onnx.proto3`.
+pub(super) const STRING: i32 = 3;
+/// The type of a node attribute that holds a list of f32 numbers, as numbered in `onnx.proto3`.
+pub(super) const FLOATS: i32 = 6;
+/// The type of a node attribute that holds a list of integers, as numbered in `onnx.proto3`.
+pub(super) const INTEGERS: i32 = 7;
+/// The type of a node attribute that holds a list of strings, as numbered in `onnx.proto3`.
+pub(super) const STRINGS: i32 = 8;
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ModelProto {
@@ -72,6 +80,8 @@ pub(super) struct NodeProto {
     pub op_type: String,
     #[prost(message, repeated, tag = "5")]
     pub attribute: Vec<AttributeProto>,
+    #[prost(string, tag = "7")]
+    pub domain: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -80,6 +90,14 @@ pub(super) struct AttributeProto {
     pub name: String,
     #[prost(int64, tag = "3")]
     pub i: i64,
+    #[prost(bytes = "vec", tag = "4")]
+    pub s: Vec<u8>,
+    #[prost(float, repeated, tag = "7")]
+    pub floats: Vec<f32>,
+    #[prost(int64, repeated, tag = "8")]
+    pub ints: Vec<i64>,
+    #[prost(bytes = "vec", repeated, tag = "9")]
+    pub strings: Vec<Vec<u8>>,
     #[prost(int32, tag = "20")]
     pub r#type: i32,
 }

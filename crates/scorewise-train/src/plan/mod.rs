@@ -107,8 +107,9 @@ pub struct Plan {
     pub multiclass: Multiclass,
     /// How the threshold of the model is chosen.
     pub threshold: ThresholdRule,
-    /// The type of model to train, with its settings.
-    pub learner: Learner,
+    /// The types of models to train, with their settings. Each is trained on the same folds, and the model is their weighted mean.
+    #[serde(alias = "learner", deserialize_with = "text::one_or_many")]
+    pub learners: Vec<Learner>,
     /// Maximum number of intervals into which knots divide the values of a numeric column; 0 if inputs are not binned.
     #[serde(default)]
     pub bins: usize,
@@ -143,7 +144,7 @@ impl Plan {
             loss: LossName::Sol,
             multiclass: Multiclass::Simplex,
             threshold: ThresholdRule::Tuned,
-            learner: Learner::Network(NetworkSettings::default()),
+            learners: vec![Learner::Network(NetworkSettings::default())],
             bins: 0,
             cross_fit: 0,
             ensemble: 1,
@@ -155,12 +156,12 @@ impl Plan {
     /// The settings of the networks; `None` if the learner is not a network.
     #[must_use]
     pub fn network(&self) -> Option<&NetworkSettings> {
-        self.learner.network()
+        self.learners.iter().find_map(Learner::network)
     }
 
     /// Mutable access to the settings of the networks; `None` if the learner is not a network.
     pub fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
-        self.learner.network_mut()
+        self.learners.iter_mut().find_map(Learner::network_mut)
     }
 
     /// Share of validation rows among the rows that are not test rows; 0 with cross-fitting, which divides these rows into folds instead.

@@ -15,7 +15,7 @@ use super::recipe::{Recipe, RecipeName};
 use super::{LossName, Multiclass, Plan, ThresholdRule, TrainingScore, text};
 use crate::ensemble::check_members;
 use crate::fit::Keep;
-use crate::learner::Learner;
+use crate::learner::LearnerName;
 use crate::network::{BatchSize, HiddenLayers, NetworkSettings, Optimiser};
 
 /// Options of a training run. An option that is `None` takes its value from the recipe, or else its default.
@@ -66,6 +66,19 @@ pub struct TrainingOptions {
     /// A named set of settings; other options override those of the recipe [default: default]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Training"))]
     pub recipe: Option<RecipeName>,
+    /// The types of models to train; their weights in the model are chosen by their out-of-fold predictions
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            value_enum,
+            value_delimiter = ',',
+            num_args = 1,
+            value_name = "networks,trees,linear",
+            help_heading = "Training"
+        )
+    )]
+    pub learners: Option<Vec<LearnerName>>,
     /// Units of each hidden layer, or none for a linear model [default: 64,32]
     #[cfg_attr(feature = "clap", arg(long, value_name = "64,32|none", help_heading = "Training"))]
     pub hidden: Option<HiddenLayers>,
@@ -160,7 +173,7 @@ impl TrainingOptions {
         plan.own_validation = recipe.own_validation && plan.ensemble > 1 && plan.cross_fit == 0;
         plan.seed = self.seed.unwrap_or(plan.seed);
         let defaults = NetworkSettings::default();
-        plan.learner = Learner::Network(NetworkSettings {
+        let network = NetworkSettings {
             hidden: self.hidden.clone().map_or_else(|| HiddenLayers::new(recipe.hidden.to_vec()), Ok)?,
             optimiser: self.optimiser.unwrap_or(defaults.optimiser),
             batch: self.batch.unwrap_or(recipe.batch),
@@ -172,7 +185,9 @@ impl TrainingOptions {
             keep: self.keep_weights.unwrap_or(defaults.keep),
             cure: !self.no_cure,
             warm_start: recipe.warm_start,
-        });
+        };
+        let names = self.learners.clone().unwrap_or_else(|| recipe.learners.to_vec());
+        plan.learners = LearnerName::learners(&names, &network)?;
         Ok(())
     }
 
@@ -180,8 +195,9 @@ impl TrainingOptions {
     /// [`RecipeName`]. Otherwise the recipe is left out, and settings that have no option come from the recipe that [`TrainingOptions::apply`] gets.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
-        let Learner::Network(network) = &plan.learner;
+        let network = plan.network().cloned().unwrap_or_default();
         TrainingOptions {
+            learners: Some(LearnerName::of_learners(&plan.learners)),
             cross_fit: Some(plan.cross_fit),
             validation: (plan.cross_fit == 0).then_some(plan.validation),
             score: Some(plan.score.clone()),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ThresholdRule;
+use crate::learner::LearnerName;
 use crate::network::{BatchSize, NetworkSettings, WarmStart};
 
 /// The name of a built-in recipe.
@@ -27,6 +28,8 @@ pub enum RecipeName {
 pub struct Recipe {
     /// Number of folds of the cross-fitting; 0 for one set of validation rows.
     pub cross_fit: usize,
+    /// The types of models to train.
+    pub learners: &'static [LearnerName],
     /// Number of networks whose probabilities are averaged; with cross-fitting, the number for each fold.
     pub members: usize,
     /// Maximum number of intervals into which knots divide the values of a numeric column; 0 if inputs are not binned.
@@ -90,6 +93,7 @@ impl Recipe {
     /// inputs, trained with cross-entropy first and then with the loss of the score.
     pub const DEFAULT: Recipe = Recipe {
         cross_fit: 5,
+        learners: &[LearnerName::Networks, LearnerName::Trees],
         members: 3,
         bins: 96,
         prior: "cosine:0.5,0.4",
@@ -106,12 +110,14 @@ impl Recipe {
     };
 
     /// One network of the default recipe, with one set of validation rows.
-    pub const QUICK: Recipe = Recipe { cross_fit: 0, members: 1, ..Recipe::DEFAULT };
+    pub const QUICK: Recipe =
+        Recipe { cross_fit: 0, learners: &[LearnerName::Networks], members: 1, ..Recipe::DEFAULT };
 
     /// The settings of Marchetti et al. (2022): one network, small batches, no weight decay, and the threshold that is best on the validation
     /// rows.
     pub const PAPER: Recipe = Recipe {
         cross_fit: 0,
+        learners: &[LearnerName::Networks],
         members: 1,
         bins: 0,
         prior: "cosine:0.5,0.1",

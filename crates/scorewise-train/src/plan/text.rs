@@ -14,6 +14,20 @@ pub fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(deserial
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
+/// Deserialises a list. A single value counts as a list of one: older model files have one value where newer ones have a list.
+pub fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany<T> {
+        Many(Vec<T>),
+        One(T),
+    }
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::Many(values) => values,
+        OneOrMany::One(value) => vec![value],
+    })
+}
+
 /// Serialises optional values as the strings that users write. Fields select this module with `#[serde(with = "text::optional")]`.
 pub mod optional {
     use super::{Deserialize, Deserializer, Display, Error, FromStr, Serializer};

@@ -6,28 +6,17 @@
 //! threshold is used only if [`ThresholdRule::Tuned`] is chosen without cross-fitting.
 
 use scorewise::multiclass::{MultiConfusion, MultiScore};
-use scorewise::sweep::{Best, Bootstrap, Resampling, sweep};
-use scorewise::{Confusion, Prior, Probabilities, Purpose, Rows, Score, is_positive, stream};
+use scorewise::sweep::{Bootstrap, Resampling, Sweep, sweep};
+use scorewise::{Confusion, Probabilities, Purpose, Rows, Score, is_positive, stream};
 use scorewise_table::error::{Error, Result};
 
 use super::finish::LabelledPredictions;
 use crate::model::{Decision, ThresholdSource};
-use crate::network::log_odds;
 use crate::plan::{Plan, ThresholdRule};
 
 /// Half-width of the cosine prior that averages over nearby thresholds, on the scale of probabilities whose log-odds are shifted so that the
 /// threshold is ½.
 const SMOOTHING: f64 = 0.2;
-/// Greatest distance from the exactly best threshold at which a threshold is tried, in steps of [`STEP_BINS`] bins.
-const MAX_STEPS: i32 = 40;
-/// Distance between two thresholds that are tried, in bins of the log-odds.
-const STEP_BINS: i32 = 5;
-/// Width of a bin of the log-odds, much smaller than the width of the prior that averages over nearby thresholds.
-const BIN: f64 = 0.01;
-/// A row whose log-odds lie more than this many bins above the centre of the narrow prior is positive at every threshold of the prior; a row that
-/// lies more than this many bins below the centre is positive at none.
-const REACH: i32 = 100;
-
 /// The decision rule of a model, and the rules that it was chosen from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionChoice {
@@ -78,7 +67,7 @@ pub(super) fn decide(plan: &Plan, held_out: &LabelledPredictions, classes: usize
 impl LabelledPredictions {
     /// The decision rule with the threshold that gives exactly the best score on the predicted rows.
     fn best_decision(&self, score: &Score) -> Result<Decision> {
-        let best = self.best_threshold(score, None)?.ok_or_else(|| {
+        let best = self.sweep(&self.probabilities, None)?.best(score).ok_or_else(|| {
             let problem = format!("{score} is undefined at every threshold of the validation rows");
             Error::setting("score", problem, "give more rows, or choose another score")
         })?;
@@ -87,8 +76,7 @@ impl LabelledPredictions {
 
     /// The decision rule with the threshold, near the exactly best one, that gives the best score on average over nearby thresholds.
     fn smooth_decision(&self, score: &Score, exact: &Decision) -> Result<Decision> {
-        let Some(threshold) = exact.threshold() else { return Ok(exact.clone()) };
-        let threshold = self.smooth_threshold(score, threshold, None);
+        let Some(threshold) = self.smooth_threshold(score, None)? else { return Ok(exact.clone()) };
         let value = score.checked(&self.confusion(threshold, |row| self.weight(row)));
         let words = format!("best {score} on the validation rows, averaged over nearby thresholds");
         let (interval, chosen) = (None, ThresholdSource::ValidationSweep);
@@ -108,11 +96,11 @@ impl LabelledPredictions {
         Confusion::new(cells[0], cells[1], cells[2], cells[3])
     }
 
-    /// The threshold with exactly the best score; `None` if the score is undefined at every threshold. If `copies` is given, the row with index i
-    /// counts `copies[i]` times.
-    fn best_threshold(&self, score: &Score, copies: Option<&[u32]>) -> Result<Option<Best>> {
+    /// Sorts the rows by the given probabilities, so that all thresholds can be evaluated. If `copies` is given, the row with index i counts
+    /// `copies[i]` times.
+    pub(super) fn sweep(&self, probabilities: &[f64], copies: Option<&[u32]>) -> Result<Sweep> {
         let labels = self.positives();
-        let rows = Rows::new(Probabilities(&self.probabilities), &labels)?;
+        let rows = Rows::new(Probabilities(probabilities), &labels)?;
         let weights: Option<Vec<f64>> = match copies {
             Some(copies) => Some((0..labels.len()).map(|row| f64::from(copies[row]) * self.weight(row)).collect()),
             None => self.weights.clone(),
@@ -120,46 +108,13 @@ impl LabelledPredictions {
         Ok(match &weights {
             Some(weights) => sweep(&rows.weighted(weights)?)?,
             None => sweep(&rows)?,
-        }
-        .best(score))
+        })
     }
 
-    /// The threshold near `exact` for which the score of the expected confusion matrix is best, where the expectation is over a narrow prior around
-    /// the threshold. If `copies` is given, the row with index i counts `copies[i]` times.
-    fn smooth_threshold(&self, score: &Score, exact: f64, copies: Option<&[u32]>) -> f64 {
-        let Ok(prior) = Prior::cosine(0.5, SMOOTHING) else { return exact };
-        // The log-odds of the thresholds 0 and 1 are infinite.
-        let centre = log_odds(exact.clamp(1e-6, 1.0 - 1e-6));
-        // Each bin holds the sum of the weights of its negative rows and of its positive rows. Bins divide the log-odds relative to the exact
-        // threshold. Rows beyond the first or the last bin are counted in that bin, because every threshold that is tried gives them the same label.
-        let end = MAX_STEPS * STEP_BINS + REACH;
-        let mut bins = vec![[0.0; 2]; 2 * end as usize + 1];
-        for (row, (label, probability)) in self.labels.iter().zip(&self.probabilities).enumerate() {
-            let distance = (log_odds(probability.clamp(1e-12, 1.0 - 1e-12)) - centre) / BIN;
-            let bin = (distance.round().clamp(f64::from(-end), f64::from(end)) as i32 + end) as usize;
-            let copies = copies.map_or(1.0, |copies| f64::from(copies[row]));
-            bins[bin][usize::from(*label == 1)] += copies * self.weight(row);
-        }
-        let positive_share: Vec<f64> =
-            (-REACH..=REACH).map(|distance| prior.cdf(1.0 / (1.0 + (-f64::from(distance) * BIN).exp()))).collect();
-        let totals = bins.iter().fold([0.0; 2], |sums, bin| [sums[0] + bin[0], sums[1] + bin[1]]);
-        let mut best = (f64::NEG_INFINITY, 0);
-        for step in (0..=MAX_STEPS).flat_map(|step| [step, -step]) {
-            let middle = end + step * STEP_BINS;
-            let mut positives = [0.0; 2];
-            for (bin, sums) in bins.iter().enumerate() {
-                let distance = bin as i32 - middle;
-                let share = positive_share[(distance.clamp(-REACH, REACH) + REACH) as usize];
-                positives = [positives[0] + share * sums[0], positives[1] + share * sums[1]];
-            }
-            let [fp, tp] = positives;
-            let confusion = Confusion::new(totals[0] - fp, fp, totals[1] - tp, tp);
-            let value = score.checked(&confusion).map_or(f64::NEG_INFINITY, |value| score.oriented_value(value));
-            if value > best.0 {
-                best = (value, step);
-            }
-        }
-        1.0 / (1.0 + (-(centre + f64::from(best.1 * STEP_BINS) * BIN)).exp())
+    /// The threshold with the best score on average over nearby thresholds; `None` if the score is undefined at every threshold. If `copies` is
+    /// given, the row with index i counts `copies[i]` times.
+    fn smooth_threshold(&self, score: &Score, copies: Option<&[u32]>) -> Result<Option<f64>> {
+        Ok(self.sweep(&self.probabilities, copies)?.smooth_best(score, SMOOTHING)?.map(|best| best.threshold))
     }
 
     /// How much better the score at a tuned threshold is than the score at the threshold `centre`, on rows that were not used for tuning. For each
@@ -175,8 +130,7 @@ impl LabelledPredictions {
         let (mut sum, mut count) = (0.0, 0);
         for replicate in 0..replicates {
             bootstrap.copies(replicate, &labels, &mut copies)?;
-            let Some(exact) = self.best_threshold(score, Some(&copies))? else { continue };
-            let tuned = self.smooth_threshold(score, exact.threshold, Some(&copies));
+            let Some(tuned) = self.smooth_threshold(score, Some(&copies))? else { continue };
             let left_out = |row: usize| if copies[row] == 0 { self.weight(row) } else { 0.0 };
             let value = |threshold: f64| score.checked(&self.confusion(threshold, left_out));
             if let (Some(tuned), Some(untuned)) = (value(tuned), value(centre)) {
@@ -333,11 +287,8 @@ mod tests {
         let twice = predictions(&[(0.1, 0), (0.4, 1), (0.6, 0), (0.9, 1)]);
         let score = Score::parse("f1").unwrap();
         let copies = [1, 1, 2, 1];
-        assert_eq!(
-            once.best_threshold(&score, None).unwrap().unwrap().threshold,
-            twice.best_threshold(&score, Some(&copies)).unwrap().unwrap().threshold
-        );
-        assert_eq!(once.smooth_threshold(&score, 0.5, None), twice.smooth_threshold(&score, 0.5, Some(&copies)));
+        let (once, twice) = (once.smooth_threshold(&score, None), twice.smooth_threshold(&score, Some(&copies)));
+        assert!((once.unwrap().unwrap() - twice.unwrap().unwrap()).abs() < 1e-9);
     }
 
     #[test]

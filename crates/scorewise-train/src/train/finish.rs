@@ -9,6 +9,7 @@ use scorewise_table::{Location, Note};
 
 use super::decide::{DecisionChoice, decide};
 use super::leakage;
+use super::pool::{Candidate, pool};
 use super::prepare::{Division, LabelledTable, Prepared, PreparedDivisions, persistence, weights};
 use crate::ensemble::{Ensemble, held_out_probabilities};
 use crate::fit::{Fit, Sample};
@@ -53,6 +54,8 @@ pub struct LabelledPredictions {
 /// The ensemble, predictions and decision rule of one division of the rows into training, validation and test rows.
 pub(super) struct DivisionResult {
     pub ensemble: Ensemble,
+    /// Number of fits that are left out of the ensemble because they learnt nothing.
+    pub without_success: usize,
     pub validation: LabelledPredictions,
     pub decision: Decision,
     pub alternatives: Vec<Decision>,
@@ -64,8 +67,8 @@ impl Prepared<'_> {
     /// are those of the table `test` if it is given, otherwise the test rows of the training table.
     pub fn finish(self, fits: Vec<Option<Fit>>, test: Option<&Table>, reading: &Reading) -> Result<Trained> {
         let Prepared { labelled, mut divisions } = self;
-        let fits: Vec<Fit> = fits.into_iter().flatten().collect();
         let result = divisions.result(0, &labelled, &fits)?;
+        let fits: Vec<Fit> = fits.into_iter().flatten().collect();
         let (Some(division), Some(dataset)) = (divisions.divisions.pop(), divisions.datasets.pop()) else {
             return Err(Error::setting("training", "nothing was prepared", ""));
         };
@@ -73,10 +76,10 @@ impl Prepared<'_> {
         let Division { parts, encoder, objective, notes: division_notes, .. } = division;
         let mut notes = labelled.notes.clone();
         notes.extend(division_notes);
-        let left_out = fits.len() - result.ensemble.members().len();
-        if left_out > 0 {
+        if result.without_success > 0 {
             notes.push(Note::new(format!(
-                "{left_out} of {} members learnt nothing and are left out of the ensemble",
+                "{} of {} members learnt nothing and are left out of the ensemble",
+                result.without_success,
                 fits.len()
             )));
         }
@@ -92,6 +95,7 @@ impl Prepared<'_> {
             target: target.clone(),
             classes: target.classes(),
             members: result.ensemble.members().to_vec(),
+            weights: result.ensemble.weights().to_vec(),
             score: if dataset.classes == 2 {
                 plan.score.binary()?.to_string()
             } else {
@@ -116,16 +120,35 @@ impl Prepared<'_> {
 
 impl PreparedDivisions {
     /// Computes the predictions and the decision rule of one division from the fits of its jobs.
-    pub fn result(&self, division: usize, labelled: &LabelledTable<'_>, fits: &[Fit]) -> Result<DivisionResult> {
-        let (parts, dataset) = (&self.divisions[division].parts, &self.datasets[division]);
-        let jobs = &self.jobs[self.divisions[division].jobs.clone()];
-        let samples: Vec<Sample<'_>> = jobs.iter().map(|job| dataset.sample(job.split)).collect();
-        let ensemble = Ensemble::of_fits(fits)?;
-        let (rows, probabilities) = held_out_probabilities(fits, &samples);
+    /// `fits` are those of all jobs of this division, in their order; `None` for a job that was not begun.
+    pub fn result(
+        &self,
+        division: usize,
+        labelled: &LabelledTable<'_>,
+        fits: &[Option<Fit>],
+    ) -> Result<DivisionResult> {
+        let Division { parts, jobs_of_learners, .. } = &self.divisions[division];
+        let dataset = &self.datasets[division];
+        let first = jobs_of_learners.first().map_or(0, |jobs| jobs.start);
+        let mut candidates = Vec::with_capacity(jobs_of_learners.len());
+        let mut without_success = 0;
+        for jobs in jobs_of_learners {
+            let with_fit = jobs.clone().filter_map(|job| fits[job - first].as_ref().map(|fit| (job, fit)));
+            let (samples, fits): (Vec<Sample<'_>>, Vec<&Fit>) =
+                with_fit.map(|(job, fit)| (dataset.sample(self.jobs[job].split), fit)).unzip();
+            if fits.is_empty() {
+                continue;
+            }
+            let ensemble = Ensemble::of_fits(&fits)?;
+            without_success += fits.len() - ensemble.members().len();
+            let (rows, probabilities) = held_out_probabilities(&fits, &samples);
+            candidates.push(Candidate { ensemble, rows, probabilities });
+        }
+        let Candidate { ensemble, rows, probabilities } = pool(labelled, dataset, candidates)?;
         let validation = labelled.with_labels(&rows, probabilities);
         let DecisionChoice { decision, alternatives } = decide(labelled.plan, &validation, dataset.classes)?;
         let test = labelled.predictions(dataset, &ensemble, &parts.test);
-        Ok(DivisionResult { ensemble, validation, decision, alternatives, test })
+        Ok(DivisionResult { ensemble, without_success, validation, decision, alternatives, test })
     }
 }
 
@@ -135,7 +158,7 @@ impl LabelledTable<'_> {
         self.with_labels(rows, ensemble.probabilities(&dataset.matrix, rows))
     }
 
-    fn with_labels(&self, rows: &[u32], probabilities: Vec<f64>) -> LabelledPredictions {
+    pub(super) fn with_labels(&self, rows: &[u32], probabilities: Vec<f64>) -> LabelledPredictions {
         LabelledPredictions::new(
             &self.labels,
             self.weights.as_deref(),

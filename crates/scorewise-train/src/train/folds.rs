@@ -1,6 +1,6 @@
 //! Cross-validation. The encoder, the members and the threshold are fitted separately for every fold.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use scorewise::{Purpose, stream};
 use scorewise_table::Note;
@@ -58,10 +58,13 @@ pub fn cross_validate(
         let offset = OffsetWatch { watch, first: first * plan.members() };
         let mut fits = backend.fit(&divisions.datasets, &divisions.jobs, &offset)?.into_iter();
         for division in 0..divisions.divisions.len() {
-            let members = divisions.divisions[division].jobs.len();
-            let fits: Option<Vec<Fit>> = fits.by_ref().take(members).collect();
-            let Some(fits) = fits else { return Ok((None, notes)) };
+            let members = divisions.divisions[division].jobs_of_learners.iter().map(Range::len).sum();
+            let fits: Vec<Option<Fit>> = fits.by_ref().take(members).collect();
+            if fits.iter().any(Option::is_none) {
+                return Ok((None, notes));
+            }
             let result = divisions.result(division, &labelled, &fits)?;
+            let fits: Vec<Fit> = fits.into_iter().flatten().collect();
             results.push(FoldResult {
                 repeat: (first + division) / folds.folds,
                 fold: (first + division) % folds.folds,

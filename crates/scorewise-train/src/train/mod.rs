@@ -9,6 +9,7 @@
 //! Test rows are used only for the test: neither the encoder nor the members nor the threshold depend on them.
 
 mod prepare;
+mod pool;
 mod decide;
 mod finish;
 mod folds;

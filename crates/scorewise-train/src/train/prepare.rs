@@ -58,8 +58,8 @@ pub(super) struct Division {
     pub parts: SplitRows,
     pub encoder: Encoder,
     pub objective: Objective,
-    /// Indices of the jobs of this division in [`PreparedDivisions::jobs`].
-    pub jobs: Range<usize>,
+    /// For each learner, the indices of its jobs in [`PreparedDivisions::jobs`]. The ranges follow each other.
+    pub jobs_of_learners: Vec<Range<usize>>,
     pub notes: Vec<Note>,
 }
 
@@ -123,7 +123,7 @@ impl PreparedDivisions {
             let problem = "there are no validation rows on which to stop training and choose the threshold";
             return Err(Error::setting("validation", problem, "give a share such as 0.33"));
         }
-        let (cross_fitted, mut notes) = cross_fit(labelled, &parts.training, seed)?;
+        let (cross_fitted, folds, mut notes) = cross_fit(labelled, &parts.training, seed)?;
         let mut choice = EncodingOptions { bins: plan.bins, ..plan.choice.clone() };
         choice.without.extend(target.hidden().map(str::to_owned));
         choice.without.extend(plan.weight.clone());
@@ -160,19 +160,29 @@ impl PreparedDivisions {
             splits,
         };
         let objective = plan.objective(&dataset.sample(0))?;
-        plan.learner.check(&objective)?;
-        let first = self.jobs.len();
-        let members = if dataset.splits.len() > 1 { dataset.splits.len() - 1 } else { plan.ensemble };
-        let job = |member: usize| Job {
-            dataset: self.datasets.len(),
-            split: if dataset.splits.len() > 1 { 1 + member } else { 0 },
-            learner: plan.learner.clone(),
-            objective: objective.clone(),
-            seed: stream(seed, Purpose::Member, member as u64),
-        };
-        self.jobs.extend((0..members).map(job).collect::<Vec<_>>());
+        let (first, mut jobs_of_learners) = (self.jobs.len(), Vec::with_capacity(plan.learners.len()));
+        for learner in &plan.learners {
+            learner.check(&objective)?;
+            let repeats = learner.repeats(plan.ensemble);
+            let members = match dataset.splits.len() - 1 {
+                0 => repeats,
+                // The splits of the first repeat come first, so a learner with fewer repeats is trained on the same folds.
+                splits => splits.min(folds * repeats),
+            };
+            let start = self.jobs.len();
+            for member in 0..members {
+                self.jobs.push(Job {
+                    dataset: self.datasets.len(),
+                    split: if dataset.splits.len() > 1 { 1 + member } else { 0 },
+                    learner: learner.clone(),
+                    objective: objective.clone(),
+                    seed: stream(seed, Purpose::Member, (self.jobs.len() - first) as u64),
+                });
+            }
+            jobs_of_learners.push(start..self.jobs.len());
+        }
         self.datasets.push(dataset);
-        self.divisions.push(Division { parts, encoder, objective, jobs: first..self.jobs.len(), notes });
+        self.divisions.push(Division { parts, encoder, objective, jobs_of_learners, notes });
         Ok(())
     }
 }
@@ -180,10 +190,10 @@ impl PreparedDivisions {
 /// The training and validation rows of each member with cross-fitting, in which every member is trained without one fold of the rows; empty if the
 /// plan has no cross-fitting. If the user did not change the number of folds and a class has too few rows for it, fewer folds are used. If the user
 /// did not change the size of the ensemble and there are very many rows, one member is trained for each fold. Notes report both reductions.
-fn cross_fit(labelled: &LabelledTable<'_>, rows: &[u32], seed: u64) -> Result<(Vec<MemberSplit>, Vec<Note>)> {
+fn cross_fit(labelled: &LabelledTable<'_>, rows: &[u32], seed: u64) -> Result<(Vec<MemberSplit>, usize, Vec<Note>)> {
     let LabelledTable { table, plan, labels, .. } = labelled;
     if plan.cross_fit == 0 {
-        return Ok((Vec::new(), Vec::new()));
+        return Ok((Vec::new(), 1, Vec::new()));
     }
     let (repeats, mut notes) = match plan.default_recipe() {
         Some(recipe) if recipe.members == plan.ensemble && rows.len() > MANY_ROWS && plan.ensemble > 1 => {
@@ -201,7 +211,7 @@ fn cross_fit(labelled: &LabelledTable<'_>, rows: &[u32], seed: u64) -> Result<(V
                     let reason = "because there are few rows of a class";
                     notes.push(Note::new(format!("{folds} folds instead of {}, {reason}", plan.cross_fit)));
                 }
-                return Ok((splits, notes));
+                return Ok((splits, folds, notes));
             }
             Err(_) if may_reduce && folds > 2 => folds -= 1,
             Err(_) if may_reduce && rarest_class(labels, rows).1 < 2 => {

@@ -53,6 +53,7 @@ pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64)
         target: Target { column: "pm2.5 [µg/m³]".into(), rule, lead: 1 },
         classes: vec!["no".into(), "yes".into()],
         members: (0..members).map(|member| Member::Network(network(&shape, 100 + member as u64))).collect(),
+        weights: vec![1.0; members],
         score: "tss".into(),
         prior: Some("cosine:0.5,0.1".into()),
         loss: "sol".into(),
@@ -91,6 +92,7 @@ pub fn binned(hidden: &[usize], members: usize) -> Model {
     Model {
         encoder: Encoder { inputs, ..encoder(2) },
         members: (0..members).map(|member| Member::Network(network(&shape, 900 + member as u64))).collect(),
+        weights: vec![1.0; members],
         ..binary(2, hidden, 1, 0.4)
     }
 }
@@ -104,7 +106,7 @@ pub fn plan(hidden: &[usize]) -> Plan {
 
 /// The network of a member.
 pub fn network_of(member: &Member) -> &Network {
-    let Member::Network(network) = member;
+    let Member::Network(network) = member else { panic!("not a network") };
     network
 }
 
@@ -116,6 +118,7 @@ pub fn classes(features: usize, hidden: &[usize], count: usize, members: usize, 
         target: Target { column: "kind".into(), rule: LabelRule::Classes(names.clone()), lead: 0 },
         classes: names,
         members: (0..members).map(|member| Member::Network(network(&shape, 500 + member as u64))).collect(),
+        weights: vec![1.0; members],
         score: "mcc".into(),
         prior: None,
         decision,

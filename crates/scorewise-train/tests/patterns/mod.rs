@@ -65,7 +65,7 @@ impl DerefMut for TrainingSetup {
 
 /// The trained network of a fit.
 pub fn network(fit: &Fit) -> &Network {
-    let Member::Network(network) = &fit.member;
+    let Member::Network(network) = &fit.member else { panic!("not a network") };
     network
 }
 

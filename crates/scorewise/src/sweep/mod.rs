@@ -29,6 +29,7 @@ mod distribution;
 mod cells;
 mod bootstrap;
 mod paired;
+mod smooth;
 
 pub use areas::CurveAreas;
 pub use best::Best;
@@ -42,6 +43,7 @@ pub use histogram::{Histogram, HistogramBest};
 pub use paired::PairedScores;
 pub(crate) use ranked::{RankedTable, SortedRows};
 pub use runs::Runs;
+pub use smooth::SmoothBest;
 pub(crate) use sort::order_descending;
 
 use areas::curve_areas;
@@ -49,6 +51,7 @@ use best::{best_threshold, count_above};
 use bins::probability_bins;
 use curve::{curve_points, step_containing};
 use ranked::RankedRows;
+use smooth::smooth_best;
 use sort::map_parallel;
 
 use crate::confusion::Confusion;
@@ -129,6 +132,20 @@ impl Sweep {
     #[must_use]
     pub fn best_subject_to(&self, score: &Score, conditions: &[Condition]) -> Option<Best> {
         for_sorted!(&self.sorted, table => best_threshold(table, score, conditions))
+    }
+
+    /// The threshold whose score is best on average over nearby thresholds, which depends less on single rows than the exactly best threshold;
+    /// `None` if the score is undefined at every threshold.
+    ///
+    /// More precisely, the best centre of a prior of the threshold, judged by the score of the expected confusion matrix. The prior is a raised
+    /// cosine on the scale of log-odds. `width`, between 0 and ½, is its half-width where the threshold is ½: it then reaches from ½ − `width` to
+    /// ½ + `width`.
+    pub fn smooth_best(&self, score: &Score, width: f64) -> Result<Option<SmoothBest>> {
+        if !(width > 0.0 && width < 0.5) {
+            return Err(Error::Setting { what: "smooth", reason: format!("must lie between 0 and 0.5, not {width}") });
+        }
+        let half_width = ((0.5 + width) / (0.5 - width)).ln();
+        Ok(for_sorted!(&self.sorted, table => smooth_best(table, score, half_width)))
     }
 
     /// The best threshold of each score, in the order of `scores`. With the `rayon` feature, the computation uses all cores.

@@ -1,0 +1,148 @@
+//! The features that trees split on, computed from the encoded matrix.
+//!
+//! A column of numbers is one feature: the position of the value among its knots, which rises with the value. A column of levels is up to two
+//! kinds of features. The level itself can be compared with one level at a time. A *target statistic* replaces each level by the mean of the
+//! target over the training rows with that level, so that a split can separate many levels at once:
+//!
+//! ```text
+//! statistic = (positive rows of the level + a · share of positive rows) / (rows of the level + a)
+//! ```
+//!
+//! A row must not see its own label in its statistic, or a rare level would give its label away. So while trees are grown, the statistic of a
+//! row counts only the rows before it in a random order (Prokhorenkova et al. 2018, CatBoost: unbiased boosting with categorical features,
+//! NeurIPS 31). New rows get the statistic of all training rows.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use scorewise_table::encode::BinnedColumn;
+use scorewise_table::split::shuffle;
+use serde::{Deserialize, Serialize};
+
+use crate::fit::Sample;
+
+/// Weight of the overall share of a class in a target statistic, in rows.
+const PRIOR_ROWS: f64 = 3.0;
+
+/// Number of leading positions that are features as they are, if all positions are.
+pub(super) const ALL: u32 = u32::MAX;
+
+/// One number for each row that trees split on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TreeFeature {
+    /// The column of the encoded matrix.
+    pub column: u32,
+    /// Positions below this number are the value of the feature.
+    pub knots: u32,
+    /// Whether a split compares the value with one level, instead of asking whether it is at most a threshold.
+    pub is_level: bool,
+    /// The value of the feature for each position from `knots` on; −1 for a missing value. All other values are 0 or greater.
+    pub values: Vec<f32>,
+}
+
+impl TreeFeature {
+    /// The value of the feature for a cell of the encoded matrix; NaN for a missing value.
+    ///
+    /// # Panics
+    /// If the column has no such position.
+    #[must_use]
+    pub fn value(&self, position: f32) -> f32 {
+        if position < self.knots as f32 {
+            return position;
+        }
+        let value = self.values[(position - self.knots as f32) as usize];
+        if value < 0.0 { f32::NAN } else { value }
+    }
+}
+
+/// A target statistic that the training rows get from a random order of the rows.
+#[derive(Clone, Debug)]
+pub(super) struct Statistic {
+    /// Index of the feature whose values are this statistic.
+    pub feature: usize,
+    column: usize,
+    /// The class whose share is computed.
+    class: u32,
+    /// The share of the class over all training rows.
+    share: f64,
+    levels: usize,
+}
+
+/// The features of a sample. The statistics of new rows are those of all training rows.
+pub(super) fn features(sample: &Sample<'_>, max_levels: usize) -> (Vec<TreeFeature>, Vec<Statistic>) {
+    let Some(columns) = sample.binned else {
+        let feature = |column| TreeFeature { column, knots: ALL, is_level: false, values: Vec::new() };
+        return ((0..sample.matrix.columns() as u32).map(feature).collect(), Vec::new());
+    };
+    let class_weights = sample.class_weights();
+    let total: f64 = class_weights.iter().sum();
+    let (mut features, mut statistics) = (Vec::new(), Vec::new());
+    for (index, column) in columns.iter().enumerate() {
+        let BinnedColumn { knots, own_positions, levels, .. } = column;
+        if !knots.is_empty() || !own_positions.is_empty() {
+            let values = own_positions.iter().copied().chain(std::iter::repeat_n(-1.0, *levels)).collect();
+            features.push(TreeFeature { column: index as u32, knots: knots.len() as u32, is_level: false, values });
+            continue;
+        }
+        if *levels <= max_levels {
+            let values = (0..*levels).map(|level| level as f32).collect();
+            features.push(TreeFeature { column: index as u32, knots: 0, is_level: true, values });
+        }
+        // With two levels, a statistic separates the same rows as a comparison with one of them.
+        if *levels > 2 {
+            // With two classes, the share of the second class determines that of the first.
+            for class in (if sample.classes == 2 { 1 } else { 0 })..sample.classes {
+                let share = class_weights[class] / total;
+                let class = class as u32;
+                statistics.push(Statistic { feature: features.len(), column: index, class, share, levels: *levels });
+                features.push(TreeFeature { column: index as u32, knots: 0, is_level: false, values: Vec::new() });
+            }
+        }
+    }
+    for statistic in &statistics {
+        let sums = statistic.sums(sample);
+        features[statistic.feature].values = sums.iter().map(|sums| statistic.of(sums)).collect();
+    }
+    (features, statistics)
+}
+
+impl Statistic {
+    /// The statistic of a level with the given sums of weights: of the rows of the class, and of all rows.
+    fn of(&self, [of_class, of_all]: &[f64; 2]) -> f32 {
+        ((of_class + PRIOR_ROWS * self.share) / (of_all + PRIOR_ROWS)) as f32
+    }
+
+    /// For each level, the sums of the weights of the training rows: of the class, and of all.
+    fn sums(&self, sample: &Sample<'_>) -> Vec<[f64; 2]> {
+        let mut sums = vec![[0.0; 2]; self.levels];
+        for row in sample.training {
+            self.add(sample, *row, &mut sums);
+        }
+        sums
+    }
+
+    fn add(&self, sample: &Sample<'_>, row: u32, sums: &mut [[f64; 2]]) {
+        let row = row as usize;
+        let weight = sample.weights.map_or(1.0, |weights| f64::from(weights[row]));
+        let sums = &mut sums[sample.matrix.row(row)[self.column] as usize];
+        sums[0] += if sample.labels[row] == self.class { weight } else { 0.0 };
+        sums[1] += weight;
+    }
+
+    /// The statistic of each training row, from the rows before it in `order`. `order` lists indices of [`Sample::training`].
+    pub fn ordered(&self, sample: &Sample<'_>, order: &[u32]) -> Vec<f32> {
+        let mut sums = vec![[0.0; 2]; self.levels];
+        let mut values = vec![0.0; sample.training.len()];
+        for index in order {
+            let row = sample.training[*index as usize];
+            values[*index as usize] = self.of(&sums[sample.matrix.row(row as usize)[self.column] as usize]);
+            self.add(sample, row, &mut sums);
+        }
+        values
+    }
+}
+
+/// A random order of the indices 0 to `count` − 1.
+pub(super) fn random_order(count: usize, random: &mut Xoshiro256PlusPlus) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..count as u32).collect();
+    shuffle(&mut order, random);
+    order
+}

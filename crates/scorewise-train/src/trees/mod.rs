@@ -1,0 +1,205 @@
+//! Gradient-boosted trees.
+//!
+//! A tree asks questions about the features of a row and gives the row the value of the leaf that it reaches; the logit of a row is the sum
+//! over all trees. Every boosting round adds a tree that reduces the loss most, by its gradient and curvature.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `settings` | the settings, with the reason for each default |
+//! | `features` | what trees split on: numbers, levels, target statistics |
+//! | `codes` | the values of features as small integers |
+//! | `histogram` | exact sums of gradients for each code |
+//! | `grow` | how one tree is grown |
+//! | `training` | the boosting rounds |
+//! | `predict` | the logits of new rows |
+//! | `tensors` | trees as tensors of the model file |
+//! | `graph` | trees as nodes of an ONNX graph |
+
+mod settings;
+mod features;
+mod codes;
+mod histogram;
+mod grow;
+mod training;
+mod predict;
+mod tensors;
+mod graph;
+
+pub use features::TreeFeature;
+pub use settings::{Growth, TreeSettings};
+pub use tensors::TreesDescription;
+pub(crate) use training::fit;
+
+use serde::{Deserialize, Serialize};
+
+use settings::MAX_DEPTH;
+
+/// Fitted trees.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trees {
+    /// Number of columns of the encoded matrix.
+    inputs: usize,
+    /// Number of positions of each column; empty if the columns are not binned.
+    positions: Vec<usize>,
+    features: Vec<TreeFeature>,
+    /// The logits before the first tree, one for each output.
+    bias: Vec<f32>,
+    nodes: Vec<TreeNode>,
+    /// The index of the first node of each tree. Tree number t adds to output t modulo the number of outputs.
+    roots: Vec<u32>,
+}
+
+/// A node of a tree: a question, or a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TreeNode {
+    /// Index of the feature; [`TreeNode::LEAF`] for a leaf.
+    pub feature: u32,
+    /// The row goes to the left if its value of the feature is at most this number, or equal to it if the feature is a level. For a leaf, the
+    /// value that is added to the logit.
+    pub number: f32,
+    /// Index of the left child, relative to the first node of the tree; the right child follows it. 0 for a leaf.
+    pub left: u32,
+    /// Whether rows with a missing value go to the left.
+    pub missing_left: bool,
+}
+
+impl TreeNode {
+    /// The value of `feature` for a leaf.
+    pub const LEAF: u32 = u32::MAX;
+
+    /// Whether a row with this value of the feature goes to the left.
+    #[inline(always)]
+    fn goes_left(&self, value: f32, is_level: bool) -> bool {
+        if is_level {
+            value == self.number
+        } else if value.is_nan() {
+            self.missing_left
+        } else {
+            value <= self.number
+        }
+    }
+}
+
+impl Trees {
+    /// Trees from their parts. The parts may come from a file that is damaged, so everything is checked that predictions rely on; the error
+    /// describes the first problem.
+    pub fn new(
+        inputs: usize,
+        positions: Vec<usize>,
+        features: Vec<TreeFeature>,
+        bias: Vec<f32>,
+        nodes: Vec<TreeNode>,
+        roots: Vec<u32>,
+    ) -> Result<Self, String> {
+        if inputs == 0 || bias.is_empty() {
+            return Err("trees need at least one input and one output".into());
+        }
+        if !positions.is_empty() && positions.len() != inputs {
+            return Err(format!("{inputs} inputs have {} numbers of positions", positions.len()));
+        }
+        for (index, feature) in features.iter().enumerate() {
+            let TreeFeature { column, knots, values, .. } = feature;
+            let expected = match positions.get(*column as usize) {
+                Some(positions) => positions.checked_sub(*knots as usize),
+                None if positions.is_empty() && (*column as usize) < inputs && *knots == features::ALL => Some(0),
+                None => None,
+            };
+            if expected != Some(values.len()) || values.iter().any(|value| !value.is_finite()) {
+                return Err(format!("feature {index} of the trees does not fit its column"));
+            }
+        }
+        if !roots.len().is_multiple_of(bias.len()) {
+            return Err(format!("{} trees cannot be divided among {} outputs", roots.len(), bias.len()));
+        }
+        if roots.first().is_some_and(|root| *root != 0) || (roots.is_empty() && !nodes.is_empty()) {
+            return Err("the first tree does not begin with the first node".into());
+        }
+        let ends = roots.iter().skip(1).map(|root| *root as usize).chain([nodes.len()]);
+        for (tree, (root, end)) in roots.iter().map(|root| *root as usize).zip(ends).enumerate() {
+            let nodes = if root < end && end <= nodes.len() { &nodes[root..end] } else { &[] };
+            check_tree(nodes, features.len()).map_err(|problem| format!("tree {tree} {problem}"))?;
+        }
+        Ok(Trees { inputs, positions, features, bias, nodes, roots })
+    }
+
+    /// Number of columns of the encoded matrix.
+    #[must_use]
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Number of positions of each column; empty if the columns are not binned.
+    #[must_use]
+    pub fn positions(&self) -> &[usize] {
+        &self.positions
+    }
+
+    /// Number of logits of a row.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// The features that the trees split on.
+    #[must_use]
+    pub fn features(&self) -> &[TreeFeature] {
+        &self.features
+    }
+
+    /// The logits before the first tree.
+    #[must_use]
+    pub fn bias(&self) -> &[f32] {
+        &self.bias
+    }
+
+    /// The nodes of all trees, one tree after the other.
+    #[must_use]
+    pub fn nodes(&self) -> &[TreeNode] {
+        &self.nodes
+    }
+
+    /// The index of the first node of each tree.
+    #[must_use]
+    pub fn roots(&self) -> &[u32] {
+        &self.roots
+    }
+
+    /// The nodes of one tree.
+    #[must_use]
+    pub fn tree(&self, tree: usize) -> &[TreeNode] {
+        let end = self.roots.get(tree + 1).map_or(self.nodes.len(), |end| *end as usize);
+        &self.nodes[self.roots[tree] as usize..end]
+    }
+
+    /// Whether the numbers of all nodes and the bias are finite.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.bias.iter().chain(self.nodes.iter().map(|node| &node.number)).all(|number| number.is_finite())
+    }
+}
+
+/// Checks that every path from the root of a tree ends in a leaf after at most [`MAX_DEPTH`] questions. Children must come after their parent,
+/// so there are no cycles.
+fn check_tree(nodes: &[TreeNode], features: usize) -> Result<(), String> {
+    if nodes.is_empty() {
+        return Err("has no nodes".into());
+    }
+    let mut depths = vec![0; nodes.len()];
+    for (index, node) in nodes.iter().enumerate() {
+        if node.feature == TreeNode::LEAF {
+            continue;
+        }
+        let left = node.left as usize;
+        if node.feature as usize >= features || left <= index || left + 1 >= nodes.len() {
+            return Err(format!("has a node {index} whose feature or children do not exist"));
+        }
+        let depth = depths[index] + 1;
+        if depth > MAX_DEPTH {
+            return Err(format!("is deeper than {MAX_DEPTH}"));
+        }
+        for child in [left, left + 1] {
+            depths[child] = depths[child].max(depth);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! The training settings of boosted trees, with the reason for every default.
+
+use scorewise_table::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::fit::{Keep, Objective, Policy, WarmUpPolicy};
+
+/// Maximum depth of a tree.
+pub(super) const MAX_DEPTH: usize = 32;
+
+/// How a tree is grown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Growth {
+    /// All leaves of a level are split by the same question, as in CatBoost.
+    Symmetric,
+    /// The leaf with the greatest gain is split first, as in LightGBM.
+    LeafWise,
+}
+
+/// The training settings of gradient-boosted trees.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeSettings {
+    /// How a tree is grown.
+    pub growth: Growth,
+    /// Maximum number of boosting rounds. A round adds one tree, or with more than two classes one tree for each class.
+    pub rounds: usize,
+    /// Number of rounds without a lower validation loss after which training stops.
+    pub patience: usize,
+    /// Factor of the values of the leaves; `None` for a rate that grows with the number of training rows.
+    pub learning_rate: Option<f32>,
+    /// Maximum number of questions between the root and a leaf.
+    pub depth: usize,
+    /// Maximum number of leaves of a leaf-wise tree. A symmetric tree has up to 2 to the power of `depth` leaves.
+    pub leaves: usize,
+    /// Minimum number of training rows of a leaf of a leaf-wise tree.
+    pub min_rows: usize,
+    /// A number that is added to the curvature of a leaf and so shrinks its value, most of all if the leaf has few events.
+    pub l2: f64,
+    /// Share of the training rows on which the questions of a tree are chosen. The values of leaves are computed from all rows.
+    pub row_share: f64,
+    /// Share of the features that a tree may use.
+    pub feature_share: f64,
+    /// Amount of noise that is added to the scores of splits of symmetric trees, in units of the standard deviation of the gradient.
+    pub random_strength: f64,
+    /// Number of Newton steps by which the value of a leaf is found.
+    pub leaf_steps: usize,
+    /// Maximum number of codes by which the values of a feature are told apart.
+    pub codes: usize,
+    /// Columns with at most this many levels can be split by comparing with one level.
+    pub single_levels: usize,
+    /// Number of random orders of the training rows for target statistics; the rounds use them in turn.
+    pub orders: usize,
+    /// Whether splits are chosen with the curvature of the loss, as in LightGBM, instead of the number of rows, as in CatBoost.
+    pub newton: bool,
+    /// Factor of the learning rate of the rounds that minimise the loss of the score, after the rounds with cross-entropy.
+    pub slower: f32,
+}
+
+impl TreeSettings {
+    /// Symmetric trees.
+    #[must_use]
+    pub fn symmetric() -> Self {
+        TreeSettings {
+            growth: Growth::Symmetric,
+            rounds: 1000,
+            patience: 50,
+            learning_rate: None,
+            depth: 6,
+            leaves: 64,
+            min_rows: 1,
+            l2: 3.0,
+            row_share: 0.8,
+            feature_share: 1.0,
+            random_strength: 1.0,
+            leaf_steps: 1,
+            codes: 128,
+            single_levels: 16,
+            orders: 4,
+            newton: false,
+            slower: 0.1,
+        }
+    }
+
+    /// Leaf-wise trees.
+    #[must_use]
+    pub fn leaf_wise() -> Self {
+        TreeSettings {
+            growth: Growth::LeafWise,
+            depth: MAX_DEPTH,
+            leaves: 31,
+            min_rows: 20,
+            l2: 1.0,
+            random_strength: 0.0,
+            newton: true,
+            ..TreeSettings::symmetric()
+        }
+    }
+
+    /// The learning rate for this number of training rows.
+    ///
+    /// With few rows the best number of rounds is small, and smaller steps stop nearer to it. The exponent is about that of CatBoost's default.
+    pub(super) fn rate(&self, rows: usize) -> f32 {
+        self.learning_rate.unwrap_or_else(|| (0.006 * (rows as f64).powf(0.246)).clamp(0.02, 0.1) as f32)
+    }
+
+    /// The policy of a training run with these settings on this number of rows.
+    pub(super) fn policy(&self, objective: &Objective, rows: usize) -> Policy {
+        let warm_up = WarmUpPolicy { epochs: self.rounds, patience: self.patience, rate_factor: self.slower };
+        Policy {
+            epochs: self.rounds,
+            patience: self.patience,
+            learning_rate: self.rate(rows),
+            keep: Keep::Best,
+            restarts: false,
+            centre: false,
+            warm_up: objective.warm_up().map(|_| warm_up),
+        }
+    }
+
+    /// Checks that all settings are valid.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |problem: String| Err(Error::setting("learners", format!("trees: {problem}"), ""));
+        let is_share = |share: f64| share > 0.0 && share <= 1.0;
+        let at_least_one = [
+            ("rounds", self.rounds),
+            ("patience", self.patience),
+            ("min_rows", self.min_rows),
+            ("leaf_steps", self.leaf_steps),
+            ("orders", self.orders),
+        ];
+        if let Some((name, _)) = at_least_one.into_iter().find(|(_, value)| *value == 0) {
+            return refuse(format!("`{name}` must be at least 1, not 0"));
+        }
+        let max_depth = if self.growth == Growth::Symmetric { 12 } else { MAX_DEPTH };
+        if !(1..=max_depth).contains(&self.depth) {
+            return refuse(format!("`depth` must be from 1 to {max_depth}, not {}", self.depth));
+        }
+        if !(2..=4096).contains(&self.leaves) {
+            return refuse(format!("`leaves` must be from 2 to 4096, not {}", self.leaves));
+        }
+        if !(2..=256).contains(&self.codes) || self.single_levels > 256 {
+            return refuse("`codes` must be from 2 to 256, and `single_levels` at most 256".into());
+        }
+        if !(self.l2 >= 0.0 && self.l2.is_finite() && self.random_strength >= 0.0 && self.random_strength.is_finite()) {
+            return refuse("`l2` and `random_strength` must be 0 or above".into());
+        }
+        if !(is_share(self.row_share) && is_share(self.feature_share)) {
+            return refuse("`row_share` and `feature_share` must be above 0 and at most 1".into());
+        }
+        let is_rate = |rate: f32| rate > 0.0 && rate <= 1.0;
+        if !(is_rate(self.slower) && self.learning_rate.is_none_or(is_rate)) {
+            return refuse("`learning_rate` and `slower` must be above 0 and at most 1".into());
+        }
+        Ok(())
+    }
+}

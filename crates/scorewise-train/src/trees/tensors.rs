@@ -1,0 +1,142 @@
+//! Trees as tensors of the model file. Indices are stored as f32 numbers, which represent integers up to 2²⁴ exactly.
+//!
+//! | tensor | shape | contents |
+//! |---|---|---|
+//! | `bias` | outputs | the logits before the first tree |
+//! | `features` | features × 4 | column, number of knots (−1: all values are used as they are), 1 for a level, number of values |
+//! | `values` | total | the values of all features for the positions after their knots; −1 for a missing value |
+//! | `nodes` | nodes × 4 | feature (−1 for a leaf), threshold or value of the leaf, left child, 1 if missing values go to the left |
+//! | `roots` | trees | the first node of each tree |
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::features::ALL;
+use super::{TreeFeature, TreeNode, Trees};
+use crate::learner::NamedTensor;
+
+/// The greatest integer up to which all integers are f32 numbers.
+const MAX_INTEGER: f32 = 16_777_216.0;
+
+/// The sizes of the tensors of fitted trees, as part of the JSON metadata of a model file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreesDescription {
+    /// Number of columns of the encoded matrix.
+    pub inputs: usize,
+    /// Number of positions of each column; empty if the columns are not binned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<usize>,
+    /// Number of logits of a row.
+    pub outputs: usize,
+    /// Number of features that the trees split on.
+    pub features: usize,
+    /// Number of values of all features together.
+    pub values: usize,
+    /// Number of nodes of all trees together.
+    pub nodes: usize,
+    /// Number of trees.
+    pub trees: usize,
+}
+
+impl TreesDescription {
+    /// Number of tensors.
+    pub(crate) const TENSORS: usize = 5;
+
+    pub(crate) fn of(trees: &Trees) -> Self {
+        TreesDescription {
+            inputs: trees.inputs,
+            positions: trees.positions.clone(),
+            outputs: trees.bias.len(),
+            features: trees.features.len(),
+            values: trees.features.iter().map(|feature| feature.values.len()).sum(),
+            nodes: trees.nodes.len(),
+            trees: trees.roots.len(),
+        }
+    }
+
+    /// Names and shapes of the tensors.
+    pub(crate) fn expected_tensors(&self) -> Vec<(String, Vec<usize>)> {
+        let shapes = [
+            ("bias", vec![self.outputs]),
+            ("features", vec![self.features, 4]),
+            ("values", vec![self.values]),
+            ("nodes", vec![self.nodes, 4]),
+            ("roots", vec![self.trees]),
+        ];
+        shapes.map(|(name, shape)| (name.to_owned(), shape)).into()
+    }
+
+    /// Trees from their tensors, which must have the names and shapes that `expected_tensors` returns.
+    pub(crate) fn trees(&self, mut tensors: HashMap<String, Vec<f32>>) -> Result<Trees, String> {
+        let mut take = |name: &str| tensors.remove(name).ok_or_else(|| format!("the tensor `{name}` is missing"));
+        let (bias, features, values, nodes, roots) =
+            (take("bias")?, take("features")?, take("values")?, take("nodes")?, take("roots")?);
+        let mut values = values.into_iter();
+        let feature = |row: &[f32; 4]| -> Result<TreeFeature, String> {
+            let length = integer(row[3])? as usize;
+            let own: Vec<f32> = values.by_ref().take(length).collect();
+            if own.len() < length {
+                return Err("the features of the trees need more values than there are".into());
+            }
+            let knots = if row[1] == -1.0 { ALL } else { integer(row[1])? };
+            Ok(TreeFeature { column: integer(row[0])?, knots, is_level: flag(row[2])?, values: own })
+        };
+        let features = features.as_chunks().0.iter().map(feature).collect::<Result<Vec<_>, _>>()?;
+        if values.next().is_some() {
+            return Err("the trees have values that belong to no feature".into());
+        }
+        let node = |row: &[f32; 4]| -> Result<TreeNode, String> {
+            let feature = if row[0] == -1.0 { TreeNode::LEAF } else { integer(row[0])? };
+            Ok(TreeNode { feature, number: row[1], left: integer(row[2])?, missing_left: flag(row[3])? })
+        };
+        let nodes = nodes.as_chunks().0.iter().map(node).collect::<Result<Vec<_>, _>>()?;
+        let roots = roots.into_iter().map(integer).collect::<Result<Vec<_>, _>>()?;
+        Trees::new(self.inputs, self.positions.clone(), features, bias, nodes, roots)
+    }
+}
+
+impl Trees {
+    /// The trees as named tensors for the model file.
+    pub(crate) fn tensors(&self) -> Vec<NamedTensor> {
+        let tensor = |name: &str, shape: &[usize], values: Vec<f32>| NamedTensor {
+            name: name.into(),
+            shape: shape.to_vec(),
+            values,
+        };
+        let flag = |is_set: bool| f32::from(u8::from(is_set));
+        let feature = |feature: &TreeFeature| {
+            let knots = if feature.knots == ALL { -1.0 } else { feature.knots as f32 };
+            [feature.column as f32, knots, flag(feature.is_level), feature.values.len() as f32]
+        };
+        let node = |node: &TreeNode| {
+            let feature = if node.feature == TreeNode::LEAF { -1.0 } else { node.feature as f32 };
+            [feature, node.number, node.left as f32, flag(node.missing_left)]
+        };
+        let values: Vec<f32> = self.features.iter().flat_map(|feature| feature.values.clone()).collect();
+        vec![
+            tensor("bias", &[self.bias.len()], self.bias.clone()),
+            tensor("features", &[self.features.len(), 4], self.features.iter().flat_map(feature).collect()),
+            tensor("values", &[values.len()], values),
+            tensor("nodes", &[self.nodes.len(), 4], self.nodes.iter().flat_map(node).collect()),
+            tensor("roots", &[self.roots.len()], self.roots.iter().map(|root| *root as f32).collect()),
+        ]
+    }
+}
+
+/// The integer that an f32 number represents; an error if it is none, or negative, or so large that its neighbours could not be stored.
+fn integer(number: f32) -> Result<u32, String> {
+    if (0.0..=MAX_INTEGER).contains(&number) && number.fract() == 0.0 {
+        return Ok(number as u32);
+    }
+    Err(format!("{number} is not an index of the trees"))
+}
+
+fn flag(number: f32) -> Result<bool, String> {
+    match number {
+        0.0 => Ok(false),
+        1.0 => Ok(true),
+        _ => Err(format!("{number} is neither 0 nor 1")),
+    }
+}

@@ -12,7 +12,7 @@ use super::leakage;
 use super::prepare::{Division, LabelledTable, Prepared, PreparedDivisions, persistence, weights};
 use crate::ensemble::{Ensemble, held_out_probabilities};
 use crate::fit::{Fit, Sample};
-use crate::job::Dataset;
+use crate::job::{Dataset, Job};
 use crate::model::{Decision, Fingerprint, Model, VERSION};
 use crate::plan::Plan;
 
@@ -64,7 +64,12 @@ impl Prepared<'_> {
     /// are those of the table `test` if it is given, otherwise the test rows of the training table.
     pub fn finish(self, fits: Vec<Option<Fit>>, test: Option<&Table>, reading: &Reading) -> Result<Trained> {
         let Prepared { labelled, mut divisions } = self;
-        let fits: Vec<Fit> = fits.into_iter().flatten().collect();
+        // A job that was never begun is left out together with its fit, so that the other fits keep the rows of their own jobs: if the user stops a
+        // run on several threads, a job may have begun although an earlier one has not.
+        let jobs_and_fits = std::mem::take(&mut divisions.jobs).into_iter().zip(fits);
+        let (jobs, fits): (Vec<Job>, Vec<Fit>) = jobs_and_fits.filter_map(|(job, fit)| Some((job, fit?))).unzip();
+        divisions.divisions.iter_mut().for_each(|division| division.jobs = 0..jobs.len());
+        divisions.jobs = jobs;
         let result = divisions.result(0, &labelled, &fits)?;
         let (Some(division), Some(dataset)) = (divisions.divisions.pop(), divisions.datasets.pop()) else {
             return Err(Error::setting("training", "nothing was prepared", ""));

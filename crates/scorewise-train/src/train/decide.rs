@@ -53,12 +53,15 @@ pub(super) fn decide(plan: &Plan, held_out: &LabelledPredictions, classes: usize
         };
     }
     let score = plan.score.binary()?;
-    let centre = if plan.has_prior() { plan.prior.mean() } else { 0.5 };
+    let (centre, source, words) = match plan.has_prior() {
+        true => (plan.prior.mean(), ThresholdSource::Prior, "the centre of the prior"),
+        false => (0.5, ThresholdSource::Given, "1/2, because cross-entropy has no prior"),
+    };
     let at = |threshold: f64, chosen: ThresholdSource, words: &str| {
         let value = score.checked(&held_out.confusion(threshold, |row| held_out.weight(row)));
         Decision::Threshold { threshold, interval: None, value, chosen, words: words.into() }
     };
-    let at_centre = at(centre, ThresholdSource::Prior, "the centre of the prior");
+    let at_centre = at(centre, source, words);
     match plan.threshold {
         ThresholdRule::Fixed(threshold) => Ok(only(at(threshold, ThresholdSource::Given, "given"))),
         ThresholdRule::Centre => Ok(only(at_centre)),
@@ -297,6 +300,7 @@ const MAX_ROUNDS: usize = 10;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::LossName;
 
     fn predictions(rows: &[(f64, u32)]) -> LabelledPredictions {
         LabelledPredictions {
@@ -347,6 +351,27 @@ mod tests {
         predictions.probabilities.iter_mut().for_each(|p| *p *= 0.1);
         assert!(predictions.tuning_gain(&score, 0.5, 1).unwrap() > 0.3);
         assert!(predictions.tuning_gain(&score, 0.035, 1).unwrap() < 0.01);
+    }
+
+    #[test]
+    fn the_centre_of_the_prior_is_named_only_if_there_is_a_prior() {
+        let chosen = |loss: LossName, threshold: ThresholdRule| {
+            let mut plan = Plan::new("y", "f1".parse().unwrap());
+            (plan.loss, plan.threshold, plan.cross_fit) = (loss, threshold, 2);
+            let choice = decide(&plan, &calibrated(200), 2).unwrap();
+            let untuned = if threshold == ThresholdRule::Centre { &choice.decision } else { &choice.alternatives[0] };
+            match untuned {
+                Decision::Threshold { threshold, chosen, words, .. } => (*threshold, *chosen, words.clone()),
+                other => panic!("{other:?}"),
+            }
+        };
+        for threshold in [ThresholdRule::Centre, ThresholdRule::Tuned] {
+            let (centre, source, words) = chosen(LossName::Sol, threshold);
+            assert_eq!((centre, source, words.as_str()), (0.5, ThresholdSource::Prior, "the centre of the prior"));
+            let (half, source, words) = chosen(LossName::CrossEntropy, threshold);
+            let expected = (0.5, ThresholdSource::Given, "1/2, because cross-entropy has no prior");
+            assert_eq!((half, source, words.as_str()), expected);
+        }
     }
 
     #[test]

@@ -172,7 +172,7 @@ impl LabelledPredictions {
         let labels = self.positives();
         // With many rows fewer bootstrap samples are needed, because the score depends less on chance.
         let replicates = (4_000_000 / labels.len().max(1)).clamp(10, 100);
-        let seed = stream(seed, Purpose::Bootstrap, 0);
+        let seed = stream(seed, Purpose::DecisionTuning, 0);
         let bootstrap = Bootstrap { resampling: Resampling::Stratified, replicates, seed };
         let mut copies = vec![0; labels.len()];
         let (mut sum, mut count) = (0.0, 0);
@@ -198,7 +198,7 @@ impl LabelledPredictions {
     fn stable_factors(&self, score: &MultiScore, classes: usize, seed: u64) -> Result<(Decision, f64)> {
         let rows = self.labels.len();
         let replicates = (200_000 / rows.max(1)).clamp(5, 30);
-        let seed = stream(seed, Purpose::Bootstrap, 0);
+        let seed = stream(seed, Purpose::DecisionTuning, 1);
         let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates, seed };
         let (labels, mut copies) = (vec![false; rows], vec![0; rows]);
         let (mut logarithms, mut sum, mut count) = (vec![0.0; classes], 0.0, 0);

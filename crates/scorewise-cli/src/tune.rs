@@ -174,7 +174,9 @@ fn tuning_text(score: &Score, conditions: &[Condition], TunedForecast { tuning, 
     } else {
         String::new()
     };
-    let interval = format_threshold_range(best.interval.0, best.interval.1);
+    let is_prediction_of_1 = sweep.step(1.0).thresholds.0 == 1.0;
+    let (low, high) = best.interval;
+    let interval = format_threshold_range(low, high, high == 1.0 && !is_prediction_of_1);
     let threshold_interval = distribution.threshold.interval(0.95);
     let lines = key_value_lines(&[
         ("score", score.name().to_string()),

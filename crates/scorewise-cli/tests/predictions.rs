@@ -202,6 +202,23 @@ fn the_column_decision_is_never_read_as_the_truth() {
 }
 
 #[test]
+fn the_interval_of_the_best_threshold_includes_1_only_if_no_prediction_is_1() {
+    let folder = Folder::new("predictions-interval");
+    let interval = |rows: &str, score: &str| {
+        folder.write("p.csv", &format!("label,probability\n{rows}"));
+        let text = String::from_utf8(folder.run(&["tune", "p.csv", "--score", score, "--replicates", "30"])).unwrap();
+        let line = text.lines().find(|line| line.starts_with("interval")).unwrap();
+        line.split_once(' ').unwrap().1.trim().to_owned()
+    };
+    assert_eq!(interval("0,0.2\n1,0.7\n", "f1"), "0.2 up to but not including 0.7");
+    // Above 0.2 and below 1, only the positive row is predicted positive; at 1 no row is.
+    assert_eq!(interval("0,0.2\n1,1\n", "f1"), "0.2 up to but not including 1");
+    // From 0.7 to 1, no row is predicted positive.
+    assert_eq!(interval("0,0.7\n1,0.2\n", "pofd"), "0.7 to 1");
+    assert_eq!(interval("0,1\n1,0.2\n", "pofd"), "1 to 1");
+}
+
+#[test]
 fn process_substitution_can_be_an_input() {
     let folder = Folder::new("predictions-substitution");
     folder.write("p.csv", "probability,label\n0.9,1\n0.2,0\n0.6,0\n0.7,1\n");

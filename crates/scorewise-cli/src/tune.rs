@@ -119,7 +119,7 @@ fn tune(
         // The score at the model's threshold is computed with `confusion`, as in `score` and `train`, so that all three commands print the same
         // number. The sweep adds the weights in another order, so its score could differ in the last digit.
         let mut model = None;
-        if let Some(threshold) = predictions.model.threshold {
+        if let Some(threshold) = predictions.thresholds[0] {
             model = Some(ModelThreshold { threshold, value: score.checked(&confusion(&rows, threshold)?) });
         }
         Ok(Ok(TunedForecast { tuning, forecast: report_forecast, model }))

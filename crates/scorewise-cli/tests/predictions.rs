@@ -202,6 +202,29 @@ fn the_column_decision_is_never_read_as_the_truth() {
 }
 
 #[test]
+fn the_threshold_of_the_model_is_used_for_the_column_probability_only() {
+    let folder = Folder::new("predictions-threshold");
+    let rows = "0.2,0.1,0,0,0.3,csi\n0.4,0.6,1,0,0.3,csi\n0.6,0.4,1,1,0.3,csi\n0.9,0.8,1,1,0.3,csi\n";
+    folder.write("p.csv", &format!("probability,other,decision,truth,threshold,score\n{rows}"));
+    folder.write("q.csv", &format!("probability,other,decision,truth,threshold,score\n{}", rows.replace("0.3", "0.7")));
+    let result = |arguments: &[&str]| folder.json(&[arguments, &["--json", "--replicates", "30"]].concat());
+    let compared = |arguments: &[&str]| {
+        let compared = result(arguments);
+        ["first", "second"].map(|forecast| compared[forecast]["threshold"].as_f64().unwrap())
+    };
+    assert_eq!(result(&["score", "p.csv"])["threshold"], 0.3);
+    assert_eq!(result(&["score", "p.csv", "--probability", "probability"])["threshold"], 0.3);
+    assert_eq!(result(&["score", "p.csv", "--probability", "other"])["threshold"], 0.5);
+    assert_eq!(result(&["tune", "p.csv"])["model"]["threshold"], 0.3);
+    assert!(result(&["tune", "p.csv", "--probability", "other"])["model"].is_null());
+    assert_eq!(compared(&["compare", "p.csv", "--probability", "other,probability"]), [0.5, 0.3]);
+    assert_eq!(compared(&["compare", "p.csv", "q.csv"]), [0.3, 0.7]);
+    assert_eq!(compared(&["compare", "p.csv", "q.csv", "--probability", "other"]), [0.5, 0.5]);
+    assert_eq!(compared(&["compare", "p.csv", "q.csv", "--probability", "other,probability"]), [0.5, 0.7]);
+    assert_eq!(compared(&["compare", "p.csv", "p.csv", "--probability", "probability,other"]), [0.3, 0.5]);
+}
+
+#[test]
 fn the_interval_of_the_best_threshold_includes_1_only_if_no_prediction_is_1() {
     let folder = Folder::new("predictions-interval");
     let interval = |rows: &str, score: &str| {

@@ -539,7 +539,12 @@ fn invalid_encoders_are_refused() {
         indicator: false,
         scales,
     };
+    let knots = |median, spread| {
+        let (knots, own, missing) = (vec![0.0, 1.0], Vec::new(), false);
+        ColumnEncoding::Knots { knots, own, median, spread, missing }
+    };
     encoder(ColumnKind::Number, 0, plain(0.0, 1.0)).check().unwrap();
+    encoder(ColumnKind::Number, 0, knots(0.0, 1.0)).check().unwrap();
     let bad = [
         (encoder(ColumnKind::Number, 0, plain(f64::NAN, 1.0)), "input `x`: the mean is NaN"),
         (encoder(ColumnKind::Number, 0, plain(0.0, 0.0)), "input `x`: the standard deviation is 0"),
@@ -564,6 +569,8 @@ fn invalid_encoders_are_refused() {
             ),
             "input `x`: a cycle is listed twice",
         ),
+        (encoder(ColumnKind::Number, 0, knots(f64::NAN, 1.0)), "input `x`: the median is NaN"),
+        (encoder(ColumnKind::Number, 0, knots(0.0, 0.0)), "input `x`: the spread is 0"),
         (Encoder { inputs: vec![], order: RowOrder::default() }, "the encoder has no inputs"),
     ];
     for (encoder, message) in bad {

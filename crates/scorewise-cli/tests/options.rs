@@ -290,6 +290,11 @@ fn cross_fitting_refuses_invalid_numbers_of_folds() {
     let parts = ["--cross-fit: 9 folds, but the class `1` has only"];
     assert_refused(&folder, &train("y", &["--cross-fit", "9"]), &parts);
     assert_works(&folder, &train("y", &[]), &["3 folds instead of 5, because there are few rows of a class"]);
+    // A class with a single row: no share of test rows helps, and there are no validation rows.
+    fs::write(folder.0.join("t.csv"), "x,y\n1,0\n2,1\n").unwrap();
+    let (errors, code) = errors_and_code(&folder, &train("y", &[]));
+    assert_eq!(code, 2);
+    assert!(errors.ends_with("error: --split: the training set has no negatives\nhint: give more rows\n"), "{errors}");
 }
 
 /// The table of `rows` with three more columns that leak the target: a number, a word, and a date that is missing for one class.

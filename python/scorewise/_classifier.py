@@ -222,6 +222,8 @@ class ScoreClassifier(ScoreEstimator):
         rule = json.loads(self._model.description())["decision"]
         if "thresholds" in rule:
             return np.asarray(p - np.array(rule["thresholds"])[self._places])
+        if "factors" in rule:
+            return np.asarray(p * np.array(rule["factors"])[self._places])
         if "centres" in rule:
             centres = np.array(rule["centres"])[self._places]
             return np.asarray(p * np.exp(centres.min() - centres))

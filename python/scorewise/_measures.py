@@ -108,14 +108,16 @@ class Curve(NamedTuple):
     scores: dict[str, Array]
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot the scores with matplotlib and return the axes; ``ax`` defaults to the current axes."""
+        """Plot the scores with matplotlib, with a dot at the best value of each, and return the axes; ``ax`` defaults to the current axes."""
         from ._optional import import_optional
 
         ax = import_optional("matplotlib.pyplot").gca() if ax is None else ax
         for name, values in self.scores.items():
             ax.step(self.threshold, values, where="post", label=name)
             if np.isfinite(values).any():
-                at = int(np.nanargmax(values))
+                ideal = _scorewise.score_facts(name)[2]  # +∞ if higher is better, −∞ if lower is better
+                distance = np.abs(values - ideal) if np.isfinite(ideal) else -np.sign(ideal) * values
+                at = int(np.nanargmin(distance))
                 ax.plot(self.threshold[at], values[at], "o", color=ax.lines[-1].get_color(), markersize=4)
         ax.set_xlabel("threshold")
         ax.set_ylabel("score")

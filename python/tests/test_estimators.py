@@ -242,6 +242,16 @@ def test_more_than_two_classes_keep_their_order(multiclass):
     np.testing.assert_array_equal(restored.predict(X), model.predict(X))
 
 
+def test_greatest_value_of_the_decision_function_is_the_predicted_class_with_tuned_factors():
+    # As strings, the classes of the model are sorted as "10", "2", "7". The rare class 10 overlaps with the class 2.
+    X, y = make_blobs([500, 500, 60], centers=[[0, 0], [6, 0], [1.5, 0]], cluster_std=1.0, random_state=3)
+    labels = np.array([2, 7, 10])[y]
+    model = sw.ScoreClassifier("f1", threshold="tuned", epochs=20, ensemble=1).fit(X, labels)
+    predicted = model.predict(X)
+    assert (predicted != model.classes_[model.predict_proba(X).argmax(axis=1)]).any(), "the factors must change some predictions"
+    np.testing.assert_array_equal(model.classes_[model.decision_function(X).argmax(axis=1)], predicted)
+
+
 def test_fit_sets_the_learned_attributes():
     X, y = rare_events()
     model = sw.ScoreClassifier("f1", recipe="paper", epochs=12, patience=12).fit(X, y)

@@ -175,6 +175,20 @@ def test_notebooks_display_tables_and_figures(forecast: tuple[np.ndarray, ...]) 
     assert axes.get_xlabel() == "threshold"
 
 
+def test_dots_of_a_plot_are_at_the_best_values(forecast: tuple[np.ndarray, ...]) -> None:
+    import matplotlib
+    import matplotlib.pyplot
+
+    matplotlib.use("Agg")
+    y, p, _ = forecast
+    # Higher is better, lower is better, a formula that falls when forecasts improve, and a score whose ideal value is 1.
+    names = ["f1", "far", "fp + 10*fn", "frequency_bias"]
+    sweep = sw.sweep(y, p)
+    axes = sweep.curve(names).plot(matplotlib.pyplot.figure().gca())
+    for name, dot in zip(names, axes.lines[1::2], strict=True):
+        assert dot.get_ydata()[0] == pytest.approx(sweep.best(name).value, rel=1e-12), name
+
+
 def test_invalid_arguments_raise_a_clear_error(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
     for call, message in (

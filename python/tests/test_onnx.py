@@ -30,6 +30,7 @@ CASES = [
     "greatest",
     "linear-classes",
     "thresholds",
+    "factors",
     "centres",
 ]
 

@@ -119,7 +119,7 @@ fn tune(
         // The score at the model's threshold is computed with `confusion`, as in `score` and `train`, so that all three commands print the same
         // number. The sweep adds the weights in another order, so its score could differ in the last digit.
         let mut model = None;
-        if let Some(threshold) = predictions.model.threshold {
+        if let Some(threshold) = predictions.thresholds[0] {
             model = Some(ModelThreshold { threshold, value: score.checked(&confusion(&rows, threshold)?) });
         }
         Ok(Ok(TunedForecast { tuning, forecast: report_forecast, model }))
@@ -174,7 +174,9 @@ fn tuning_text(score: &Score, conditions: &[Condition], TunedForecast { tuning, 
     } else {
         String::new()
     };
-    let interval = format_threshold_range(best.interval.0, best.interval.1);
+    let is_prediction_of_1 = sweep.step(1.0).thresholds.0 == 1.0;
+    let (low, high) = best.interval;
+    let interval = format_threshold_range(low, high, high == 1.0 && !is_prediction_of_1);
     let threshold_interval = distribution.threshold.interval(0.95);
     let lines = key_value_lines(&[
         ("score", score.name().to_string()),

@@ -290,6 +290,14 @@ fn cross_fitting_refuses_invalid_numbers_of_folds() {
     let parts = ["--cross-fit: 9 folds, but the class `1` has only"];
     assert_refused(&folder, &train("y", &["--cross-fit", "9"]), &parts);
     assert_works(&folder, &train("y", &[]), &["3 folds instead of 5, because there are few rows of a class"]);
+    // The final model of a cross-validation has more rows than a fold: 4 instead of 3 of the rare class.
+    let notes = assert_works(&folder, &train("y", &["--folds", "4"]), &["4 folds instead of 5"]);
+    assert_eq!(notes.matches("folds instead of 5").count(), 1, "{notes}");
+    // A class with a single row: no share of test rows helps, and there are no validation rows.
+    fs::write(folder.0.join("t.csv"), "x,y\n1,0\n2,1\n").unwrap();
+    let (errors, code) = errors_and_code(&folder, &train("y", &[]));
+    assert_eq!(code, 2);
+    assert!(errors.ends_with("error: --split: the training set has no negatives\nhint: give more rows\n"), "{errors}");
 }
 
 /// The table of `rows` with three more columns that leak the target: a number, a word, and a date that is missing for one class.
@@ -325,6 +333,9 @@ fn columns_that_leak_the_target_get_a_note() {
     ];
     let errors = assert_works(&folder, &train("y", &[]), &[&parts[0], &parts[1], &parts[2]]);
     assert_eq!(errors.matches(perfect).count(), 3, "{errors}");
+    // A cross-validation and the final model report the same columns once.
+    let folds = assert_works(&folder, &train("y", &["--folds", "2", "--ensemble", "1"]), &[&parts[0], &parts[1]]);
+    assert_eq!(folds.matches(perfect).count(), 3, "{folds}");
     let dropped = assert_works(&folder, &train("y", &["--drop", "paid,verdict,late"]), &[]);
     assert!(!dropped.contains(perfect), "{dropped}");
     // With a lead the target column is a legitimate input, even if it predicts the next row well.

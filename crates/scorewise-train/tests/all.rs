@@ -13,3 +13,4 @@ mod mutated_models;
 mod onnx;
 mod plan;
 mod reproduce;
+mod train;

@@ -149,6 +149,8 @@ fn run_training(
     if watch.finish() {
         notes.push(Note::new(format!("stopped by {}; the best model so far is saved", interrupt::signal_name())));
     }
+    // What a note says about the final model is not repeated about the folds.
+    notes.retain(|note| !trained.notes.iter().any(|final_note| note.repeats(final_note)));
     notes.append(&mut trained.notes);
     trained.notes = notes;
     Ok(TrainingResult { trained, folds, seconds: start.elapsed().as_secs_f64() })

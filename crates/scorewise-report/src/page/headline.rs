@@ -146,7 +146,8 @@ fn threshold_card(forecast: &ForecastEvaluation) -> String {
             text,
             "<p>On {}, every threshold from {} gives the same score.</p>",
             escape_html(&forecast.source),
-            format_threshold_range(low, high)
+            // Whether a prediction of these rows is 1, so that the threshold 1 is excluded, is not known here; without 1 the sentence is always true.
+            format_threshold_range(low, high, false)
         );
     }
     if let Some((low, high)) = forecast.spread {

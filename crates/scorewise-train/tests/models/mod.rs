@@ -38,6 +38,20 @@ pub fn all() -> Vec<(&'static str, Model)> {
                 },
             ),
         ),
+        (
+            "factors",
+            classes(
+                13,
+                &[10],
+                4,
+                2,
+                Decision::Factors {
+                    factors: vec![0.6, 1.0, 0.35, 0.8],
+                    chosen: ThresholdSource::ValidationSweep,
+                    words: "best macro(f1) on the validation rows, one factor for each class".into(),
+                },
+            ),
+        ),
         ("centres", classes(13, &[10], 5, 2, Decision::Centres { centres: vec![0.4, -0.3, 0.0, 0.25, -1.0] })),
     ]
 }

@@ -14,3 +14,4 @@ mod onnx;
 mod plan;
 mod reproduce;
 mod train;
+mod trees;

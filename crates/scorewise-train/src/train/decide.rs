@@ -16,7 +16,7 @@ use crate::plan::{Plan, ThresholdRule};
 
 /// Half-width of the cosine prior that averages over nearby thresholds, on the scale of probabilities whose log-odds are shifted so that the
 /// threshold is ½.
-const SMOOTHING: f64 = 0.2;
+pub(super) const SMOOTHING: f64 = 0.2;
 /// The decision rule of a model, and the rules that it was chosen from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionChoice {
@@ -86,7 +86,7 @@ impl LabelledPredictions {
         Ok(Decision::Threshold { threshold, interval, value, chosen, words })
     }
 
-    fn weight(&self, row: usize) -> f64 {
+    pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
     }
 

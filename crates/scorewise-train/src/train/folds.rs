@@ -49,6 +49,7 @@ pub fn cross_validate(
     let (parts, split_notes) = plan.split.folds(table, &labelled.labels, folds, plan.seed)?;
     let mut notes_of_folds = Vec::with_capacity(parts.len());
     let mut results = Vec::with_capacity(parts.len());
+    let mut jobs_before = 0;
     let mut parts = parts.into_iter().enumerate().peekable();
     while parts.peek().is_some() {
         // As many folds as memory allows are encoded and trained at the same time, so that no core is idle while the last jobs of one fold run.
@@ -57,7 +58,9 @@ pub fn cross_validate(
             divisions.add(&labelled, parts, stream(plan.seed, Purpose::FoldTraining, number as u64))?;
             bytes += divisions.datasets.last().map_or(0, |dataset| size_of_val(dataset.matrix.padded().0));
         }
-        let offset = OffsetWatch { watch, first: first * plan.members() };
+        watch.begin(jobs_before, &divisions.jobs);
+        let offset = OffsetWatch { watch, first: jobs_before };
+        jobs_before += divisions.jobs.len();
         let mut fits = backend.fit(&divisions.datasets, &divisions.jobs, &offset)?.into_iter();
         for division in 0..divisions.divisions.len() {
             let members = divisions.divisions[division].jobs_of_learners.iter().map(Range::len).sum();

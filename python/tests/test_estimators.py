@@ -54,6 +54,7 @@ ESTIMATORS = [
     (sw.ScoreClassifier(recipe="strong", ensemble=2, epochs=200), CLASSIFIER_FAILS),
     (sw.ScoreThreshold(LogisticRegression()), PROBABILITY_THRESHOLD_FAILS),
     (sw.ScoreThreshold(LinearSVC(), "tss"), {}),
+    (sw.ScoreThreshold(LogisticRegression(), smooth=0.2), PROBABILITY_THRESHOLD_FAILS),
 ]
 
 
@@ -444,6 +445,21 @@ def test_threshold_satisfies_the_conditions_or_fit_raises_an_error():
         sw.ScoreThreshold(GaussianNB(), "f1", subject_to="precision >= 0.999 and recall >= 0.9").fit(X, y)
 
 
+def test_smoothed_threshold_is_that_of_the_held_out_predictions():
+    X, y = rare_events(800, share=0.2)
+    weights = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
+    model = sw.ScoreThreshold(GaussianNB(), "f1", smooth=0.2, cv=4).fit(X, y, sample_weight=weights)
+    p = cross_val_predict(GaussianNB(), X, y, cv=StratifiedKFold(4), method="predict_proba", params={"sample_weight": weights})[:, 1]
+    best = sw.sweep(y, p, weights).best("f1", smooth=0.2)
+    assert (model.threshold_, model.interval_, model.best_score_, model.confusion_) == (best.threshold, best.interval, best.value, best.confusion)
+    assert model.threshold_ != sw.ScoreThreshold(GaussianNB(), "f1", cv=4).fit(X, y, sample_weight=weights).threshold_
+    np.testing.assert_array_equal(model.predict(X), (model.predict_proba(X)[:, 1] > model.threshold_).astype(int))
+    chosen = model.report(X, y, replicates=10).document["forecast"]["chosen"]
+    assert chosen == "best f1 in cross-validation, averaged over nearby thresholds"
+    with pytest.raises(ValueError, match="smooth needs probabilities"):
+        sw.ScoreThreshold(LinearSVC(), "f1", smooth=0.2).fit(X, y)
+
+
 def test_prefit_estimator_is_not_trained_again():
     X, y = rare_events(2000)
     inner = LogisticRegression().fit(X[:1000], y[:1000])
@@ -622,6 +638,9 @@ def test_invalid_arguments_of_score_classifier_raise_a_clear_error(arguments, me
         (dict(method="guess"), "method must be"),
         (dict(cv=1.5), "cv: must be a number from 0 to 1"),
         (dict(method="decision_function"), "GaussianNB has no decision_function"),
+        (dict(smooth=0.5), "smooth must be a number from 0.001 to below 0.5"),
+        (dict(smooth="wide"), "smooth must be a number"),
+        (dict(smooth=0.2, subject_to="precision >= 0.3"), "leave out smooth or subject_to"),
     ],
 )
 def test_invalid_arguments_of_score_threshold_raise_a_clear_error(arguments, message):

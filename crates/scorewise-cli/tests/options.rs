@@ -390,3 +390,47 @@ fn the_built_in_tables_get_no_note_about_leakage() {
         assert!(!errors.contains("almost perfectly") && !errors.contains("test rows ("), "{errors}");
     }
 }
+
+#[test]
+fn tune_smooths_weighted_rows_and_every_class_of_several() {
+    let folder = Folder::new("options-smooth");
+    let row = |i: usize| {
+        let class = i % 3;
+        let p = |k: usize| 1.0 + ((i * 37 + k * 11) % 50) as f64 / 25.0 + if k == class { 2.0 } else { 0.0 };
+        let sum: f64 = (0..3).map(p).sum();
+        let [a, b, c] = [0, 1, 2].map(|k| p(k) / sum);
+        let name = ["a", "b", "c"][class];
+        format!("{name},{name},macro(f1),{a},{b},{c},{}\n", i % 2)
+    };
+    let rows: String = (0..90).map(row).collect();
+    let heading = "truth,decision,score,probability of a,probability of b,probability of c,w";
+    fs::write(folder.0.join("all.csv"), format!("{heading}\n{rows}")).unwrap();
+    // Rows of weight 0 are left out.
+    let kept: String = (0..90).filter(|i| i % 2 == 1).map(row).collect();
+    fs::write(folder.0.join("kept.csv"), format!("{heading}\n{kept}")).unwrap();
+    let tuned = |file: &str, more: &[&str]| {
+        let arguments = [&["tune", file, "--smooth", "0.3", "--replicates", "20", "--json"], more].concat();
+        folder.json(&arguments)
+    };
+    let (weighted, kept) = (tuned("all.csv", &["--weight", "w"]), tuned("kept.csv", &[]));
+    let plain = folder.json(&["tune", "kept.csv", "--replicates", "20", "--json"]);
+    for class in 0..3 {
+        let smooth = |result: &Value, key: &str| result["classes"][class]["smooth"][key].clone();
+        assert_eq!(smooth(&weighted, "threshold"), smooth(&kept, "threshold"));
+        assert_eq!(smooth(&weighted, "confusion"), smooth(&kept, "confusion"));
+        assert_eq!(smooth(&kept, "width"), 0.3);
+        assert!(smooth(&kept, "expected_value").as_f64() < kept["classes"][class]["value"].as_f64());
+        // The exact threshold is the one without `--smooth`.
+        assert_eq!(kept["classes"][class]["threshold"], plain["classes"][class]["threshold"]);
+        assert!(plain["classes"][class]["smooth"].is_null());
+        // A class against all others gives the same as the class alone.
+        let name = ["a", "b", "c"][class];
+        let alone = tuned("kept.csv", &["--positive", name]);
+        assert_eq!(alone["smooth"], kept["classes"][class]["smooth"]);
+    }
+    let text = String::from_utf8(folder.run(&["tune", "kept.csv", "--smooth", "--replicates", "20"])).unwrap();
+    assert!(
+        text.contains("SMOOTHED THRESHOLD") && text.contains("averaged over nearby thresholds, width 0.2"),
+        "{text}"
+    );
+}

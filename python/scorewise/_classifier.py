@@ -19,6 +19,7 @@ from . import _arrays, _checks, _scorewise
 from ._arrays import Array, Column
 from ._files import write_safely
 from ._estimator import ScoreEstimator
+from ._measures import Document
 from ._report import Report
 
 
@@ -267,6 +268,43 @@ class ScoreClassifier(ScoreEstimator):
             replicates=replicates,
             block=block,
         )
+
+    def explain(self, X: Any, y: Any, sample_weight: Any = None, *, permutations: int = 10, rows: int = 10_000, random_state: Any = 0) -> Document:
+        """Measure how much each column helps the model's score, and how the predictions depend on the most important columns.
+
+        The importance of a column is the score at the model's own decision rule minus the mean score after the values of the column were shuffled
+        among the rows, oriented so that a column that helps has a positive importance.
+
+        Parameters
+        ----------
+        X, y
+            Rows that the model was not trained on, with their classes.
+        sample_weight : array-like, optional
+            The weights of the rows in the score.
+        permutations : int, default=10
+            How often each column is shuffled.
+        rows : int, default=10_000
+            If X has more rows, this many are drawn.
+        random_state : int, RandomState or None, default=0
+            The seed. The same integer gives the same bits for any number of threads.
+
+        Returns
+        -------
+        Document
+            A dictionary with the keys of ``scorewise explain --json``: ``importance`` is a list of dictionaries with the keys ``column``,
+            ``value``, ``low`` and ``high`` (a 95 % interval over rows and permutations), the most important column first;
+            ``partial_dependence`` is a list with the mean predictions for values of the four most important columns, with classes in the order
+            of ``classes``. ``pandas.DataFrame(found["importance"])`` is a table.
+        """
+        check_is_fitted(self, "_model")
+        permutations, rows = _checks.whole("permutations", permutations, 1), _checks.whole("rows", rows, 1)
+        columns = self._columns(X, reset=False)
+        n_rows = _n_rows(columns)
+        labels, weights = self._known_labels(y, n_rows), _checks.weights(sample_weight, n_rows)
+        # `classes_` need not be sorted, and the native model may list the classes in another order.
+        order = np.argsort(self.classes_)
+        codes = self._places[order[np.searchsorted(self.classes_, labels, sorter=order)]].astype(np.uint32)
+        return Document(json.loads(self._model.explain(columns, codes, weights, permutations, rows, _checks.seed(random_state))))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ScoreClassifier:

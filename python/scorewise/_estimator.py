@@ -62,11 +62,7 @@ class ScoreEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sc
 
     def _report(self, y: Any, probabilities: Array, sample_weight: Any, **facts: Any) -> Report:
         """Return a report on predicted probabilities of the positive class; every label must be one of ``classes_``."""
-        labels = _checks.labels(y, len(probabilities))
-        unknown = np.unique(labels[~np.isin(labels, self.classes_)])
-        if unknown.size:
-            known = ", ".join(map(repr, self.classes_.tolist()))
-            raise ValueError(f"y holds {unknown.tolist()[0]!r}, which is not a class of the model; its classes are {known}")
+        labels = self._known_labels(y, len(probabilities))
         return make_report(
             labels == self.classes_[1],
             probabilities,
@@ -77,6 +73,15 @@ class ScoreEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sc
             seed=0,
             **facts,
         )
+
+    def _known_labels(self, y: Any, n_rows: int) -> Array:
+        """Check class labels and return them as an array; every label must be one of ``classes_``."""
+        labels = _checks.labels(y, n_rows)
+        unknown = np.unique(labels[~np.isin(labels, self.classes_)])
+        if unknown.size:
+            known = ", ".join(map(repr, self.classes_.tolist()))
+            raise ValueError(f"y holds {unknown.tolist()[0]!r}, which is not a class of the model; its classes are {known}")
+        return labels
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the estimator; ``score`` is an ordinary string."""

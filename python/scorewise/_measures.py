@@ -52,6 +52,10 @@ class Document(dict[str, Any]):
         for name, value in self.items():
             if name == "scores" and isinstance(value, dict):
                 rows.extend(table_row(inner, item) for inner, item in value.items())
+            elif name == "importance" and isinstance(value, list):
+                rows.extend(table_row(f"importance of {item['column']}", item) for item in value)
+            elif name == "partial_dependence":  # lists of numbers for each column, which do not fit into the table
+                continue
             elif isinstance(value, dict) and "value" not in value:
                 rows.extend(table_row(f"{name} {inner}", item) for inner, item in value.items())
             else:

@@ -155,6 +155,7 @@ CASES: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "reproduce": (["reproduce", "adult", "--repeats", "1", "--priors", "uniform,cosine:0.5,0.1", "--cure", "off", "--out", "table-1"], ()),
     "lead": (["train", "pollution", "--epochs", "5", "--ensemble", "1", "-o", "pollution.scorewise"], ("lead.csv",)),
     "classes": (["train", "kinds.csv", "--target", "kind", "--epochs", "5", "-o", "kinds.scorewise"], ()),
+    "explain": (["explain", "kinds.scorewise", "kinds.csv"], ()),
     "names": (["train", "named.csv", "--target", "kind", "--positive", HOSTILE, "--epochs", "20", "-o", "named.scorewise"], ()),
     "file": (["tune", HOSTILE_FILE], (HOSTILE_FILE,)),
     "files": (["compare", HOSTILE_FILE, HOSTILE_FILE, "--replicates", "100"], ()),
@@ -183,6 +184,8 @@ class PageFolder:
     def make_page(self, name: str) -> ReportPage:
         words, rows = CASES[name]
         path = self.folder / f"{name}.html"
+        if name == "explain":
+            self["classes"]  # writes the model
         if name == "plain":
             output = run_command(self.folder, "score", "p.csv", "--json")
             run_command(self.folder, "report", "-", "-o", path.name, standard_input=output)

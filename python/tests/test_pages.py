@@ -210,7 +210,7 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.parametrize("name", [*PAGES_WITH_ALL_SECTIONS, "lead", "names", "files", "quiet", "tiny"])
+@pytest.mark.parametrize("name", [*PAGES_WITH_ALL_SECTIONS, "lead", "explain", "names", "files", "quiet", "tiny"])
 def test_page_is_accessible(pages_folder, browser, name):
     report = pages_folder[name]
     # The page is checked in light mode, in dark mode with all details open, and on a phone. The contrast check of axe is slow, and colours do
@@ -605,6 +605,20 @@ def test_headline_shows_the_numbers_of_the_result(pages_folder, browser, name):
             assert words in cards.nth(0).inner_text()
 
 
+def test_importance_of_columns_has_the_numbers_of_the_command(pages_folder, browser):
+    explanations = [("explain", pages_folder["explain"].result), ("train", pages_folder.page_data("train")["explanation"])]
+    for name, explanation in explanations:
+        with open_page(browser, pages_folder[name]) as page:
+            rows = page.locator("#columns tbody tr")
+            expected = [[each["column"], *(format_number(each[key]) for key in ("value", "low", "high"))] for each in explanation["importance"]]
+            assert [row.split("\t") for row in rows.all_inner_texts()] == expected
+            figures = page.evaluate("Array.from(document.querySelectorAll('#columns figure'), (each) => each.id)")
+            dependence = [f"figure-dependence-{at + 1}" for at in range(len(explanation["partial_dependence"]))]
+            assert figures == ["figure-importance", *dependence] and len(dependence) == min(4, len(expected))
+            sentence = page.locator("#columns > p").inner_text()
+            assert f"{explanation['score']} is {format_number(explanation['value'])} on {explanation['rows']} " in sentence
+
+
 @pytest.mark.parametrize("name", ["tune", "train", "score", "lead"])
 def test_reference_forecasts_have_the_expected_scores(pages_folder, browser, name):
     report = pages_folder[name]
@@ -729,7 +743,7 @@ def test_downloaded_csv_has_the_numbers_of_the_page_and_of_the_command(pages_fol
             check_numbers(state, report.score(row["threshold"]))
 
 
-@pytest.mark.parametrize("name", ["tune", "train", "names", "compare", "classes", "plain"])
+@pytest.mark.parametrize("name", ["tune", "train", "names", "compare", "classes", "explain", "plain"])
 def test_copied_result_equals_the_json_of_the_command(pages_folder, browser, name):
     report = pages_folder[name]
     with open_page(browser, report, permissions=["clipboard-read", "clipboard-write"]) as page:
@@ -742,7 +756,7 @@ def test_copied_result_equals_the_json_of_the_command(pages_folder, browser, nam
             assert json.loads(page.evaluate("kept.readText()")) == report.result
 
 
-@pytest.mark.parametrize("name", ["tune", "score", "theory", "compare", "lead", "classes"])
+@pytest.mark.parametrize("name", ["tune", "score", "theory", "compare", "lead", "classes", "explain"])
 def test_report_command_renders_the_same_page_from_the_data(pages_folder, name):
     report = pages_folder[name]
     pages_folder.page_data(name)

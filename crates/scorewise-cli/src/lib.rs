@@ -11,6 +11,7 @@ mod plot;
 mod predictions;
 mod train;
 mod predict;
+mod explain;
 mod export;
 mod resampling;
 mod report_output;
@@ -45,6 +46,8 @@ enum Command {
     Train(Box<train::TrainArguments>),
     /// Predict probabilities and classes for the rows of a table
     Predict(predict::PredictArguments),
+    /// Measure how much each column helps the model's score, and how predictions depend on a column
+    Explain(explain::ExplainArguments),
     /// Compute scores of a forecast at a threshold, with intervals
     Score(score::ScoreArguments),
     /// Find the exact best threshold for a score, with its interval
@@ -114,6 +117,7 @@ fn run_command(command: &Command) -> Result<Outcome, Failure> {
     match command {
         Command::Train(arguments) => train::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Score(arguments) => score::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),

@@ -83,7 +83,7 @@ pub fn run(arguments: &PredictArguments) -> Result<Outcome, Failure> {
 
 fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failure> {
     let source = Source::parse(&arguments.table);
-    let mut reader = Reader::open(&source, &read_options(model, arguments)?)?;
+    let mut reader = Reader::open(&source, &model_reading(model, &arguments.reading)?)?;
     let columns = OutputColumns::new(model, &reader, arguments)?;
     let outputs = Outputs::new().reads_file(&arguments.model).reads(&source);
     let outputs = outputs.overwrites(crate::report_output::OVERWRITE, arguments.overwrite);
@@ -188,9 +188,10 @@ struct PredictSummary<'a> {
     score: &'a str,
 }
 
-/// Options for reading the table: the column types and missing-value markers of the training table, and the user's options, which take precedence.
-fn read_options(model: &Model, arguments: &PredictArguments) -> Result<Reading, Failure> {
-    let user = crate::train::read_options(&arguments.reading)?;
+/// Options for reading a table for a model: the column types and missing-value markers of the training table, and the user's options, which take
+/// precedence.
+pub fn model_reading(model: &Model, arguments: &ReadArguments) -> Result<Reading, Failure> {
+    let user = crate::train::read_options(arguments)?;
     let mut reading = Reading {
         delimiter: None,
         decimal_comma: None,

@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::confusion;
 use scorewise::{Probabilities, Rows};
-use scorewise_report::evaluation::training_curves;
+use scorewise_report::evaluation::{ExplainOptions, ExplainedRows, explain, training_curves};
 use scorewise_table::encode::EncodingOptions;
 use scorewise_table::table::{Category, Column, Reading, Values};
 use scorewise_train::backend;
@@ -149,7 +149,7 @@ fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + 
             match received {
                 Ok(result) => return Ok(result),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("the training thread panicked"));
+                    return Err(PyRuntimeError::new_err("the working thread panicked"));
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if let Err(interrupt) = py.check_signals() {
@@ -217,6 +217,42 @@ impl PyModel {
             Predictor::new(&self.0).probabilities(&encoded.matrix, place)
         });
         Ok(probabilities.map_err(to_py_error)?.into_pyarray(py))
+    }
+
+    /// The importance of each column for the score of the model, and the partial dependence on the most important columns, as JSON. `labels` are
+    /// indices into the list of classes.
+    #[pyo3(signature = (columns, labels, weights, permutations, rows, seed))]
+    #[allow(clippy::too_many_arguments)] // the options of `ScoreClassifier.explain`
+    fn explain(
+        &self,
+        py: Python<'_>,
+        columns: Vec<NamedColumn<'_>>,
+        labels: PyReadonlyArray1<'_, u32>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        permutations: usize,
+        rows: usize,
+        seed: u64,
+    ) -> PyResult<String> {
+        let table = table(&columns)?;
+        let labels = slice(&labels)?.to_vec();
+        let weights = weights.as_ref().map(|weights| slice(weights).map(<[f64]>::to_vec)).transpose()?;
+        let lengths_match = weights.as_ref().is_none_or(|weights| weights.len() == labels.len());
+        let are_classes = labels.iter().all(|label| (*label as usize) < self.0.classes.len());
+        if labels.len() != table.rows() || !lengths_match || !are_classes {
+            return Err(value_error(
+                "X, y and sample_weight must have the same number of rows, and y the model's classes",
+            ));
+        }
+        let options = ExplainOptions { permutations, rows, seed, ..ExplainOptions::default() };
+        let explanation = interruptible(py, |stop| -> scorewise_train::Result<_> {
+            let (rows, _) = ExplainedRows::with_labels(&self.0, &table, labels, weights)?;
+            explain(&self.0, &rows, &options, &|_, _| match stop.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            })
+        })?;
+        let explanation = explanation.map_err(to_py_error)?;
+        serde_json::to_string(&explanation).map_err(value_error)
     }
 
     /// The predicted class of each row, as an index into the list of classes. The argument is the result of the method `probabilities`.

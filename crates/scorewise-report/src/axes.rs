@@ -34,6 +34,8 @@ pub(crate) struct Axis<'a> {
     pub from: f64,
     pub to: f64,
     pub kind: AxisKind,
+    /// Names at the positions 0, 1, 2, … in place of numbers; empty for an axis of numbers.
+    pub names: Vec<String>,
 }
 
 impl<'a> Axis<'a> {
@@ -48,7 +50,17 @@ impl<'a> Axis<'a> {
             let half = if from == 0.0 { 0.5 } else { 0.1 * from.abs() };
             (from - half, from + half)
         };
-        Axis { label: label.into(), from, to, kind: AxisKind::Linear }
+        Axis { label: label.into(), from, to, kind: AxisKind::Linear, names: Vec::new() }
+    }
+
+    /// Creates an axis with names at the positions 0, 1, 2, …, which ends half a step beyond the first and the last name. Long names are
+    /// truncated.
+    pub fn with_names<'n>(label: impl Into<Cow<'a, str>>, names: impl Iterator<Item = &'n str>) -> Self {
+        let scale = PixelScale(10);
+        let style = text_style(scale, LABEL_SIZE, HPos::Right, VPos::Center);
+        let name = |name: &str| truncate_to_width(&style, name, scale.units(NAME_WIDTH));
+        let names: Vec<String> = names.map(name).collect();
+        Axis { names: names.clone(), ..Axis::new(label, -0.5, names.len() as f64 - 0.5) }
     }
 
     /// A linear axis from 0 to 1.
@@ -112,6 +124,8 @@ const TICK_LENGTH: f64 = 3.5;
 const TICK_GAP: f64 = 4.0;
 /// Width of the rotated label of the y axis, including the gap to the tick numbers, in pixels.
 const Y_LABEL_WIDTH: f64 = 18.0;
+/// Maximum width of a name on an axis of names, in pixels.
+const NAME_WIDTH: f64 = 150.0;
 /// Minimum distance between two ticks of the x axis, in pixels.
 const X_TICK_SPACING: f64 = 45.0;
 

@@ -9,7 +9,9 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::evaluation::{ComparisonSummary, Evaluation, ReproductionSummary, TheorySummary, TrainSummary, TuneSummary};
+use crate::evaluation::{
+    ComparisonSummary, Evaluation, Explanation, ReproductionSummary, TheorySummary, TrainSummary, TuneSummary,
+};
 use crate::number::{format_number, format_threshold_range};
 
 /// The result of one command, with the data of its page and figures.
@@ -30,6 +32,9 @@ pub struct Document {
     /// Evaluation of a forecast over all thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<ForecastEvaluation>,
+    /// Which columns matter to the model of `train`. The explanation of `explain` is the result itself; see [`Document::explanation`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
     /// The training history of a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingHistory>,
@@ -56,6 +61,8 @@ pub enum ResultKind {
     Tune,
     /// The command `compare`.
     Compare,
+    /// The command `explain`.
+    Explain,
     /// The command `theory`.
     Theory,
     /// The command `reproduce`.
@@ -74,6 +81,8 @@ pub enum CommandResult {
     Tune(TuneSummary),
     /// The result of `compare`.
     Compare(ComparisonSummary),
+    /// The result of `explain`.
+    Explain(Explanation),
     /// The result of `theory`.
     Theory(TheorySummary),
     /// The result of `reproduce`.
@@ -477,10 +486,20 @@ impl Document {
             result,
             notes: Vec::new(),
             forecast: None,
+            explanation: None,
             training: None,
             theory: None,
             comparison: None,
             reproduction: None,
+        }
+    }
+
+    /// Which columns matter to the model: the result of `explain`, or a part of the report of `train`; `None` for other results.
+    #[must_use]
+    pub fn explanation(&self) -> Option<&Explanation> {
+        match &self.result {
+            CommandResult::Explain(explanation) => Some(explanation),
+            _ => self.explanation.as_ref(),
         }
     }
 
@@ -500,6 +519,7 @@ impl CommandResult {
             CommandResult::Score(_) => ResultKind::Score,
             CommandResult::Tune(_) => ResultKind::Tune,
             CommandResult::Compare(_) => ResultKind::Compare,
+            CommandResult::Explain(_) => ResultKind::Explain,
             CommandResult::Theory(_) => ResultKind::Theory,
             CommandResult::Reproduce(_) => ResultKind::Reproduce,
         }
@@ -513,6 +533,7 @@ impl CommandResult {
             ResultKind::Score => CommandResult::Score(from_value(value)?),
             ResultKind::Tune => CommandResult::Tune(from_value(value)?),
             ResultKind::Compare => CommandResult::Compare(from_value(value)?),
+            ResultKind::Explain => CommandResult::Explain(from_value(value)?),
             ResultKind::Theory => CommandResult::Theory(from_value(value)?),
             ResultKind::Reproduce => CommandResult::Reproduce(from_value(value)?),
         })
@@ -524,6 +545,7 @@ impl CommandResult {
             CommandResult::Train(result) => Some(result.seed),
             CommandResult::Score(Evaluation::Binary(summary)) => summary.seed,
             CommandResult::Compare(result) => Some(result.seed),
+            CommandResult::Explain(result) => Some(result.seed),
             CommandResult::Reproduce(result) => Some(result.seed),
             CommandResult::Score(Evaluation::Classes(_)) | CommandResult::Tune(_) | CommandResult::Theory(_) => None,
         }
@@ -545,6 +567,7 @@ from_results! {
     Evaluation => Score,
     TuneSummary => Tune,
     ComparisonSummary => Compare,
+    Explanation => Explain,
     TheorySummary => Theory,
     ReproductionSummary => Reproduce,
 }
@@ -561,6 +584,8 @@ struct StoredDocument {
     #[serde(default)]
     forecast: Option<ForecastEvaluation>,
     #[serde(default)]
+    explanation: Option<Explanation>,
+    #[serde(default)]
     training: Option<TrainingHistory>,
     #[serde(default)]
     theory: Option<TheoryReport>,
@@ -575,7 +600,7 @@ impl TryFrom<StoredDocument> for Document {
 
     fn try_from(stored: StoredDocument) -> Result<Self, Self::Error> {
         let StoredDocument { scorewise, kind, provenance, result, notes, forecast, training, theory, .. } = stored;
-        let (comparison, reproduction) = (stored.comparison, stored.reproduction);
+        let (explanation, comparison, reproduction) = (stored.explanation, stored.comparison, stored.reproduction);
         let result = CommandResult::read(kind, result)?;
         Ok(Document {
             scorewise,
@@ -584,6 +609,7 @@ impl TryFrom<StoredDocument> for Document {
             result,
             notes,
             forecast,
+            explanation,
             training,
             theory,
             comparison,
@@ -615,6 +641,10 @@ struct ResultKeys {
     #[serde(deserialize_with = "deserialize_presence")]
     difference: bool,
     #[serde(deserialize_with = "deserialize_presence")]
+    importance: bool,
+    #[serde(deserialize_with = "deserialize_presence")]
+    partial_dependence: bool,
+    #[serde(deserialize_with = "deserialize_presence")]
     expected_confusion: bool,
     #[serde(deserialize_with = "deserialize_presence")]
     bounds: bool,
@@ -642,6 +672,8 @@ impl ResultKeys {
             Some(ResultKind::Train)
         } else if self.first && self.second && self.difference {
             Some(ResultKind::Compare)
+        } else if self.importance && self.partial_dependence {
+            Some(ResultKind::Explain)
         } else if self.expected_confusion && self.bounds {
             Some(ResultKind::Theory)
         } else if self.score && (self.threshold && self.bootstrap || self.classes && self.subject_to) {

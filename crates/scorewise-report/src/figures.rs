@@ -5,12 +5,15 @@ use scorewise::{Prior, Score};
 
 use crate::classes::{ClassBin, ClassHistograms, figure_classes};
 use crate::decision::{DecisionCurve, figure_decision};
+use crate::dependence::{DependenceCurves, figure_dependence};
 use crate::difference::{Differences, figure_difference};
 use crate::document::{
     Document, ForecastCurves, ForecastEvaluation, PredictionBin, ScoreThresholds, TheoryReport, ThresholdPoint,
     TrainingHistory, confusion_from_cells,
 };
 use crate::error::{Error, Result};
+use crate::evaluation::{ClassMeans, ColumnImportance, Explanation, GridValue, PartialDependence};
+use crate::importance::{ImportanceBar, ImportanceBars, figure_importance};
 use crate::lines::NamedLine;
 use crate::number::format_rounded;
 use crate::performance::{Performance, figure_performance};
@@ -55,6 +58,9 @@ pub fn figures(document: &Document) -> Result<Vec<ReportFigure>> {
     let mut figures = Vec::new();
     if let Some(forecast) = &document.forecast {
         figures.extend(forecast_figures(forecast)?);
+    }
+    if let Some(explanation) = document.explanation() {
+        figures.extend(explanation_figures(explanation)?);
     }
     if let Some(training) = &document.training {
         figures.extend(training_figure(training)?);
@@ -383,6 +389,106 @@ fn training_figure(training: &TrainingHistory) -> Result<Option<ReportFigure>> {
     };
     let caption = format!("{members}{support}");
     figure_unless_empty("training", "Training, epoch by epoch", &caption, MovingMark::Absent, picture)
+}
+
+/// Maximum number of columns in the figure of importance; the table of a page lists all.
+const DRAWN_COLUMNS: usize = 20;
+
+fn explanation_figures(explanation: &Explanation) -> Result<Vec<ReportFigure>> {
+    let bar = |importance: &ColumnImportance| {
+        let value = importance.value?;
+        let interval = importance.low.zip(importance.high).unwrap_or((f64::NAN, f64::NAN));
+        Some(ImportanceBar { name: importance.column.clone(), value, interval })
+    };
+    let defined: Vec<ImportanceBar> = explanation.importance.iter().filter_map(bar).collect();
+    let which = if defined.len() > DRAWN_COLUMNS {
+        format!(" The {DRAWN_COLUMNS} most important of {} columns.", defined.len())
+    } else {
+        String::new()
+    };
+    let caption = format!(
+        "By how much {} gets worse when the values of one column are shuffled among the rows. A column whose interval contains 0 may as well be useless to the model.{which}",
+        explanation.score
+    );
+    let mut figures = Vec::new();
+    figures.extend(figure_unless_empty(
+        "importance",
+        "Importance of the columns",
+        &caption,
+        MovingMark::Absent,
+        figure_importance(ImportanceBars {
+            title: "Importance of the columns".into(),
+            score: explanation.score.clone(),
+            bars: defined.into_iter().take(DRAWN_COLUMNS).collect(),
+        }),
+    )?);
+    for (at, dependence) in explanation.partial_dependence.iter().enumerate() {
+        figures.extend(dependence_figure(at, dependence, &explanation.classes)?);
+    }
+    Ok(figures)
+}
+
+/// Maximum number of classes whose probabilities are drawn.
+const DRAWN_CLASSES: usize = 6;
+
+fn dependence_figure(
+    number: usize,
+    dependence: &PartialDependence,
+    classes: &[String],
+) -> Result<Option<ReportFigure>> {
+    let PartialDependence { column, part, values, probability, positive_share } = dependence;
+    let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+    let text = |value: &GridValue| match value {
+        GridValue::Text(text) => text.clone(),
+        GridValue::Number(number) => weekdays.get(*number as usize).map_or_else(String::new, ToString::to_string),
+    };
+    let is_named = part.as_deref() == Some("weekday") || values.iter().any(|value| matches!(value, GridValue::Text(_)));
+    let levels: Vec<String> = if is_named { values.iter().map(text).collect() } else { Vec::new() };
+    let x = |(at, value): (usize, &GridValue)| match value {
+        GridValue::Number(number) if !is_named => *number,
+        _ => at as f64,
+    };
+    let line = |name: String, numbers: Vec<f64>| NamedLine {
+        name,
+        points: values.iter().enumerate().map(x).zip(numbers.into_iter().map(Some)).collect(),
+    };
+    let positive = classes.get(1).map_or("positive", String::as_str);
+    let (lines, which) = match (probability, positive_share) {
+        (ClassMeans::Positive(probability), ClassMeans::Positive(share)) => {
+            let lines = vec![
+                line(format!("mean probability of {positive}"), probability.clone()),
+                line(format!("share of rows decided {positive}"), share.clone()),
+            ];
+            (lines, String::new())
+        }
+        (ClassMeans::Classes(rows), _) => {
+            let of_class = |class: usize| rows.iter().map(|row| row.get(class).copied().unwrap_or(f64::NAN)).collect();
+            let range = |class: &usize| {
+                let numbers: Vec<f64> = of_class(*class);
+                let ends = |fold: fn(f64, f64) -> f64| numbers.iter().copied().fold(f64::NAN, fold);
+                ends(f64::max) - ends(f64::min)
+            };
+            let mut chosen: Vec<usize> = (0..classes.len()).collect();
+            chosen.sort_by(|a, b| range(b).total_cmp(&range(a)));
+            chosen.truncate(DRAWN_CLASSES);
+            chosen.sort_unstable();
+            let which = if classes.len() > DRAWN_CLASSES {
+                format!(" The {DRAWN_CLASSES} classes whose probability changes most.")
+            } else {
+                String::new()
+            };
+            let name = |class: usize| format!("mean probability of {}", classes[class]);
+            (chosen.into_iter().map(|class| line(name(class), of_class(class))).collect(), which)
+        }
+        _ => (Vec::new(), String::new()),
+    };
+    let label = part.as_ref().map_or_else(|| column.clone(), |part| format!("{part} of {column}"));
+    let title = format!("Dependence on {label}");
+    let caption = format!(
+        "The mean prediction over the rows if every row had this value of {label} and kept its other values.{which}"
+    );
+    let picture = figure_dependence(DependenceCurves { title: title.clone(), label, levels, lines });
+    figure_unless_empty(&format!("dependence-{}", number + 1), &title, &caption, MovingMark::Absent, picture)
 }
 
 fn theory_figure(theory: &TheoryReport) -> Result<Option<ReportFigure>> {

@@ -32,7 +32,7 @@
 //! | `legend`, `layout`, `single_panel`, `panel_grid` | legends, arrangement of panels in rows, figures with one panel or several |
 //! | `lines` | lines with a name in the legend |
 //! | `bitmap`, `picture` | rendering as SVG and PNG |
-//! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `score_distribution`, `difference` | the figures, one per file |
+//! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `score_distribution`, `difference`, `importance`, `dependence` | the figures, one per file |
 //! | `figures` | all figures of a result |
 //! | `page` | a result as one HTML file |
 //! | `control_characters` | escapes control characters in names that users chose |
@@ -78,6 +78,8 @@ mod decision;
 mod training;
 mod score_distribution;
 mod difference;
+mod importance;
+mod dependence;
 mod figures;
 mod page;
 mod control_characters;
@@ -86,11 +88,13 @@ mod error;
 pub use classes::{ClassBin, ClassHistograms, figure_classes};
 pub use control_characters::escape_control_characters;
 pub use decision::{DecisionCurve, figure_decision};
+pub use dependence::{DependenceCurves, figure_dependence};
 pub use difference::{Differences, figure_difference};
 pub use error::{Error, Result};
 pub use figures::{
     MovingMark, ReportFigure, figures, forecast_scores_figure, paper_figure_1, paper_figure_2, score_file_name,
 };
+pub use importance::{ImportanceBar, ImportanceBars, figure_importance};
 pub use lines::NamedLine;
 pub use number::{
     format_count, format_interval_ends, format_number, format_optional, format_rounded, format_threshold_range,

@@ -6,6 +6,9 @@ use crate::axes::{Axis, AxisKind};
 ///
 /// `length` is the length of the axis in pixels, `spacing` the minimum distance between two ticks in pixels.
 pub(crate) fn ticks(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, String)> {
+    if !axis.names.is_empty() {
+        return axis.names.iter().enumerate().map(|(at, name)| (at as f64, name.clone())).collect();
+    }
     match axis.kind {
         AxisKind::Linear | AxisKind::Integer => evenly_spaced_ticks(axis, length / spacing),
         AxisKind::SquareRoot | AxisKind::Log => unevenly_spaced_ticks(axis, length, spacing),

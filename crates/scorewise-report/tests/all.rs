@@ -8,6 +8,7 @@ mod curves;
 mod diagrams;
 mod distributions;
 mod evaluation;
+mod explain;
 mod page;
 mod pictures;
 mod priors;

@@ -1,11 +1,13 @@
-//! Draws the performance diagram, the reliability diagram and the distribution of predictions by class, and reads the data back from the picture.
+//! Draws the performance diagram, the reliability diagram, the distribution of predictions by class, the importance of columns and partial
+//! dependence, and reads the data back from the picture.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 use crate::picture_reader::{
     BLUE, FRAME, INK, PlotPoint, ReadPicture, SKY, VERMILLION, assert_close, assert_points_close,
 };
 use scorewise_report::{
-    ClassBin, ClassHistograms, Error, Performance, Reliability, ReliabilityBin, figure_classes, figure_performance,
+    ClassBin, ClassHistograms, DependenceCurves, Error, ImportanceBar, ImportanceBars, NamedLine, Performance,
+    Reliability, ReliabilityBin, figure_classes, figure_dependence, figure_importance, figure_performance,
     figure_reliability,
 };
 
@@ -185,4 +187,65 @@ fn high_densities_get_a_square_root_axis_and_a_prior_on_all_of_0_to_1_shows_its_
     assert!(drawing.has_text("95 % of the prior"));
     assert_eq!(figure_classes(class_histograms(vec![], "uniform")).unwrap_err(), Error::Empty);
     assert_eq!(figure_classes(class_histograms(vec![bin(0.5, 0.5, 1.0, 1.0)], "uniform")).unwrap_err(), Error::Empty);
+}
+
+#[test]
+fn bars_of_importance_end_at_their_values_and_have_their_intervals() {
+    // The names are the positions on the y axis, so that the picture can be read back.
+    let bar = |name: &str, value: f64, interval: (f64, f64)| ImportanceBar { name: name.into(), value, interval };
+    let bars = vec![
+        bar("2", 0.5, (0.375, 0.625)),
+        bar("1", 0.25, (0.125, 0.375)),
+        bar("left out", f64::NAN, (0.0, 1.0)),
+        bar("0", -0.125, (-0.25, 0.0)),
+    ];
+    let picture = figure_importance(ImportanceBars { title: "importance".into(), score: "f1".into(), bars }).unwrap();
+    let drawing = ReadPicture::new(&picture);
+    let ends: Vec<(f64, f64)> = drawing.bars(0, BLUE).iter().map(|(low, high)| (low.0, high.0)).collect();
+    assert_points_close(&ends, &[(-0.125, 0.0), (0.0, 0.25), (0.0, 0.5)], 2e-3);
+    let middles: Vec<f64> = drawing.bars(0, BLUE).iter().map(|(low, high)| 0.5 * (low.1 + high.1)).collect();
+    (0..3).for_each(|at| assert_close(middles[at], at as f64, 2e-2));
+    let whiskers: Vec<(f64, f64)> = drawing
+        .lines(0, INK)
+        .iter()
+        .filter(|line| line.len() == 2 && (line[0].1 - line[1].1).abs() < 1e-3)
+        .map(|line| (line[0].0, line[1].0))
+        .collect();
+    assert_points_close(&whiskers, &[(-0.25, 0.0), (0.125, 0.375), (0.375, 0.625)], 2e-3);
+    assert!(!drawing.has_text("left out"));
+    let nothing = ImportanceBars { bars: vec![bar("a", f64::NAN, (0.0, 1.0))], ..ImportanceBars::default() };
+    assert!(matches!(figure_importance(nothing), Err(Error::Empty)));
+}
+
+#[test]
+fn dependence_is_a_line_for_numbers_and_dots_for_levels() {
+    let line = |name: &str, points: &[(f64, f64)]| NamedLine {
+        name: name.into(),
+        points: points.iter().map(|(x, y)| (*x, Some(*y))).collect(),
+    };
+    let numbers = [(10.0, 0.25), (20.0, 0.5), (40.0, 0.125)];
+    let curves = DependenceCurves {
+        title: "dependence".into(),
+        label: "age".into(),
+        levels: Vec::new(),
+        lines: vec![line("probability", &numbers)],
+    };
+    let drawing = ReadPicture::new(&figure_dependence(curves.clone()).unwrap());
+    assert_points_close(&drawing.lines(0, BLUE)[0], &numbers, 5e-2);
+    assert!(drawing.has_text("age") && drawing.has_text("probability"));
+    // The levels are named by their positions on the y axis, from top to bottom.
+    let levels = ["2", "1", "0"].map(String::from).to_vec();
+    let points = [(0.0, 0.25), (1.0, 0.5), (2.0, 0.125)];
+    let drawing = ReadPicture::new(
+        &figure_dependence(DependenceCurves { levels, lines: vec![line("probability", &points)], ..curves.clone() })
+            .unwrap(),
+    );
+    assert_points_close(&drawing.dots(0, BLUE), &[(0.25, 2.0), (0.5, 1.0), (0.125, 0.0)], 2e-2);
+    // Numbers that are crowded at the low end get a square-root scale.
+    let crowded = [(0.0, 0.1), (1.0, 0.2), (4.0, 0.3), (10_000.0, 0.9)];
+    let picture =
+        figure_dependence(DependenceCurves { lines: vec![line("probability", &crowded)], ..curves.clone() }).unwrap();
+    assert!(picture.svg().unwrap().contains("age (square-root scale)"));
+    let nothing = DependenceCurves { lines: Vec::new(), ..curves };
+    assert!(matches!(figure_dependence(nothing), Err(Error::Empty)));
 }

@@ -3,11 +3,12 @@
 
 use crate::picture_reader::{decode_png, tags};
 use scorewise_report::{
-    ClassBin, ClassHistograms, DecisionCurve, Differences, EpochValues, MemberCurves, NamedLine, NamedPrior,
-    Performance, Picture, PrecisionRecall, PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves,
-    ScoreDistributionFigure, ThresholdPanel, TrainingCurves, figure_classes, figure_decision, figure_difference,
-    figure_performance, figure_precision_recall, figure_priors, figure_reliability, figure_roc,
-    figure_score_distribution, figure_scores, figure_thresholds, figure_training, palette,
+    ClassBin, ClassHistograms, DecisionCurve, DependenceCurves, Differences, EpochValues, ImportanceBar,
+    ImportanceBars, MemberCurves, NamedLine, NamedPrior, Performance, Picture, PrecisionRecall, PriorRow, Reliability,
+    ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves, ScoreDistributionFigure, ThresholdPanel, TrainingCurves,
+    figure_classes, figure_decision, figure_dependence, figure_difference, figure_importance, figure_performance,
+    figure_precision_recall, figure_priors, figure_reliability, figure_roc, figure_score_distribution, figure_scores,
+    figure_thresholds, figure_training, palette,
 };
 
 /// One picture of every type of figure; `points` are used for all lines and `number` for all single numbers.
@@ -17,6 +18,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
     // Nine lines are more than the seven line colours.
     let lines: Vec<NamedLine> =
         (0..9).map(|number| NamedLine { name: format!("line {number}"), points: points.into() }).collect();
+    let dependence_lines = lines[..2].to_vec();
     let named = NamedPrior { name: "a prior".into(), prior: prior.clone() };
     let bins = vec![
         ClassBin { low: 0.0, high: 0.5, positives: 1.0, negatives: 2.0 },
@@ -113,6 +115,35 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
                 values: vec![0.1, number],
                 difference: number,
                 interval: (0.0, number),
+            }),
+        ),
+        (
+            "importance",
+            figure_importance(ImportanceBars {
+                title: title(),
+                score: "a score".into(),
+                bars: vec![
+                    ImportanceBar { name: "a column".into(), value: 0.1, interval: (number, 0.2) },
+                    ImportanceBar { name: "a long name ".repeat(9), value: number, interval: (number, number) },
+                ],
+            }),
+        ),
+        (
+            "dependence on a number",
+            figure_dependence(DependenceCurves {
+                title: title(),
+                label: "a column".into(),
+                levels: Vec::new(),
+                lines: dependence_lines.clone(),
+            }),
+        ),
+        (
+            "dependence on a category",
+            figure_dependence(DependenceCurves {
+                title: title(),
+                label: "a column".into(),
+                levels: (0..points.len()).map(|level| format!("level {level}")).collect(),
+                lines: dependence_lines,
             }),
         ),
     ]

@@ -55,6 +55,8 @@ pub enum OutputKind {
     Tables,
     /// The list of training runs of `scorewise reproduce` as CSV.
     TrainingRuns,
+    /// The importance of columns, from `scorewise explain`, as CSV.
+    Importance,
 }
 
 /// The number of bytes at the beginning of an existing file from which its [`OutputKind`] is recognised.
@@ -72,6 +74,7 @@ impl OutputKind {
             OutputKind::Svg | OutputKind::Png => "a scorewise figure",
             OutputKind::Tables => "a table file of `scorewise reproduce`",
             OutputKind::TrainingRuns => "a list of training runs of `scorewise reproduce`",
+            OutputKind::Importance => "a table of importance of `scorewise explain`",
         }
     }
 
@@ -96,7 +99,7 @@ impl OutputKind {
         match self {
             OutputKind::Model => ".scorewise",
             OutputKind::Predictions => ".csv, .tsv, .csv.gz, .parquet or .arrow",
-            OutputKind::TrainingRuns => ".csv",
+            OutputKind::TrainingRuns | OutputKind::Importance => ".csv",
             OutputKind::Onnx => ".onnx",
             OutputKind::Page => ".html (or .json for its data)",
             OutputKind::Results => ".json",
@@ -110,7 +113,11 @@ impl OutputKind {
     /// extension, since browsers recognise pages by their extension.
     fn is_misnamed(self, path: &Path) -> bool {
         match OutputKind::of_extension(path) {
-            Some(OutputKind::Predictions) => !matches!(self, OutputKind::Predictions | OutputKind::TrainingRuns),
+            Some(OutputKind::Predictions) => match self {
+                OutputKind::Predictions | OutputKind::TrainingRuns => false,
+                OutputKind::Importance => !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv")),
+                _ => true,
+            },
             Some(kind) => kind != self,
             None => self == OutputKind::Page && path.extension().is_some(),
         }
@@ -152,6 +159,7 @@ impl OutputKind {
             OutputKind::Png => head.starts_with(b"\x89PNG\r\n\x1a\n") && contains("Software\0scorewise", 256),
             OutputKind::Tables => head.starts_with(b"`scorewise reproduce "),
             OutputKind::TrainingRuns => head.starts_with(b"version,experiment,seed,score,contender,"),
+            OutputKind::Importance => head.starts_with(b"column,value,low,high\n"),
         }
     }
 }

@@ -691,3 +691,37 @@ fn the_pollution_table_is_encoded_with_lags_and_a_lead() {
         );
     }
 }
+
+#[test]
+fn the_columns_of_the_matrix_are_known_for_each_column_of_the_table() {
+    let hours: Vec<i64> = (0..6).map(|row| row * 3600 * 30).collect();
+    let table = table(vec![
+        number("x", &[1.0, 2.0, MISSING, 4.0, 5.0, 9.0]),
+        strings("colour", &["red", "blue", "red", "red", "blue", "red"]),
+        times("time", &hours),
+    ]);
+    for bins in [0, 4] {
+        let choice = EncodingOptions { lags: 2, bins, ..EncodingOptions::default() };
+        let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
+        let columns = encoder.matrix_columns();
+        assert_eq!(columns.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["x", "colour", "time"]);
+        let mut all: Vec<usize> = columns.iter().flat_map(|(_, columns)| columns.clone()).collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..encoder.width()).collect::<Vec<_>>());
+        let names = encoder.names();
+        let encoded = encoder.encode(&table).unwrap().matrix;
+        for (name, matrix_columns) in columns {
+            assert!(matrix_columns.iter().all(|column| names[*column].starts_with(name)), "{names:?}");
+            // The encoder of one column reads the row itself for all lags.
+            let alone = encoder.of_column(name);
+            assert_eq!((alone.width(), alone.lags()), (matrix_columns.len(), 0));
+            let alone = alone.encode(&table).unwrap().matrix;
+            for (at, column) in
+                matrix_columns.iter().enumerate().filter(|(_, column)| !names[**column].contains("before"))
+            {
+                let same = (0..6).all(|row| alone.row(row)[at] == encoded.row(row)[*column]);
+                assert!(same, "{}", names[*column]);
+            }
+        }
+    }
+}

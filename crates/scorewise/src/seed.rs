@@ -63,6 +63,13 @@ purposes! {
     /// The seed of the bootstrap that compares tuned decision rules with untuned ones; `number` of [`stream`] is 0 for the threshold of two
     /// classes and 1 for the factors of more classes.
     DecisionTuning = "tuning of the decision",
+    /// The rows on which a model is explained, if there are more than asked for; `number` of [`stream`] is 0 for the importance of columns and 1
+    /// for partial dependence.
+    ExplainedRows = "rows of an explanation",
+    /// The order into which the values of a column are shuffled to measure its importance; `number` of [`stream`] is the index of the permutation.
+    ColumnPermutation = "permutation of a column",
+    /// The seed of the bootstrap of the permutations of a column, with `number` 0 of [`stream`].
+    PermutationBootstrap = "bootstrap of permutations",
     /// Thresholds drawn from a prior.
     Thresholds = "thresholds",
     /// The seed of a method compared in an experiment; `number` of [`stream`] is a hash of the method's name.

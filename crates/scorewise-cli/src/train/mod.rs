@@ -6,11 +6,12 @@ mod defaults;
 mod summary;
 mod progress;
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use scorewise_report::evaluation::{
-    TrainSummary, TrainingRun, evaluate_folds, evaluate_model, evaluation_bootstrap, evaluation_sweep, model_data,
-    model_document,
+    ExplainOptions, ExplainedRows, Explanation, TrainSummary, TrainingRun, evaluate_folds, evaluate_model,
+    evaluation_bootstrap, evaluation_sweep, explain, model_data, model_document,
 };
 use scorewise_table::output::{AtomicFile, OutputKind, Outputs};
 use scorewise_table::split::CrossValidation;
@@ -83,7 +84,13 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
         let data = model_data(&table.file, table.rows(), &trained.model);
         let provenance = provenance(Some(trained.model.seed), vec![data]);
         let (summary, sweep) = (summary.clone(), sweep.as_ref());
-        Ok(model_document(trained, &plan, &evaluation, summary, sweep, &bootstrap, provenance)?)
+        let mut document = model_document(trained, &plan, &evaluation, summary, sweep, &bootstrap, provenance)?;
+        let rows = ExplainedRows::of_training(trained, test.as_ref().unwrap_or(&table));
+        match training_explanation(&trained.model, &rows) {
+            Ok(explanation) => document.explanation = explanation,
+            Err(Failure(problem)) => document.notes.push(format!("the columns are not explained: {problem}")),
+        }
+        Ok(document)
     };
     // The model is already saved, so a failure to write the report is reported but does not discard the scores.
     let unmet = report_arguments
@@ -104,6 +111,14 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     let text = summary::text(trained, &evaluation, &summary, &plan);
     let text = format!("{text}{gap}{plot}\nmodel written to {}\n", arguments.output.display());
     Ok(Outcome { text, unmet })
+}
+
+/// Which columns matter, for the report.
+fn training_explanation(model: &Model, rows: &ExplainedRows<'_>) -> Result<Option<Explanation>, Failure> {
+    let Some(options) = ExplainOptions::for_report(model) else {
+        return Err(Failure("this would take long; run `scorewise explain` to do it".into()));
+    };
+    Ok(explain(model, rows, &options, &|_, _| ControlFlow::Continue(()))?)
 }
 
 /// Reads a table, prints notes about it, and returns it with the detected text conventions.

@@ -24,6 +24,7 @@
 //! | `comparison` | comparison of two forecasts of the same rows |
 //! | `theory` | the distribution of a score when the threshold is random |
 //! | `model` | the scores of a trained model on its training, validation and test rows |
+//! | `explain` | the importance of columns for the score of a model, and partial dependence |
 //! | `folds` | the scores of each model of a cross-validation on its test rows |
 //! | `reproduction` | the experiments of Marchetti et al. (2022), beside the published results |
 //! | `forecast` | a threshold sweep, converted to the data of a page |
@@ -39,6 +40,7 @@ mod tuning;
 mod comparison;
 mod theory;
 mod model;
+mod explain;
 mod folds;
 mod reproduction;
 mod forecast;
@@ -50,6 +52,10 @@ pub(crate) use json::named_estimates;
 
 pub use classes::{ClassSummary, common_class_scores};
 pub use comparison::{ComparedForecast, ComparedThresholds, ComparisonSummary, ForecastComparison, ForecastPair};
+pub use explain::{
+    ClassMeans, ColumnImportance, DEPENDENCE_COLUMNS, ExplainOptions, ExplainedRows, Explanation, GridValue,
+    MAX_PERMUTATIONS, PartialDependence, explain,
+};
 pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
 pub use forecast::{ForecastOptions, curve_points, forecast, unnamed_classes};
 pub use model::{

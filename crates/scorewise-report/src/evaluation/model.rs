@@ -254,9 +254,12 @@ fn epochs(fit: &Fit) -> usize {
 /// time series is resampled in blocks.
 #[must_use]
 pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap {
-    let is_series = plan.lead > 0 || plan.choice.lags > 0;
-    let resampling = if is_series { Resampling::Blocks(BLOCK) } else { Resampling::Poisson };
-    Bootstrap { resampling, replicates, seed: plan.seed }
+    Bootstrap { resampling: resampling(plan.lead > 0 || plan.choice.lags > 0), replicates, seed: plan.seed }
+}
+
+/// How rows are resampled: a time series in blocks, other rows one by one.
+pub(super) fn resampling(is_series: bool) -> Resampling {
+    if is_series { Resampling::Blocks(BLOCK) } else { Resampling::Poisson }
 }
 
 /// Computes the scores of a model on its training, validation and test rows.

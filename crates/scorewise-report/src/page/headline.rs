@@ -7,7 +7,7 @@ use scorewise::Score;
 use super::html::{escape_html, prose_to_html};
 use super::multiclass;
 use crate::document::{CommandResult, Document, ForecastEvaluation, ResultKind, confusion_from_cells};
-use crate::evaluation::{Evaluation, TuneSummary};
+use crate::evaluation::{ColumnImportance, Evaluation, TuneSummary};
 use crate::number::{format_count, format_number, format_optional, format_rounded, format_threshold_range};
 
 /// The contents of the top of a page.
@@ -32,6 +32,7 @@ pub(super) fn headline(document: &Document) -> Headline {
         ResultKind::Score => "score",
         ResultKind::Tune => "tune",
         ResultKind::Compare => "compare",
+        ResultKind::Explain => "explain",
         ResultKind::Theory => "theory",
         ResultKind::Reproduce => "reproduce",
     };
@@ -72,6 +73,12 @@ fn contents_without_forecast(document: &Document) -> (String, String, String) {
             multiclass::page_heading(document).unwrap_or_else(|| format!("A model for {}", result.target))
         }
         CommandResult::Compare(result) => format!("Two forecasts compared by {}", result.score),
+        CommandResult::Explain(result) => match result.importance.first() {
+            Some(ColumnImportance { column, value: Some(value), .. }) if *value > 0.0 => {
+                format!("{column} matters most for {}", result.score)
+            }
+            _ => format!("Which columns matter for {}", result.score),
+        },
         CommandResult::Theory(result) => format!("{} under a random threshold", result.score),
         CommandResult::Tune(TuneSummary::Binary(result)) => match result.proposed_threshold() {
             Some(threshold) => format!("Predict yes above {}", format_rounded(threshold)),

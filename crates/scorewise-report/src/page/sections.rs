@@ -1,4 +1,4 @@
-//! The sections of a page below its top: figures, training, cross-validation, theory, comparison, reproduction, provenance.
+//! The sections of a page below its top: figures, importance of columns, training, cross-validation, theory, comparison, reproduction, provenance.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::html::{escape_html, facts_html, prose_to_html, section, table_html};
 use crate::document::{CommandResult, Document, MemberHistory};
 use crate::error::Result;
-use crate::evaluation::{ComparedForecast, Estimate, FoldSummary, NamedEstimate, named_estimates};
+use crate::evaluation::{ColumnImportance, ComparedForecast, Estimate, FoldSummary, NamedEstimate, named_estimates};
 use crate::figures::{MovingMark, ReportFigure};
 use crate::number::{format_number, format_optional};
 
@@ -16,6 +16,7 @@ pub(super) fn sections_html(document: &Document, pictures: &[ReportFigure], has_
     let mut html = comparison_section(document);
     html += &reproduction_section(document, pictures)?;
     html += &figures_section(document, pictures)?;
+    html += &columns_section(document, pictures)?;
     html += &folds_section(document);
     html += &training_section(document, pictures)?;
     html += &theory_section(document, pictures)?;
@@ -88,7 +89,8 @@ fn figures_section(document: &Document, figures: &[ReportFigure]) -> Result<Stri
     let elsewhere = ["training", "law"];
     let wanted = |name: &str| {
         let is_with_slider = name == "scores" && document.forecast.is_some();
-        !elsewhere.contains(&name) && !is_with_slider && !name.starts_with("figure-")
+        let is_of_columns = name == "importance" || name.starts_with("dependence-");
+        !elsewhere.contains(&name) && !is_with_slider && !is_of_columns && !name.starts_with("figure-")
     };
     let body = figure_grid(figures, wanted)?;
     Ok(section(
@@ -96,6 +98,26 @@ fn figures_section(document: &Document, figures: &[ReportFigure]) -> Result<Stri
         if document.comparison.is_some() { "The two forecasts" } else { "Figures of the forecast" },
         &body,
     ))
+}
+
+/// The section with the importance of the columns, and the dependence on the most important ones.
+fn columns_section(document: &Document, figures: &[ReportFigure]) -> Result<String> {
+    let Some(explanation) = document.explanation() else { return Ok(String::new()) };
+    let mut body = format!("<p>{}</p>\n", prose_to_html(&explanation.sentence()));
+    body += &figure_grid(figures, |name| name == "importance")?;
+    body += &figure_grid(figures, |name| name.starts_with("dependence-"))?;
+    let number = |value: Option<f64>| value.map_or(String::new(), format_number);
+    let row = |importance: &ColumnImportance| {
+        let ColumnImportance { column, value, low, high } = importance;
+        vec![column.clone(), format_optional(*value), number(*low), number(*high)]
+    };
+    let rows: Vec<Vec<String>> = explanation.importance.iter().map(row).collect();
+    let caption = format!(
+        "Importance of all columns for {}, with 95 % intervals; {} permutations of each column",
+        explanation.score, explanation.permutations
+    );
+    body += &table_html(&caption, &["column", "importance", "low", "high"], &rows);
+    Ok(section("columns", "Which columns matter", &body))
 }
 
 /// The section with the training curves and a table of the ensemble members.
@@ -246,7 +268,9 @@ fn reproduction_section(document: &Document, figures: &[ReportFigure]) -> Result
 
 /// The section with all fields of a result as names and values; empty when other sections show the result.
 fn plain_result_section(document: &Document) -> String {
+    let is_explanation = matches!(document.result, CommandResult::Explain(_));
     let is_shown = document.forecast.is_some() || document.comparison.is_some() || document.reproduction.is_some();
+    let is_shown = is_shown || is_explanation;
     if is_shown {
         return String::new();
     }

@@ -38,7 +38,7 @@ mod check;
 pub use choice::EncodingOptions;
 pub use write::{Encoded, MAX_DEVIATIONS, UnexpectedValues};
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -243,6 +243,33 @@ impl Encoder {
     }
 }
 
+impl Encoder {
+    /// The columns of the matrix that encode each column of the table, lags and all parts of a time included. The columns of the table are in the
+    /// order in which they first appear among the inputs; columns that only group or order the rows are left out.
+    #[must_use]
+    pub fn matrix_columns(&self) -> Vec<(&str, Vec<usize>)> {
+        let (mut columns, mut index_of, mut offset) = (Vec::new(), HashMap::new(), 0);
+        for input in &self.inputs {
+            let index = *index_of.entry(input.column.as_str()).or_insert_with(|| {
+                columns.push((input.column.as_str(), Vec::new()));
+                columns.len() - 1
+            });
+            columns[index].1.extend(offset..offset + input.width());
+            offset += input.width();
+        }
+        columns
+    }
+
+    /// An encoder of one column of the table only. Lags are read from the row itself, as if earlier rows had the same value. It encodes the
+    /// column as the columns of the matrix that [`Encoder::matrix_columns`] lists, in the same order.
+    #[must_use]
+    pub fn of_column(&self, column: &str) -> Encoder {
+        let inputs = self.inputs.iter().filter(|input| input.column == column);
+        let inputs = inputs.map(|input| InputColumn { lag: 0, ..input.clone() }).collect();
+        Encoder { inputs, order: RowOrder::default() }
+    }
+}
+
 impl InputColumn {
     /// The number of columns of the matrix that encode this input.
     #[must_use]
@@ -331,6 +358,13 @@ impl TimePart {
             TimePart::Weekday => "weekday",
             TimePart::YearDay => "day of the year",
         }
+    }
+
+    /// The time with this part set to a whole number: the hour of the same day (0 to 23, without minutes), the weekday of a time at most six days
+    /// away (0 for Monday to 6), or the day of the same year (0 to 364). A missing time stays missing.
+    #[must_use]
+    pub fn set(self, time: i64, value: u32) -> i64 {
+        statistics::with_time_part(self, time, value)
     }
 }
 

@@ -145,6 +145,22 @@ pub(super) fn time_part(part: TimePart, time: i64) -> f64 {
     }
 }
 
+/// The time with one part replaced by a whole number; see [`TimePart::set`].
+pub(super) fn with_time_part(part: TimePart, time: i64, value: u32) -> i64 {
+    if time == Values::NO_TIME {
+        return time;
+    }
+    let value = i64::from(value);
+    match part {
+        TimePart::Hour => time.saturating_sub(time.rem_euclid(DAY)).saturating_add(value * HOUR),
+        TimePart::Weekday => {
+            let weekday = (time.div_euclid(DAY) + 3).rem_euclid(7);
+            time.saturating_add((value - weekday) * DAY)
+        }
+        TimePart::YearDay => time.saturating_add((value - time.rem_euclid(YEAR) / DAY) * DAY),
+    }
+}
+
 /// The mean length of a year of the Gregorian calendar in seconds: 365.2425 days.
 const YEAR: i64 = 31_556_952;
 
@@ -257,6 +273,33 @@ mod tests {
         assert_eq!(TimePart::ALL.map(|part| time_part(part, time)), [12.5, 0.0, 0.0]);
         assert!(time_part(TimePart::Hour, Values::NO_TIME).is_nan());
         assert_eq!(time_part(TimePart::Weekday, -DAY), 2.0);
+    }
+
+    #[test]
+    fn setting_a_part_of_a_time_keeps_the_parts_that_do_not_follow_from_it() {
+        let time = 1_704_067_200 + 200 * DAY + 12 * HOUR + HOUR / 2;
+        let parts = |time: i64| TimePart::ALL.map(|part| time_part(part, time));
+        let [hour, weekday, year_day] = parts(time);
+        for value in 0..24 {
+            let changed = parts(TimePart::Hour.set(time, value));
+            assert_eq!(changed[..2], [f64::from(value), weekday]);
+            // Years of the mean length do not begin at midnight, nor do their days.
+            assert!((changed[2] - year_day).abs() <= 1.0);
+        }
+        for value in 0..7 {
+            let changed = parts(TimePart::Weekday.set(time, value));
+            assert_eq!(changed[..2], [hour, f64::from(value)]);
+            assert!((changed[2] - year_day).abs() <= 6.0);
+        }
+        for value in 0..365 {
+            let changed = parts(TimePart::YearDay.set(time, value));
+            assert_eq!([changed[0], changed[2]], [hour, f64::from(value)]);
+        }
+        for part in TimePart::ALL {
+            assert_eq!(part.set(Values::NO_TIME, 3), Values::NO_TIME);
+            // The ends of the range of 64-bit integers must not overflow.
+            let _ = (part.set(i64::MAX, 3), part.set(i64::MIN + 1, 3));
+        }
     }
 
     #[test]

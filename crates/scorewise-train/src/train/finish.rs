@@ -5,7 +5,7 @@ use scorewise_table::groups::Neighbours;
 use scorewise_table::setting::visible;
 use scorewise_table::table::{Reading, Table};
 use scorewise_table::target::Labels;
-use scorewise_table::{Location, Note};
+use scorewise_table::{Location, Matrix, Note};
 
 use super::decide::{DecisionChoice, decide};
 use super::leakage;
@@ -32,10 +32,21 @@ pub struct Trained {
     pub validation: LabelledPredictions,
     /// Predictions for the test rows; `None` if there are no test rows.
     pub test: Option<LabelledPredictions>,
+    /// The encoded test rows, or the encoded validation rows if there are no test rows. Reports explain the model on them.
+    pub evaluated: EvaluatedRows,
     /// Decision rules that were considered but not chosen. Reports compare their scores with that of the model.
     pub alternatives: Vec<Decision>,
     /// Notes for the user, such as warnings about the data.
     pub notes: Vec<Note>,
+}
+
+/// The encoded rows behind [`Trained::test`], or behind [`Trained::validation`] if there are no test rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvaluatedRows {
+    /// The encoded rows of the whole table: of the separate test table if there is one, otherwise of the training table.
+    pub matrix: Matrix,
+    /// The rows of the table in the order of the predictions.
+    pub rows: Vec<u32>,
 }
 
 /// Predicted probabilities of rows, with the true classes of the rows.
@@ -59,6 +70,8 @@ pub(super) struct DivisionResult {
     /// For each fit, whether it is a member of the ensemble.
     pub is_used: Vec<bool>,
     pub validation: LabelledPredictions,
+    /// The validation rows of the table, in the order of `validation`.
+    pub validation_rows: Vec<u32>,
     pub decision: Decision,
     pub alternatives: Vec<Decision>,
     pub test: LabelledPredictions,
@@ -116,12 +129,19 @@ impl Prepared<'_> {
             plan: Some((*plan).clone()),
             results: serde_json::Value::Null,
         };
-        let test = match test {
-            Some(test) => Some(predictions_of_table(&model, &result.ensemble, test, plan, &seen_hashes, &mut notes)?),
-            None => (!parts.test.is_empty()).then_some(result.test),
+        let (test, evaluated) = match test {
+            Some(test) => {
+                let (predictions, evaluated) =
+                    predictions_of_table(&model, &result.ensemble, test, plan, &seen_hashes, &mut notes)?;
+                (Some(predictions), evaluated)
+            }
+            None if parts.test.is_empty() => {
+                (None, EvaluatedRows { matrix: dataset.matrix, rows: result.validation_rows })
+            }
+            None => (Some(result.test), EvaluatedRows { matrix: dataset.matrix, rows: parts.test }),
         };
         let (validation, alternatives) = (result.validation, result.alternatives);
-        Ok(Trained { model, fits, shares, training, validation, test, alternatives, notes })
+        Ok(Trained { model, fits, shares, training, validation, test, evaluated, alternatives, notes })
     }
 }
 
@@ -163,7 +183,7 @@ impl PreparedDivisions {
         let validation = labelled.with_labels(&rows, probabilities);
         let DecisionChoice { decision, alternatives } = decide(labelled.plan, &validation, dataset.classes)?;
         let test = labelled.predictions(dataset, &ensemble, &parts.test);
-        Ok(DivisionResult { ensemble, is_used: used, validation, decision, alternatives, test })
+        Ok(DivisionResult { ensemble, is_used: used, validation, validation_rows: rows, decision, alternatives, test })
     }
 }
 
@@ -184,7 +204,7 @@ impl LabelledTable<'_> {
     }
 }
 
-/// Predictions for a separate test table.
+/// Predictions for a separate test table, and its encoded rows.
 fn predictions_of_table(
     model: &Model,
     ensemble: &Ensemble,
@@ -192,7 +212,7 @@ fn predictions_of_table(
     plan: &Plan,
     seen_hashes: &[u64],
     notes: &mut Vec<Note>,
-) -> Result<LabelledPredictions> {
+) -> Result<(LabelledPredictions, EvaluatedRows)> {
     let neighbours = Neighbours::new(table, &model.encoder.order)?;
     let (labels, unmatched) = model.target.known_labels(table, &neighbours)?;
     let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
@@ -210,7 +230,9 @@ fn predictions_of_table(
     notes.extend(leakage::repeated_rows(seen_hashes, &leakage::fingerprints(&encoded.matrix, &labels.classes, &rows)));
     let probabilities = ensemble.probabilities(&encoded.matrix, &rows);
     let persistence = persistence(&model.target, table, &neighbours)?;
-    Ok(LabelledPredictions::new(&labels, weights.as_deref(), persistence.as_deref(), &rows, probabilities))
+    let predictions =
+        LabelledPredictions::new(&labels, weights.as_deref(), persistence.as_deref(), &rows, probabilities);
+    Ok((predictions, EvaluatedRows { matrix: encoded.matrix, rows }))
 }
 
 impl LabelledPredictions {

@@ -15,9 +15,9 @@ mod finish;
 mod folds;
 mod leakage;
 
-pub use finish::{LabelledPredictions, Trained};
+pub use finish::{EvaluatedRows, LabelledPredictions, Trained};
 pub use folds::{FoldResult, cross_validate};
-pub use prepare::{Prepared, prepare};
+pub use prepare::{Prepared, prepare, weights};
 
 use scorewise_table::error::Result;
 use scorewise_table::table::{Reading, Table};

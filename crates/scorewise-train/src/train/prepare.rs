@@ -269,7 +269,7 @@ pub(super) fn persistence(target: &Target, table: &Table, neighbours: &Neighbour
 }
 
 /// The sample weights in the column `name`; an error if the value of a row is missing or is not a number from 0 to 10¹².
-pub(super) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
+pub fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = scorewise_table::names::column(table, "weight", name)?;
     let hint = "weights must be numbers from 0 to 1e12";
     let Values::Number(values) = &column.values else {

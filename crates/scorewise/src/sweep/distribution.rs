@@ -11,7 +11,8 @@ pub struct BootstrapDistribution {
 }
 
 impl BootstrapDistribution {
-    pub(super) fn new(values: impl Iterator<Item = Option<f64>>) -> Self {
+    /// Creates the distribution from the value in each replicate, which is `None` where the quantity is undefined.
+    pub fn new(values: impl Iterator<Item = Option<f64>>) -> Self {
         let mut replicates = 0;
         let mut values: Vec<f64> = values.inspect(|_| replicates += 1).flatten().collect();
         values.sort_unstable_by(f64::total_cmp);

@@ -1,0 +1,112 @@
+//! Partial dependence: mean predictions against the value to which a column is set in every row. Numbers are drawn as lines from left to right,
+//! levels of a category as dots from top to bottom, where there is room for their names.
+
+use plotters::prelude::DrawingBackend;
+
+use crate::axes::{Axes, Axis};
+use crate::error::{Error, Result};
+use crate::legend::{DOT_RADIUS, Mark};
+use crate::lines::{NamedLine, draw_lines, line_keys};
+use crate::panel::Panel;
+use crate::picture::Picture;
+use crate::single_panel::SinglePanel;
+use crate::stroke::Stroke;
+
+/// Mean predictions for each value of a column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DependenceCurves {
+    /// Title of the figure.
+    pub title: String,
+    /// Label of the axis of values, such as the name of the column.
+    pub label: String,
+    /// Names of the levels from top to bottom; empty for a column of numbers.
+    pub levels: Vec<String>,
+    /// The lines. The x of a point is the number to which the column is set, or the index of the level.
+    pub lines: Vec<NamedLine>,
+}
+
+/// Draws one line, or one dot in the row of each level, for each kind of prediction.
+pub fn figure_dependence(curves: DependenceCurves) -> Result<Picture> {
+    if curves.lines.iter().all(|line| line.defined_points().next().is_none()) {
+        return Err(Error::Empty);
+    }
+    Picture::new(curves)
+}
+
+/// The axis of predictions ends this much above the greatest prediction, as a factor.
+const HEADROOM: f64 = 1.08;
+
+/// The numbers are crowded if half of them lie in this share of a linear axis.
+const CROWDED: f64 = 0.12;
+/// Radius of the dots at the values of a column of numbers, in pixels.
+const VALUE_RADIUS: f64 = 2.0;
+
+impl DependenceCurves {
+    fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.lines.iter().flat_map(NamedLine::defined_points)
+    }
+
+    /// The axis of predictions, which begins at 0 and does not extend beyond 1.
+    fn prediction_axis(&self) -> Axis<'static> {
+        let highest = self.points().map(|(_, y)| y).fold(0.0, f64::max);
+        Axis::new("share of rows, or mean probability", 0.0, (HEADROOM * highest).min(1.0))
+    }
+
+    /// The axis of the numbers to which the column is set. If most of them are crowded at the low end of the axis, it has a square-root scale.
+    fn number_axis(&self) -> Axis<'_> {
+        let mut numbers: Vec<f64> = self.points().map(|(x, _)| x).collect();
+        numbers.sort_by(f64::total_cmp);
+        let (Some(low), Some(high)) = (numbers.first(), numbers.last()) else { return Axis::from_0_to_1("") };
+        let axis = Axis::new(self.label.as_str(), *low, *high);
+        let is_crowded = axis.relative_position(numbers[numbers.len() / 2]) < CROWDED;
+        if axis.from < 0.0 || !is_crowded {
+            return axis;
+        }
+        Axis { label: format!("{} (square-root scale)", self.label).into(), ..axis }.square_root_scale()
+    }
+}
+
+impl SinglePanel for DependenceCurves {
+    fn panel_size(&self) -> (f64, f64) {
+        (460.0, 340.0)
+    }
+
+    fn axes(&self) -> Axes<'_> {
+        match self.levels.is_empty() {
+            true => Axes::new(&self.title, self.number_axis(), self.prediction_axis()),
+            false => {
+                let names = self.levels.iter().rev().map(String::as_str);
+                Axes::new(&self.title, self.prediction_axis(), Axis::with_names(self.label.as_str(), names))
+            }
+        }
+    }
+
+    fn legend_keys(&self) -> Vec<(Mark, String)> {
+        match self.levels.is_empty() {
+            true => line_keys(&self.lines),
+            false => {
+                let key =
+                    |(index, line): (usize, &NamedLine)| (Mark::Dot(Stroke::for_line(index).colour), line.name.clone());
+                self.lines.iter().enumerate().map(key).collect()
+            }
+        }
+    }
+
+    fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
+        if self.levels.is_empty() {
+            draw_lines(&self.lines, panel)?;
+            for (index, line) in self.lines.iter().enumerate().rev() {
+                let colour = Stroke::for_line(index).colour;
+                line.defined_points().try_for_each(|point| panel.draw_dot(colour, VALUE_RADIUS, point))?;
+            }
+            return Ok(());
+        }
+        let top = (self.levels.len() - 1) as f64;
+        for (index, line) in self.lines.iter().enumerate().rev() {
+            for (level, prediction) in line.defined_points() {
+                panel.draw_dot(Stroke::for_line(index).colour, DOT_RADIUS, (prediction, top - level))?;
+            }
+        }
+        Ok(())
+    }
+}

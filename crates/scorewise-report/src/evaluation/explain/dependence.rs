@@ -1,0 +1,290 @@
+//! Partial dependence: the mean prediction when a column is set to one value in every row.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+use scorewise_table::encode::{ColumnEncoding, Cycle, Encoder, TimePart};
+use scorewise_table::table::{Category, Column, Table, Values};
+use scorewise_train::{Matrix, Result};
+
+use super::rows::DrawnRows;
+use super::{ClassMeans, GridValue, PartialDependence};
+
+/// Maximum number of values of a column of numbers.
+const NUMBERS: usize = 20;
+
+/// Maximum number of levels of a category.
+const LEVELS: usize = 12;
+
+/// Days of the year to which a time is set: every 15th.
+const YEAR_DAYS: u32 = 365;
+const YEAR_DAY_STEP: usize = 15;
+
+/// The values to which a column is set, and how they are encoded.
+struct Grid {
+    part: Option<TimePart>,
+    values: Vec<GridValue>,
+    encoded: EncodedGrid,
+}
+
+enum EncodedGrid {
+    /// The same features in every row: one row of the matrix for each value.
+    SameInEveryRow(Matrix),
+    /// Features that differ between the rows: one matrix for each value.
+    ByRow(Vec<Matrix>),
+}
+
+/// The partial dependence on a column, averaged over `averaged`. The values are taken from all rows `rows`; `None` if all of them are missing.
+pub(super) fn partial_dependence(
+    rows: &DrawnRows<'_>,
+    averaged: &DrawnRows<'_>,
+    name: &str,
+    matrix_columns: &[usize],
+) -> Result<Option<PartialDependence>> {
+    let encoder = rows.encoder().of_column(name);
+    let column = rows.table.required_column(name)?;
+    let mut best: Option<(f64, PartialDependence)> = None;
+    for grid in grids(column, rows, averaged, &encoder)? {
+        let (probability, positive_share) = grid_means(averaged, matrix_columns, &grid)?;
+        let range = probability.range();
+        let part = grid.part.map(|part| part.name().to_owned());
+        let dependence =
+            PartialDependence { column: name.into(), part, values: grid.values, probability, positive_share };
+        // Of a time, the part that changes the predictions most is shown.
+        if best.as_ref().is_none_or(|(other, _)| range > *other) {
+            best = Some((range, dependence));
+        }
+    }
+    Ok(best.map(|(_, dependence)| dependence))
+}
+
+/// The mean probabilities and the shares of decisions for each value of the grid.
+fn grid_means(rows: &DrawnRows<'_>, matrix_columns: &[usize], grid: &Grid) -> Result<(ClassMeans, ClassMeans)> {
+    let positions: Vec<u32> = (0..rows.len() as u32).collect();
+    // If all weights are 0, the rows count alike.
+    let is_weighted = rows.weights.iter().any(|weight| *weight > 0.0);
+    let weight = |row: usize| if is_weighted { rows.weights[row] } else { 1.0 };
+    let total: f64 = (0..rows.len()).map(weight).sum();
+    let (outputs, classes) = (rows.predictor.outputs(), rows.model.classes.len());
+    let means_of_value = |at: usize| -> Result<(Vec<f64>, Vec<f64>)> {
+        let probabilities = rows.changed_probabilities(&positions, |row, features| {
+            let encoded = match &grid.encoded {
+                EncodedGrid::SameInEveryRow(matrix) => matrix.row(at),
+                EncodedGrid::ByRow(matrices) => matrices[at].row(row),
+            };
+            matrix_columns.iter().zip(encoded).for_each(|(column, value)| features[*column] = *value);
+        })?;
+        let (mut means, mut shares) = (vec![0.0; outputs], vec![0.0; classes]);
+        let decisions = rows.predictor.labels(&probabilities);
+        for (row, (probabilities, decision)) in probabilities.chunks_exact(outputs).zip(decisions).enumerate() {
+            means.iter_mut().zip(probabilities).for_each(|(mean, p)| *mean += weight(row) * p);
+            shares[decision as usize] += weight(row);
+        }
+        // A mean of weighted numbers may be above 1 by a rounding error.
+        means.iter_mut().chain(&mut shares).for_each(|mean| *mean = (*mean / total).min(1.0));
+        Ok((means, shares))
+    };
+    let means: Vec<(Vec<f64>, Vec<f64>)> =
+        (0..grid.values.len()).into_par_iter().map(means_of_value).collect::<Result<_>>()?;
+    let (probabilities, shares) = means.into_iter().unzip::<_, _, Vec<Vec<f64>>, Vec<Vec<f64>>>();
+    Ok(match outputs {
+        1 => {
+            let positive = |numbers: Vec<Vec<f64>>| {
+                ClassMeans::Positive(numbers.iter().filter_map(|numbers| numbers.last().copied()).collect())
+            };
+            (positive(probabilities), positive(shares))
+        }
+        _ => (ClassMeans::Classes(probabilities), ClassMeans::Classes(shares)),
+    })
+}
+
+impl ClassMeans {
+    /// The greatest difference between two values of the grid, of any class.
+    fn range(&self) -> f64 {
+        let range_of = |numbers: &mut dyn Iterator<Item = f64>| {
+            let (low, high) =
+                numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+            high - low
+        };
+        match self {
+            ClassMeans::Positive(values) => range_of(&mut values.iter().copied()),
+            ClassMeans::Classes(values) => (0..values.first().map_or(0, Vec::len))
+                .map(|class| range_of(&mut values.iter().map(|numbers| numbers[class])))
+                .fold(0.0, f64::max),
+        }
+    }
+}
+
+/// The grids of a column: one, or for a column of times one for each part that the encoder uses. Empty if all values are missing.
+fn grids(column: &Column, rows: &DrawnRows<'_>, averaged: &DrawnRows<'_>, encoder: &Encoder) -> Result<Vec<Grid>> {
+    let encode = |values: Values| -> Result<Matrix> {
+        let columns = vec![Column { name: column.name.clone(), values }];
+        let table = Table { file: rows.table.file.clone(), columns, ..Table::default() };
+        Ok(encoder.encode(&table)?.matrix)
+    };
+    let coding = encoder.inputs.first().map(|input| &input.coding);
+    let (values, probe): (Vec<GridValue>, Values) = match &column.values {
+        Values::Time(times) => {
+            let mut grids = Vec::new();
+            let is_missing = |row: &u32| times[*row as usize] == Values::NO_TIME;
+            for part in if averaged.table_rows.iter().all(is_missing) { Vec::new() } else { time_parts(encoder) } {
+                let (mut values, mut matrices) = (Vec::new(), Vec::new());
+                for value in time_values(part) {
+                    let set = |row: &u32| part.set(times[*row as usize], value);
+                    matrices.push(encode(Values::Time(averaged.table_rows.iter().map(set).collect()))?);
+                    values.push(GridValue::Number(f64::from(value)));
+                }
+                grids.push(Grid { part: Some(part), values, encoded: EncodedGrid::ByRow(matrices) });
+            }
+            return Ok(grids);
+        }
+        Values::Boolean(values) => {
+            let occurs = |wanted: bool| rows.table_rows.iter().any(|row| values[*row as usize] == Some(wanted));
+            let found: Vec<bool> = [false, true].into_iter().filter(|value| occurs(*value)).collect();
+            let texts = found.iter().map(|value| GridValue::Text(value.to_string())).collect();
+            (texts, Values::Boolean(found.into_iter().map(Some).collect()))
+        }
+        Values::Category(Category { codes, levels }) => {
+            let codes =
+                rows.table_rows.iter().map(|row| codes[*row as usize]).filter(|code| *code != Category::MISSING);
+            let mut frequent: Vec<&String> =
+                most_frequent(codes).into_iter().filter_map(|code| levels.get(code as usize)).collect();
+            if let Some(order) = level_order(coding) {
+                frequent.sort_by_key(|level| order.iter().position(|known| known == *level).unwrap_or(order.len()));
+            }
+            let levels: Vec<String> = frequent.into_iter().cloned().collect();
+            let texts = levels.iter().cloned().map(GridValue::Text).collect();
+            (texts, Values::Category(Category { codes: (0..levels.len() as u32).collect(), levels }))
+        }
+        Values::Number(values) => {
+            let finite = rows.table_rows.iter().map(|row| values[*row as usize]).filter(|value| value.is_finite());
+            let mut sorted: Vec<f64> = finite.map(|value| value + 0.0).collect(); // −0 becomes 0
+            sorted.sort_unstable_by(f64::total_cmp);
+            let grid = match coding {
+                Some(ColumnEncoding::Number { .. } | ColumnEncoding::Knots { .. }) => number_grid(&sorted),
+                _ => {
+                    let bits = most_frequent(sorted.iter().map(|value| value.to_bits()));
+                    let mut grid: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
+                    grid.sort_unstable_by(f64::total_cmp);
+                    grid
+                }
+            };
+            (grid.iter().copied().map(GridValue::Number).collect(), Values::Number(grid))
+        }
+    };
+    if values.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(vec![Grid { part: None, values, encoded: EncodedGrid::SameInEveryRow(encode(probe)?) }])
+}
+
+/// The levels in their order, if the order has a meaning.
+fn level_order(coding: Option<&ColumnEncoding>) -> Option<&[String]> {
+    match coding {
+        Some(ColumnEncoding::Ordinal { levels, .. } | ColumnEncoding::Levels { levels, ordered: true, .. }) => {
+            Some(levels)
+        }
+        _ => None,
+    }
+}
+
+/// The most frequent values, at most [`LEVELS`], the most frequent first; of equally frequent ones, the one that comes first.
+fn most_frequent<T: Copy + Eq + std::hash::Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let (mut counts, mut index_of): (Vec<(T, usize)>, HashMap<T, usize>) = (Vec::new(), HashMap::new());
+    for value in values {
+        let index = *index_of.entry(value).or_insert_with(|| {
+            counts.push((value, 0));
+            counts.len() - 1
+        });
+        counts[index].1 += 1;
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts.into_iter().take(LEVELS).map(|(value, _)| value).collect()
+}
+
+/// At most [`NUMBERS`] values of a sorted column: all distinct values if there are so few, otherwise quantiles at equal distances. Where one
+/// value takes several quantiles, the freed places are given to quantiles of the other values, so that a column that is mostly 0 shows more
+/// than 0.
+fn number_grid(sorted: &[f64]) -> Vec<f64> {
+    let mut distinct = sorted.to_vec();
+    distinct.dedup();
+    if distinct.len() <= NUMBERS {
+        return distinct;
+    }
+    let mut grid = quantiles(sorted, NUMBERS);
+    let rest: Vec<f64> = sorted.iter().copied().filter(|value| !grid.contains(value)).collect();
+    let free = NUMBERS - grid.len();
+    grid.extend(quantiles(&rest, free));
+    grid.sort_unstable_by(f64::total_cmp);
+    grid
+}
+
+/// The quantiles of sorted values at the levels (k + ½)/count for k = 0, …, count − 1, without repetition.
+fn quantiles(sorted: &[f64], count: usize) -> Vec<f64> {
+    let at = |k: usize| sorted.get((2 * k + 1) * sorted.len() / (2 * count)).copied();
+    let mut values: Vec<f64> = (0..count).filter_map(at).collect();
+    values.dedup();
+    values
+}
+
+/// The parts of a time that the encoder uses.
+fn time_parts(encoder: &Encoder) -> Vec<TimePart> {
+    let mut parts = Vec::new();
+    for input in &encoder.inputs {
+        let found: Vec<TimePart> = match &input.coding {
+            ColumnEncoding::Time { cycles, .. } => cycles.iter().map(|cycle| part_of_cycle(*cycle)).collect(),
+            _ => input.part.into_iter().collect(),
+        };
+        found.into_iter().for_each(|part| {
+            if !parts.contains(&part) {
+                parts.push(part)
+            }
+        });
+    }
+    parts
+}
+
+fn part_of_cycle(cycle: Cycle) -> TimePart {
+    match cycle {
+        Cycle::Day => TimePart::Hour,
+        Cycle::Week => TimePart::Weekday,
+        Cycle::Year => TimePart::YearDay,
+    }
+}
+
+/// The values to which a part of a time is set.
+fn time_values(part: TimePart) -> Vec<u32> {
+    match part {
+        TimePart::Hour => (0..24).collect(),
+        TimePart::Weekday => (0..7).collect(),
+        TimePart::YearDay => (0..YEAR_DAYS).step_by(YEAR_DAY_STEP).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_distinct_numbers_are_all_used() {
+        assert_eq!(number_grid(&[1.0, 1.0, 2.0, 7.0]), [1.0, 2.0, 7.0]);
+        assert!(number_grid(&[]).is_empty());
+    }
+
+    #[test]
+    fn many_numbers_become_quantiles_and_a_frequent_number_leaves_room_for_others() {
+        let hundred: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!(number_grid(&hundred), (0..20).map(|k| f64::from(5 * k + 2)).collect::<Vec<_>>());
+        let mut mostly_zero = vec![0.0; 900];
+        mostly_zero.extend((1..=100).map(f64::from));
+        let grid = number_grid(&mostly_zero);
+        assert!(grid.len() == NUMBERS && grid.is_sorted_by(|a, b| a < b), "{grid:?}");
+        assert!(grid[0] == 0.0 && grid[1] < 10.0 && grid[19] > 90.0, "{grid:?}");
+    }
+
+    #[test]
+    fn the_most_frequent_levels_come_first() {
+        assert_eq!(most_frequent([3, 1, 2, 1, 3, 1].into_iter()), [1, 3, 2]);
+        assert_eq!(most_frequent(0..100).len(), LEVELS);
+    }
+}

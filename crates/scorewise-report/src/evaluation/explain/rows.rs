@@ -1,0 +1,269 @@
+//! The rows on which a model is explained.
+
+use scorewise::Purpose;
+use scorewise_table::encode::Encoder;
+use scorewise_table::groups::Neighbours;
+use scorewise_table::names::{missing_columns, quoted, quoted_list};
+use scorewise_table::split::{random, shuffle};
+use scorewise_table::table::Table;
+use scorewise_train::model::{Model, Predictor};
+use scorewise_train::train::{Trained, weights};
+use scorewise_train::{Error, Location, Matrix, Note, Result};
+
+use super::ExplainOptions;
+
+/// Encoded rows of a table with their true classes, on which a model is explained.
+#[derive(Clone, Debug)]
+pub struct ExplainedRows<'a> {
+    table: &'a Table,
+    /// The encoded rows of the whole table.
+    matrix: Matrix,
+    /// The rows with a known class.
+    rows: Vec<u32>,
+    /// The class of each of `rows`.
+    labels: Vec<u32>,
+    /// The weight of each of `rows`; `None` if all have the same weight.
+    weights: Option<Vec<f64>>,
+    part: String,
+}
+
+impl<'a> ExplainedRows<'a> {
+    /// The rows of a table whose class is known from the target column of the model. It is an error if the table lacks a column that the model
+    /// needs or the target column, or if no row has a class. The notes are about rows that are left out and about unexpected values.
+    pub fn of_table(model: &Model, table: &'a Table) -> Result<(Self, Vec<Note>)> {
+        let place = || Location::file(&table.file);
+        let available: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        let inputs = model.encoder.columns();
+        let missing: Vec<&str> =
+            inputs.iter().map(|(name, _)| *name).filter(|name| table.column(name).is_none()).collect();
+        if !missing.is_empty() {
+            let (problem, hint) = missing_columns(&missing, &available);
+            let pronoun = if missing.len() == 1 { "it" } else { "them" };
+            return Err(Error::data(place(), format!("{problem}; the model needs {pronoun}"), hint));
+        }
+        let target = &model.target;
+        if table.column(&target.column).is_none() {
+            let (problem, hint) = missing_columns(&[&target.column], &available);
+            let problem = format!("{problem}, the target of the model: the score needs the true class of each row");
+            return Err(Error::data(place(), problem, hint));
+        }
+        // Without a lead the true class is in the row itself, so the columns that order the rows may be absent.
+        let order = if target.lead > 0 { model.encoder.order.clone() } else { Default::default() };
+        let (labels, unmatched) = target.known_labels(table, &Neighbours::new(table, &order)?)?;
+        let rows = labels.rows();
+        if rows.is_empty() {
+            let names: Vec<&str> = model.classes.iter().map(String::as_str).collect();
+            let problem = "no row has a class of the model, so there is no score to explain";
+            let hint = format!("give a table with true classes; the classes are {}", quoted_list(&names));
+            return Err(Error::data(place().column(&target.column), problem, hint));
+        }
+        let mut notes = unmatched.notes(target);
+        notes.extend(target.unlabelled_notes(&labels));
+        let row_weights = match model.plan.as_ref().and_then(|plan| plan.weight.as_deref()) {
+            Some(name) if table.column(name).is_none() => {
+                let name = quoted(name);
+                let text =
+                    format!("has no column {name} of weights, with which the model was trained: all rows count alike");
+                notes.push(Note::new(format!("{}: {text}", table.file)));
+                None
+            }
+            Some(name) => Some(weights(table, name)?),
+            None => None,
+        };
+        let encoded = model.encoder.encode(table)?;
+        notes.extend(encoded.unexpected.notes(&model.encoder));
+        let explained = ExplainedRows {
+            table,
+            matrix: encoded.matrix,
+            labels: rows.iter().map(|row| labels.classes[*row as usize]).collect(),
+            weights: row_weights.map(|weights| rows.iter().map(|row| weights[*row as usize]).collect()),
+            rows,
+            part: "rows with a known class".into(),
+        };
+        Ok((explained, notes))
+    }
+
+    /// All rows of a table, with the class of each row as an index into the classes of the model.
+    ///
+    /// # Panics
+    /// If `labels` or `weights` do not have one entry for each row of the table, or if a label is not a class of the model.
+    pub fn with_labels(
+        model: &Model,
+        table: &'a Table,
+        labels: Vec<u32>,
+        weights: Option<Vec<f64>>,
+    ) -> Result<(Self, Vec<Note>)> {
+        assert_eq!(labels.len(), table.rows(), "there must be one label for each row");
+        assert!(weights.as_ref().is_none_or(|weights| weights.len() == labels.len()), "one weight for each row");
+        assert!(labels.iter().all(|label| (*label as usize) < model.classes.len()), "labels must be classes");
+        let encoded = model.encoder.encode(table)?;
+        let notes = encoded.unexpected.notes(&model.encoder);
+        let rows = (0..labels.len() as u32).collect();
+        let part = "rows with a known class".into();
+        Ok((ExplainedRows { table, matrix: encoded.matrix, rows, labels, weights, part }, notes))
+    }
+
+    /// The test rows of a training run, or its validation rows if there are no test rows. `table` must be the separate test table if there was
+    /// one, otherwise the training table.
+    #[must_use]
+    pub fn of_training(trained: &Trained, table: &'a Table) -> Self {
+        let is_cross_fitted = trained.model.plan.as_ref().is_some_and(|plan| plan.cross_fit > 0);
+        let (predictions, part) = match &trained.test {
+            Some(test) => (test, "test rows not used in training"),
+            None if is_cross_fitted => (
+                &trained.validation,
+                "rows that members of the model were trained on, because there are no test rows: columns may matter less for new rows",
+            ),
+            None => (
+                &trained.validation,
+                "validation rows, which also decided when training stopped, because there are no test rows",
+            ),
+        };
+        ExplainedRows {
+            table,
+            matrix: trained.evaluated.matrix.clone(),
+            rows: trained.evaluated.rows.clone(),
+            labels: predictions.labels.clone(),
+            weights: predictions.weights.clone(),
+            part: part.into(),
+        }
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Which rows they are, in words.
+    pub(super) fn part(&self) -> &str {
+        &self.part
+    }
+}
+
+/// Rows that were drawn from [`ExplainedRows`], with the model that predicts them.
+pub(super) struct DrawnRows<'a> {
+    pub model: &'a Model,
+    pub predictor: Predictor<'a>,
+    pub table: &'a Table,
+    /// The rows of the table.
+    pub table_rows: Vec<u32>,
+    /// The encoded rows.
+    pub matrix: Matrix,
+    /// The class of each row.
+    pub labels: Vec<u32>,
+    /// The weight of each row, 1 if there are no weights.
+    pub weights: Vec<f64>,
+}
+
+/// Number of changed rows that are predicted at a time, so that a copy of a wide matrix does not need much memory.
+const CHUNK: usize = 4096;
+
+impl<'a> DrawnRows<'a> {
+    pub fn new(model: &'a Model, rows: &ExplainedRows<'a>, options: &ExplainOptions) -> Result<Self> {
+        let width = model.encoder.width();
+        assert_eq!(rows.matrix.columns(), width, "the rows must be encoded by the encoder of the model");
+        if rows.is_empty() {
+            return Err(Error::data(Location::file(&rows.table.file), "has no rows to explain", "give more rows"));
+        }
+        let positions = drawn_positions(rows.len(), options.rows, options.seed, 0);
+        let table_rows: Vec<u32> = positions.iter().map(|at| rows.rows[*at]).collect();
+        let weight = |at: &usize| rows.weights.as_ref().map_or(1.0, |weights| weights[*at]);
+        Ok(DrawnRows {
+            model,
+            predictor: Predictor::new(model),
+            table: rows.table,
+            matrix: select_matrix_rows(&rows.matrix, table_rows.iter().map(|row| *row as usize)),
+            table_rows,
+            labels: positions.iter().map(|at| rows.labels[*at]).collect(),
+            weights: positions.iter().map(weight).collect(),
+        })
+    }
+
+    /// At most [`ExplainOptions::dependence_rows`] of these rows.
+    pub fn fewer(&self, options: &ExplainOptions) -> Self {
+        let positions = drawn_positions(self.len(), options.dependence_rows, options.seed, 1);
+        DrawnRows {
+            model: self.model,
+            predictor: self.predictor,
+            table: self.table,
+            table_rows: positions.iter().map(|at| self.table_rows[*at]).collect(),
+            matrix: select_matrix_rows(&self.matrix, positions.iter().copied()),
+            labels: positions.iter().map(|at| self.labels[*at]).collect(),
+            weights: positions.iter().map(|at| self.weights[*at]).collect(),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    pub fn encoder(&self) -> &'a Encoder {
+        &self.model.encoder
+    }
+
+    /// The probabilities of all rows, as they are.
+    pub fn probabilities(&self) -> Result<Vec<f64>> {
+        self.predictor.probabilities(&self.matrix, |at| self.place(at))
+    }
+
+    /// The probabilities of the rows at these positions, after `change` has replaced features of each row.
+    pub fn changed_probabilities(&self, positions: &[u32], change: impl Fn(usize, &mut [f32])) -> Result<Vec<f64>> {
+        let width = self.matrix.columns();
+        let mut probabilities = Vec::with_capacity(positions.len() * self.predictor.outputs());
+        let mut values = Vec::with_capacity(positions.len().min(CHUNK) * width);
+        for chunk in positions.chunks(CHUNK) {
+            values.clear();
+            for position in chunk {
+                let start = values.len();
+                values.extend_from_slice(self.matrix.row(*position as usize));
+                change(*position as usize, &mut values[start..]);
+            }
+            let Some(matrix) = Matrix::new(width, &values) else { continue };
+            let place = |at: usize| self.place(chunk[at] as usize);
+            probabilities.extend(self.predictor.probabilities(&matrix, place)?);
+        }
+        Ok(probabilities)
+    }
+
+    fn place(&self, position: usize) -> Location {
+        self.table.place(self.table_rows[position] as usize)
+    }
+}
+
+/// Positions below `count`, in ascending order: all of them, or `at_most` drawn without replacement.
+fn drawn_positions(count: usize, at_most: usize, seed: u64, number: u64) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..count).collect();
+    if count > at_most {
+        shuffle(&mut positions, &mut random(seed, Purpose::ExplainedRows, number));
+        positions.truncate(at_most);
+        positions.sort_unstable();
+    }
+    positions
+}
+
+fn select_matrix_rows(matrix: &Matrix, rows: impl Iterator<Item = usize>) -> Matrix {
+    let values: Vec<f32> = rows.flat_map(|row| matrix.row(row).iter().copied()).collect();
+    Matrix::new(matrix.columns(), &values).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_rows_are_all_used_and_many_rows_are_drawn_once_each_in_their_order() {
+        assert_eq!(drawn_positions(5, 5, 1, 0), [0, 1, 2, 3, 4]);
+        let drawn = drawn_positions(1000, 100, 1, 0);
+        assert!(drawn.len() == 100 && drawn.is_sorted_by(|a, b| a < b) && drawn[99] > 900);
+        assert_eq!(drawn, drawn_positions(1000, 100, 1, 0));
+        assert_ne!(drawn, drawn_positions(1000, 100, 2, 0));
+        assert_ne!(drawn, drawn_positions(1000, 100, 1, 1));
+    }
+}

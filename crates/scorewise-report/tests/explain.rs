@@ -1,0 +1,537 @@
+//! Explains models whose weights are written by hand, so that importance and partial dependence can be computed independently, and trained models.
+#![allow(clippy::unwrap_used)] // a panic is how a test fails
+
+use std::ops::ControlFlow;
+
+use scorewise::{Purpose, stream};
+use scorewise_report::document::{Document, Provenance, ResultKind};
+use scorewise_report::evaluation::{
+    ClassMeans, ColumnImportance, DEPENDENCE_COLUMNS, ExplainOptions, ExplainedRows, Explanation, GridValue,
+    PartialDependence, explain,
+};
+use scorewise_report::{figures, page};
+use scorewise_table::encode::{ColumnEncoding, Encoder, InputColumn, TimePart};
+use scorewise_table::split::{random, shuffle};
+use scorewise_table::table::{Category, Column, ColumnKind, Reading, Table, Values};
+use scorewise_table::target::{LabelRule, Target};
+use scorewise_train::backend::Cpu;
+use scorewise_train::learner::Member;
+use scorewise_train::model::{Decision, Model, ThresholdSource, VERSION};
+use scorewise_train::network::{Dense, Network, NetworkShape};
+use scorewise_train::plan::Plan;
+use scorewise_train::train::{Trained, train};
+
+fn number_input(column: &str) -> InputColumn {
+    let coding = ColumnEncoding::Number { mean: 0.0, deviation: 1.0, indicator: false };
+    InputColumn { column: column.into(), kind: ColumnKind::Number, lag: 0, part: None, coding }
+}
+
+/// A model whose logits are linear in the encoded features: one row of weights and a bias for each output.
+fn linear_model(inputs: Vec<InputColumn>, weights: &[Vec<f32>], biases: &[f32], score: &str) -> Model {
+    let encoder = Encoder { inputs, order: Default::default() };
+    let (width, outputs) = (encoder.width(), weights.len());
+    let layer = Dense { inputs: width, outputs, weights: weights.concat(), biases: biases.to_vec() };
+    let classes: Vec<String> = (0..outputs.max(2)).map(|class| format!("class {class}")).collect();
+    let decision = match outputs {
+        1 => Decision::at(0.5, ThresholdSource::Given, "given"),
+        _ => Decision::Greatest,
+    };
+    Model {
+        version: VERSION.into(),
+        reading: Reading::default(),
+        encoder,
+        target: Target { column: "y".into(), rule: LabelRule::Classes(classes.clone()), lead: 0 },
+        classes,
+        members: vec![Member::Network(Network::from_layers(&[], &[layer]).unwrap())],
+        weights: vec![1.0],
+        mean: scorewise_train::ensemble::MeanOf::Probabilities,
+        score: score.into(),
+        prior: None,
+        loss: "sol".into(),
+        decision,
+        seed: 0,
+        fingerprint: String::new(),
+        plan: None,
+        results: Default::default(),
+    }
+}
+
+fn column(name: &str, values: Values) -> Column {
+    Column { name: name.into(), values }
+}
+
+fn numbers(name: &str, rows: u32, value: impl Fn(u32) -> f64) -> Column {
+    column(name, Values::Number((0..rows).map(value).collect()))
+}
+
+/// A target column whose classes are named as in [`linear_model`].
+fn classes(rows: u32, classes: u32, class: impl Fn(u32) -> u32) -> Column {
+    let levels = (0..classes).map(|class| format!("class {class}")).collect();
+    column("y", Values::Category(Category { codes: (0..rows).map(class).collect(), levels }))
+}
+
+fn table(columns: Vec<Column>) -> Table {
+    Table { file: "rows.csv".into(), columns, ..Table::default() }
+}
+
+/// Random numbers between −1 and 1; the numbers of different columns are independent.
+fn noise(row: u32, number: u32) -> f64 {
+    (stream(u64::from(number), Purpose::Thresholds, u64::from(row)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+const OPTIONS: ExplainOptions =
+    ExplainOptions { permutations: 5, rows: 10_000, dependence_rows: 1000, replicates: 200, seed: 3 };
+
+fn run(model: &Model, table: &Table, options: &ExplainOptions) -> Explanation {
+    let (rows, _) = ExplainedRows::of_table(model, table).unwrap();
+    explain(model, &rows, options, &|_, _| ControlFlow::Continue(())).unwrap().unwrap()
+}
+
+fn importance_of<'a>(explanation: &'a Explanation, column: &str) -> &'a ColumnImportance {
+    explanation.importance.iter().find(|importance| importance.column == column).unwrap()
+}
+
+fn dependence_on<'a>(explanation: &'a Explanation, column: &str) -> &'a PartialDependence {
+    explanation.partial_dependence.iter().find(|dependence| dependence.column == column).unwrap()
+}
+
+/// 300 rows that a model with the weights (4, 1) of x and z predicts mostly correctly; `unused` is an input with weight 0.
+fn noisy_table(rows: u32) -> Table {
+    let x = |row: u32| noise(row, 1);
+    let label = move |row: u32| u32::from(x(row) + 0.2 * noise(row, 3) > 0.0);
+    table(vec![
+        numbers("x", rows, x),
+        numbers("z", rows, |row| noise(row, 2)),
+        numbers("unused", rows, |row| noise(row, 4)),
+        numbers("not an input", rows, |row| noise(row, 5)),
+        classes(rows, 2, label),
+    ])
+}
+
+fn noisy_model(score: &str) -> Model {
+    let inputs = ["x", "z", "unused"].map(number_input).to_vec();
+    linear_model(inputs, &[vec![4.0, 1.0, 0.0]], &[0.0], score)
+}
+
+#[test]
+fn importance_is_the_mean_fall_of_the_score_over_the_permutations() {
+    let (model, rows) = (noisy_model("accuracy"), 300u32);
+    let explanation = run(&model, &noisy_table(rows), &OPTIONS);
+    // The same permutations, and the decisions of the model in plain arithmetic.
+    let orders: Vec<Vec<u32>> = (0..5)
+        .map(|number| {
+            let mut order: Vec<u32> = (0..rows).collect();
+            shuffle(&mut order, &mut random(OPTIONS.seed, Purpose::ColumnPermutation, number));
+            order
+        })
+        .collect();
+    let accuracy = |x_of: &dyn Fn(u32) -> u32, z_of: &dyn Fn(u32) -> u32| {
+        let is_correct = |row: &u32| {
+            let logit = 4.0 * noise(x_of(*row), 1) as f32 + noise(z_of(*row), 2) as f32;
+            (logit > 0.0) == (noise(*row, 1) + 0.2 * noise(*row, 3) > 0.0)
+        };
+        (0..rows).filter(is_correct).count() as f64 / f64::from(rows)
+    };
+    let same = |row: u32| row;
+    let original = accuracy(&same, &same);
+    assert!((explanation.value.unwrap() - original).abs() < 1e-15);
+    let mean = |fall: &dyn Fn(&Vec<u32>) -> f64| orders.iter().map(fall).sum::<f64>() / 5.0;
+    let x = mean(&|order| original - accuracy(&|row| order[row as usize], &same));
+    let z = mean(&|order| original - accuracy(&same, &|row| order[row as usize]));
+    assert!((importance_of(&explanation, "x").value.unwrap() - x).abs() < 1e-12);
+    assert!((importance_of(&explanation, "z").value.unwrap() - z).abs() < 1e-12);
+    assert_eq!((explanation.rows, explanation.permutations, explanation.threshold), (300, 5, Some(0.5)));
+}
+
+#[test]
+fn columns_are_sorted_and_a_column_that_the_model_does_not_use_has_importance_0() {
+    let explanation = run(&noisy_model("f1"), &noisy_table(300), &OPTIONS);
+    let names: Vec<&str> = explanation.importance.iter().map(|importance| importance.column.as_str()).collect();
+    assert_eq!(names[0], "x");
+    assert_eq!(names.len(), 3, "a column that is not an input is not listed");
+    let values: Vec<f64> = explanation.importance.iter().map(|importance| importance.value.unwrap()).collect();
+    assert!(values.is_sorted_by(|a, b| a >= b), "{values:?}");
+    let unused = importance_of(&explanation, "unused");
+    assert_eq!((unused.value, unused.low, unused.high), (Some(0.0), Some(0.0), Some(0.0)));
+    let x = importance_of(&explanation, "x");
+    assert!(x.value > Some(0.3) && x.low < x.value && x.value < x.high, "{x:?}");
+}
+
+#[test]
+fn a_helpful_column_has_a_positive_importance_also_if_lower_scores_are_better() {
+    for score in ["cost(fp=1, fn=10)", "far", "bias"] {
+        let model = noisy_model(score);
+        let mut table = noisy_table(300);
+        if score == "bias" {
+            // Without x, a model with this bias would predict every row positive, so the frequency bias would be far above its ideal value 1.
+            table.columns[0] = numbers("x", 300, |row| if noise(row, 1) > 0.0 { 1.0 } else { -1.0 });
+            table.columns[4] = classes(300, 2, |row| u32::from(noise(row, 1) > 0.9));
+            let inputs = vec![number_input("x"), number_input("z")];
+            let model = linear_model(inputs, &[vec![1.0, 0.0]], &[0.0], score);
+            let explanation = run(&model, &table, &OPTIONS);
+            // Shuffling does not change how many rows are predicted positive, so the bias cannot change.
+            assert_eq!(importance_of(&explanation, "x").value, Some(0.0));
+            continue;
+        }
+        let explanation = run(&model, &table, &OPTIONS);
+        let x = importance_of(&explanation, "x");
+        assert!(x.value > Some(0.1) && x.low > Some(0.0), "{score}: {x:?}");
+    }
+}
+
+#[test]
+fn lags_of_a_column_are_shuffled_together() {
+    // x rises by 1 in every row, and the model predicts an event where x has risen since the row before.
+    let rows = 200;
+    let coding = ColumnEncoding::Number { mean: 0.0, deviation: 1.0, indicator: true };
+    let input = |lag: usize| InputColumn { lag, coding: coding.clone(), ..number_input("x") };
+    let model = linear_model(vec![input(0), input(1)], &[vec![1.0, 0.0, -1.0, 0.0]], &[-0.5], "accuracy");
+    let table = table(vec![numbers("x", rows, f64::from), classes(rows, 2, |row| u32::from(row > 0))]);
+    let explanation = run(&model, &table, &OPTIONS);
+    assert_eq!((explanation.value, explanation.importance.len()), (Some(1.0), 1));
+    // Each permutation moves only the features of the first row, which has no row before it: at most two decisions change. Lags that were
+    // shuffled separately would change half of them.
+    assert!(explanation.importance[0].value <= Some(2.0 / 200.0 + 1e-12), "{:?}", explanation.importance);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
+    let (model, table) = (noisy_model("mcc"), noisy_table(500));
+    let on_threads = |threads: usize, seed: u64| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| run(&model, &table, &ExplainOptions { rows: 400, dependence_rows: 70, seed, ..OPTIONS }))
+    };
+    let one = on_threads(1, 3);
+    assert_eq!((one.rows, one.available_rows, one.dependence_rows), (400, 500, 70));
+    for threads in [2, 7] {
+        assert_eq!(serde_json::to_string(&on_threads(threads, 3)).unwrap(), serde_json::to_string(&one).unwrap());
+    }
+    assert_ne!(on_threads(1, 4).importance, one.importance);
+}
+
+#[test]
+fn intervals_are_narrower_with_more_rows() {
+    let width = |rows: u32| {
+        let explanation = run(&noisy_model("accuracy"), &noisy_table(rows), &OPTIONS);
+        let x = importance_of(&explanation, "x");
+        x.high.unwrap() - x.low.unwrap()
+    };
+    let ratio = width(250) / width(4000);
+    assert!((2.5..6.5).contains(&ratio), "16 times as many rows should make the interval a quarter as wide: {ratio}");
+}
+
+#[test]
+fn weights_count_in_the_score_and_in_the_importance() {
+    // Rows 0 to 99 are predicted correctly by x; in rows 100 to 199 the label is the opposite. Their weight is 0.
+    let rows = 200u32;
+    let x = |row: u32| if row.is_multiple_of(2) { 1.0 } else { -1.0 };
+    let label = |row: u32| u32::from((x(row) > 0.0) == (row < 100));
+    let weight: Vec<f64> = (0..rows).map(|row| f64::from(u8::from(row < 100))).collect();
+    let model = linear_model(vec![number_input("x")], &[vec![1.0]], &[0.0], "accuracy");
+    let table = table(vec![numbers("x", rows, x)]);
+    let explained = |weights: Option<Vec<f64>>| {
+        let (rows, _) = ExplainedRows::with_labels(&model, &table, (0..rows).map(label).collect(), weights).unwrap();
+        explain(&model, &rows, &OPTIONS, &|_, _| ControlFlow::Continue(())).unwrap().unwrap()
+    };
+    assert_eq!(explained(None).value, Some(0.5));
+    let weighted = explained(Some(weight));
+    assert_eq!(weighted.value, Some(1.0));
+    let fall = weighted.importance[0].value.unwrap();
+    assert!((0.4..0.6).contains(&fall), "shuffled, x is right in half of the rows: {fall}");
+}
+
+#[test]
+fn partial_dependence_of_numbers_is_the_mean_sigmoid() {
+    let rows = 300;
+    let explanation = run(&noisy_model("f1"), &noisy_table(rows), &OPTIONS);
+    let PartialDependence { values, probability, positive_share, part, .. } = dependence_on(&explanation, "x");
+    let (ClassMeans::Positive(probability), ClassMeans::Positive(share)) = (probability, positive_share) else {
+        panic!("two classes have one probability")
+    };
+    assert_eq!((values.len(), probability.len(), share.len(), part.as_deref()), (20, 20, 20, None));
+    for ((value, probability), share) in values.iter().zip(probability).zip(share) {
+        let GridValue::Number(x) = value else { panic!("x is a number") };
+        let logit = |row: u32| 4.0 * x + noise(row, 2);
+        let mean = (0..rows).map(|row| 1.0 / (1.0 + (-logit(row)).exp())).sum::<f64>() / f64::from(rows);
+        assert!((probability - mean).abs() < 1e-6, "{probability} instead of {mean} at {x}");
+        let positive = (0..rows).filter(|row| logit(*row) > 0.0).count() as f64 / f64::from(rows);
+        assert!((share - positive).abs() < 1e-9, "{share} instead of {positive} at {x}");
+    }
+    let flat = dependence_on(&explanation, "unused");
+    let ClassMeans::Positive(flat) = &flat.probability else { panic!("two classes have one probability") };
+    assert!(flat.iter().all(|probability| *probability == flat[0]));
+}
+
+#[test]
+fn partial_dependence_of_a_category_has_its_most_frequent_levels_and_of_an_ordered_one_their_order() {
+    let rows = 120;
+    let levels = ["low", "high", "middle"].map(String::from).to_vec();
+    let category = |name: &str| {
+        let code = |row: u32| [0, 1, 1, 2, 2, 2][row as usize % 6];
+        column(name, Values::Category(Category { codes: (0..rows).map(code).collect(), levels: levels.clone() }))
+    };
+    let input = |name: &str, coding: ColumnEncoding| InputColumn {
+        column: name.into(),
+        kind: ColumnKind::Category,
+        lag: 0,
+        part: None,
+        coding,
+    };
+    let one_hot = ColumnEncoding::OneHot {
+        levels: ["high", "low", "middle"].map(String::from).to_vec(),
+        rest: false,
+        indicator: false,
+        scales: Vec::new(),
+    };
+    let ordinal = ColumnEncoding::Ordinal {
+        levels: ["low", "middle", "high"].map(String::from).to_vec(),
+        mean: 0.0,
+        deviation: 1.0,
+        indicator: false,
+    };
+    let inputs = vec![input("plain", one_hot), input("ordered", ordinal)];
+    let model = linear_model(inputs, &[vec![1.0, -2.0, 0.5, 0.25]], &[0.0], "accuracy");
+    let table = table(vec![category("plain"), category("ordered"), classes(rows, 2, |row| u32::from(row % 6 > 0))]);
+    let explanation = run(&model, &table, &OPTIONS);
+    let texts = |name: &str| -> Vec<String> {
+        let text = |value: &GridValue| match value {
+            GridValue::Text(text) => text.clone(),
+            GridValue::Number(_) => panic!("levels are texts"),
+        };
+        dependence_on(&explanation, name).values.iter().map(text).collect()
+    };
+    assert_eq!(texts("plain"), ["middle", "high", "low"]);
+    assert_eq!(texts("ordered"), ["low", "middle", "high"]);
+    let ClassMeans::Positive(means) = &dependence_on(&explanation, "plain").probability else { panic!() };
+    assert!(means[1] > means[0] && means[0] > means[2], "{means:?}");
+}
+
+#[test]
+fn partial_dependence_of_a_time_sets_the_part_that_matters_most() {
+    let rows = 400u32;
+    let hours = |row: u32| i64::from(row * 7) * 3600;
+    let knots = |count: u32| ColumnEncoding::Knots {
+        knots: (0..count).map(f64::from).collect(),
+        own: Vec::new(),
+        median: 0.0,
+        spread: 1.0,
+        missing: false,
+    };
+    let input = |part: TimePart, count: u32| InputColumn {
+        column: "time".into(),
+        kind: ColumnKind::Time,
+        lag: 0,
+        part: Some(part),
+        coding: knots(count),
+    };
+    let inputs = vec![input(TimePart::Weekday, 7), input(TimePart::Hour, 24)];
+    // The logit rises with the hour and hardly with the weekday.
+    let model = linear_model(inputs, &[vec![0.01, 0.5]], &[-6.0], "accuracy");
+    let time = column("time", Values::Time((0..rows).map(hours).collect()));
+    let table = table(vec![time, classes(rows, 2, |row| u32::from(row * 7 % 24 > 12))]);
+    let explanation = run(&model, &table, &OPTIONS);
+    let dependence = dependence_on(&explanation, "time");
+    assert_eq!(dependence.part.as_deref(), Some("hour"));
+    let expected: Vec<GridValue> = (0..24).map(|hour| GridValue::Number(f64::from(hour))).collect();
+    assert_eq!(dependence.values, expected);
+    let ClassMeans::Positive(share) = &dependence.positive_share else { panic!() };
+    assert_eq!((share[11], share[13]), (0.0, 1.0));
+}
+
+#[test]
+fn three_classes_have_a_probability_and_a_share_for_each_class() {
+    let rows = 300;
+    let model = linear_model(
+        ["x", "z"].map(number_input).to_vec(),
+        &[vec![-3.0, 0.0], vec![0.0, 0.0], vec![3.0, 0.0]],
+        &[-1.0, 0.0, -1.0],
+        "macro(f1)",
+    );
+    let class = |row: u32| if noise(row, 1) < -0.33 { 0 } else { u32::from(noise(row, 1) > 0.33) + 1 };
+    let table = table(vec![
+        numbers("x", rows, |row| noise(row, 1)),
+        numbers("z", rows, |row| noise(row, 2)),
+        classes(rows, 3, class),
+    ]);
+    let explanation = run(&model, &table, &OPTIONS);
+    assert!(explanation.value > Some(0.98) && explanation.threshold.is_none());
+    let (x, z) = (importance_of(&explanation, "x"), importance_of(&explanation, "z"));
+    assert!(x.value > Some(0.5) && x.low > Some(0.5));
+    assert_eq!(z.value, Some(0.0));
+    let PartialDependence { values, probability, positive_share, .. } = dependence_on(&explanation, "x");
+    let (ClassMeans::Classes(probability), ClassMeans::Classes(share)) = (probability, positive_share) else {
+        panic!("three classes have three probabilities")
+    };
+    assert_eq!((values.len(), probability.len(), share.len()), (20, 20, 20));
+    assert!(probability.iter().chain(share).all(|row| row.len() == 3 && (row.iter().sum::<f64>() - 1.0).abs() < 1e-9));
+    assert_eq!((&share[0][..], &share[19][..]), (&[1.0, 0.0, 0.0][..], &[0.0, 0.0, 1.0][..]));
+}
+
+#[test]
+fn rows_without_a_known_class_are_left_out_and_a_table_without_classes_is_refused() {
+    let model = noisy_model("f1");
+    let mut some_unknown = noisy_table(300);
+    let Values::Category(category) = &mut some_unknown.columns[4].values else { panic!() };
+    category.codes[..100].fill(Category::MISSING);
+    let (rows, notes) = ExplainedRows::of_table(&model, &some_unknown).unwrap();
+    assert_eq!((rows.len(), rows.is_empty()), (200, false));
+    assert_eq!(notes[0].to_string(), "column `y`: 100 rows are left out: their target values are missing");
+
+    let Values::Category(category) = &mut some_unknown.columns[4].values else { panic!() };
+    category.codes.fill(Category::MISSING);
+    let message = |table: &Table| ExplainedRows::of_table(&model, table).unwrap_err().to_string();
+    assert!(
+        message(&some_unknown)
+            .starts_with("rows.csv, column `y`: no row has a class of the model, so there is no score to explain"),
+        "{}",
+        message(&some_unknown)
+    );
+    let mut without_target = noisy_table(10);
+    without_target.columns.pop();
+    assert!(
+        message(&without_target).starts_with("rows.csv: has no column `y`, the target of the model"),
+        "{}",
+        message(&without_target)
+    );
+    let mut without_inputs = noisy_table(10);
+    without_inputs.columns.drain(..2);
+    assert!(message(&without_inputs).starts_with("rows.csv: has no columns `x`, `z`; the model needs them"));
+}
+
+#[test]
+fn an_undefined_score_gives_null_and_not_a_number() {
+    let mut no_events = noisy_table(100);
+    no_events.columns[4] = classes(100, 2, |_| 0);
+    let explanation = run(&noisy_model("recall"), &no_events, &OPTIONS);
+    assert_eq!(explanation.value, None);
+    assert!(explanation.importance.iter().all(|column| (column.value, column.low) == (None, None)));
+    let json = serde_json::to_value(&explanation).unwrap();
+    assert!(json["value"].is_null() && json["importance"][0]["value"].is_null());
+    page(&Document::new(Provenance::default(), explanation.into())).unwrap();
+}
+
+#[test]
+fn settings_out_of_range_are_refused_and_the_work_can_be_stopped() {
+    let (model, table) = (noisy_model("f1"), noisy_table(50));
+    let (rows, _) = ExplainedRows::of_table(&model, &table).unwrap();
+    let go_on = |_: usize, _: usize| ControlFlow::Continue(());
+    for options in [
+        ExplainOptions { permutations: 0, ..OPTIONS },
+        ExplainOptions { permutations: 1001, ..OPTIONS },
+        ExplainOptions { rows: 0, ..OPTIONS },
+        ExplainOptions { replicates: 0, ..OPTIONS },
+    ] {
+        assert!(explain(&model, &rows, &options, &go_on).unwrap_err().to_string().contains("must be"));
+    }
+    let steps = std::sync::Mutex::new(Vec::new());
+    let count = |done: usize, all: usize| {
+        steps.lock().unwrap().push((done, all));
+        ControlFlow::Continue(())
+    };
+    assert!(explain(&model, &rows, &OPTIONS, &count).unwrap().is_some());
+    let mut steps = steps.into_inner().unwrap();
+    steps.sort_unstable();
+    // Three columns with five permutations, then the partial dependence on all three.
+    assert_eq!(steps, (1..=18).map(|done| (done, 18)).collect::<Vec<_>>());
+    for last in [4, 16] {
+        let stop = |done: usize, _: usize| if done < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+        assert!(explain(&model, &rows, &OPTIONS, &stop).unwrap().is_none());
+    }
+}
+
+#[test]
+fn an_explanation_can_be_written_read_and_shown() {
+    let explanation = run(&noisy_model("f1"), &noisy_table(300), &OPTIONS);
+    assert!(explanation.sentence().contains("f1 is 0.") && explanation.sentence().contains("on 300 rows"));
+    let document = Document::new(Provenance::default(), explanation.clone().into());
+    assert_eq!((document.kind, document.explanation()), (ResultKind::Explain, Some(&explanation)));
+    assert_eq!(Document::read(&document.write()).unwrap(), document);
+    let result_only = serde_json::to_string(&explanation).unwrap();
+    assert_eq!(Document::read(&result_only).unwrap().result, document.result);
+    let keys: Vec<String> = serde_json::to_value(&explanation).unwrap().as_object().unwrap().keys().cloned().collect();
+    let stable = ["score", "threshold", "rows", "value", "permutations", "importance", "partial_dependence"];
+    assert_eq!(keys[..7], stable);
+    let names: Vec<String> = figures(&document).unwrap().into_iter().map(|figure| figure.name).collect();
+    assert_eq!(names, ["importance", "dependence-1", "dependence-2", "dependence-3"]);
+    let page = page(&document).unwrap();
+    for text in [
+        "<h1>x matters most for f1</h1>",
+        "Which columns matter",
+        "figure-dependence-3",
+        "<th scope=\"row\">unused</th>",
+    ] {
+        assert!(page.contains(text), "the page lacks `{text}`");
+    }
+}
+
+fn trained_on(table: &Table, test_share: f64, cross_fit: usize) -> Trained {
+    let mut plan = Plan::new("y", "f1".parse().unwrap());
+    plan.network_mut().unwrap().hidden = "8".parse().unwrap();
+    plan.network_mut().unwrap().epochs = 40;
+    plan.test = test_share;
+    plan.cross_fit = cross_fit;
+    let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
+    train(table, None, &Reading::default(), &plan, &Cpu { threads: 1 }, &watch).unwrap()
+}
+
+#[test]
+fn the_column_that_determines_the_target_matters_most_and_the_intervals_of_the_others_contain_0() {
+    let rows = 1500;
+    let table = table(vec![
+        numbers("first", rows, |row| noise(row, 11)),
+        numbers("cause", rows, |row| noise(row, 12)),
+        numbers("second", rows, |row| noise(row, 13)),
+        numbers("third", rows, |row| noise(row, 14)),
+        numbers("fourth", rows, |row| noise(row, 15)),
+        classes(rows, 2, |row| u32::from(noise(row, 12) > 0.2)),
+    ]);
+    let trained = trained_on(&table, 0.4, 0);
+    let explained = ExplainedRows::of_training(&trained, &table);
+    let test = trained.test.as_ref().unwrap();
+    assert_eq!(explained.len(), test.labels.len());
+    let go_on = |_: usize, _: usize| ControlFlow::Continue(());
+    let explanation = explain(&trained.model, &explained, &ExplainOptions::default(), &go_on).unwrap().unwrap();
+    assert_eq!(explanation.part, "test rows not used in training");
+    assert_eq!(explanation.partial_dependence.len(), DEPENDENCE_COLUMNS);
+    // The score without shuffling is the score of the predictions for the test rows.
+    let decisions = test.probabilities.iter().map(|p| trained.model.decision.label(&[*p]));
+    let pairs: Vec<(u32, u32)> = test.labels.iter().copied().zip(decisions).collect();
+    let count = |pair: (u32, u32)| pairs.iter().filter(|other| **other == pair).count() as f64;
+    let f1 = 2.0 * count((1, 1)) / (2.0 * count((1, 1)) + count((0, 1)) + count((1, 0)));
+    assert!((explanation.value.unwrap() - f1).abs() < 1e-12);
+    assert_eq!(explanation.importance[0].column, "cause");
+    assert!(explanation.importance[0].low > Some(0.3), "{:?}", explanation.importance);
+    for other in &explanation.importance[1..] {
+        assert!(other.low <= Some(0.0) && other.high >= Some(0.0), "{other:?}");
+    }
+}
+
+#[test]
+fn without_test_rows_the_validation_rows_are_explained_and_the_words_say_so() {
+    let table = noisy_table(200);
+    let explained = |cross_fit: usize| {
+        let trained = trained_on(&table, 0.0, cross_fit);
+        let rows = ExplainedRows::of_training(&trained, &table);
+        assert_eq!(rows.len(), trained.validation.labels.len());
+        explain(&trained.model, &rows, &OPTIONS, &|_, _| ControlFlow::Continue(())).unwrap().unwrap()
+    };
+    let cross_fitted = explained(3);
+    assert!(cross_fitted.part.starts_with("rows that members of the model were trained on"), "{}", cross_fitted.part);
+    assert!(explained(0).part.starts_with("validation rows, which also decided when training stopped"));
+}
+
+#[test]
+fn the_report_of_a_training_explains_slow_models_on_fewer_rows_and_very_slow_ones_not_at_all() {
+    let quick = ExplainOptions::for_report(&noisy_model("f1")).unwrap();
+    assert_eq!((quick.rows, quick.permutations, quick.dependence_rows), (2000, 5, 300));
+    let of_columns = |columns: usize, width: usize| {
+        let inputs = (0..columns).map(|number| number_input(&format!("x{number}"))).collect();
+        let mut model = linear_model(inputs, &[vec![0.0; columns]], &[0.0], "f1");
+        let shape = NetworkShape::new(columns, &[width], 1).unwrap();
+        model.members = vec![Member::Network(Network::glorot(shape, 1))];
+        ExplainOptions::for_report(&model)
+    };
+    let slow = of_columns(100, 1000).unwrap();
+    assert!(slow.rows < 2000 && slow.rows >= 200, "{slow:?}");
+    assert!(of_columns(10_000, 100).is_none());
+}

@@ -13,20 +13,20 @@ use rayon::prelude::*;
 use scorewise::InstructionSet;
 
 use super::codes::{Codes, Coding};
-use super::histogram::{Histogram, Packed, Sums};
+use super::histogram::{GradientHistogram, Packed, Sums};
 use super::settings::{Growth, TreeSettings};
 use crate::network::{SimdTask, SimdVector, run};
 
 /// A question that divides rows: whether the code of a feature is at most `code`, or equal to it if the feature is a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Split {
+pub(super) struct TreeSplit {
     pub feature: usize,
     pub code: u8,
     /// Whether rows with a missing value go to the left.
     pub missing_left: bool,
 }
 
-impl Split {
+impl TreeSplit {
     /// Whether a row with this code of the feature goes to the left.
     #[inline(always)]
     pub fn goes_left(self, coding: &Coding, code: u8) -> bool {
@@ -44,7 +44,7 @@ impl Split {
 #[derive(Clone, Debug)]
 pub(super) struct GrownNode {
     /// The question of the node and the index of its left child; `None` for a leaf.
-    pub split: Option<(Split, usize)>,
+    pub split: Option<(TreeSplit, usize)>,
     /// The place of the rows of the node in the list of rows.
     pub rows: Range<usize>,
     /// By how much the split of the node increases the score; 0 for a leaf. In a symmetric tree, the gain of a level belongs to its first node.
@@ -74,16 +74,16 @@ pub(super) struct GrowthData<'a> {
 pub(super) struct Grower {
     settings: TreeSettings,
     width: usize,
-    free: Vec<Histogram>,
+    free: Vec<GradientHistogram>,
     scratch: Vec<u32>,
 }
 
 /// A leaf that may still be split.
 struct OpenLeaf {
     node: usize,
-    histogram: Histogram,
+    histogram: GradientHistogram,
     sums: Sums,
-    best: Option<(f64, Split)>,
+    best: Option<(f64, TreeSplit)>,
 }
 
 impl Grower {
@@ -152,7 +152,7 @@ impl Grower {
         let mut open = vec![OpenLeaf { node: 0, histogram, sums, best: None }];
         for level in 0..self.settings.depth {
             let before: f64 = open.iter().map(|leaf| self.score(leaf.sums)).sum();
-            let leaves: Vec<(&Histogram, Sums)> = open.iter().map(|leaf| (&leaf.histogram, leaf.sums)).collect();
+            let leaves: Vec<(&GradientHistogram, Sums)> = open.iter().map(|leaf| (&leaf.histogram, leaf.sums)).collect();
             let Some((score, split)) = self.best(data, &leaves, 0.0, noise.as_mut()) else { break };
             // Noise may have chosen a split that separates no rows.
             if score <= before * (1.0 + 1e-12) {
@@ -175,9 +175,9 @@ impl Grower {
         nodes
     }
 
-    fn histogram(&mut self, data: GrowthData<'_>) -> Histogram {
+    fn histogram(&mut self, data: GrowthData<'_>) -> GradientHistogram {
         let free = self.free.pop().filter(|histogram| histogram.features() == data.features.len());
-        free.unwrap_or_else(|| Histogram::zeros(data.features.len(), self.width))
+        free.unwrap_or_else(|| GradientHistogram::zeros(data.features.len(), self.width))
     }
 
     fn score(&self, sums: Sums) -> f64 {
@@ -191,7 +191,7 @@ impl Grower {
         rows: &mut [u32],
         nodes: &mut Vec<GrownNode>,
         node: usize,
-        split: Split,
+        split: TreeSplit,
         gain: f64,
     ) -> usize {
         let (left, range) = (nodes.len(), nodes[node].rows.clone());
@@ -245,7 +245,7 @@ impl Grower {
     }
 
     /// The best split of one leaf and its gain; `None` if no split increases the score.
-    fn best_of_leaf(&self, data: GrowthData<'_>, leaf: &OpenLeaf, rows: usize) -> Option<(f64, Split)> {
+    fn best_of_leaf(&self, data: GrowthData<'_>, leaf: &OpenLeaf, rows: usize) -> Option<(f64, TreeSplit)> {
         if rows < 2 * self.settings.min_rows {
             return None;
         }
@@ -262,10 +262,10 @@ impl Grower {
     fn best(
         &self,
         data: GrowthData<'_>,
-        leaves: &[(&Histogram, Sums)],
+        leaves: &[(&GradientHistogram, Sums)],
         min_curvature: f64,
         noise: Option<&mut Noise<'_>>,
-    ) -> Option<(f64, Split)> {
+    ) -> Option<(f64, TreeSplit)> {
         let places = 0..data.features.len();
         let is_open = |place: &usize| data.codings[data.features[*place]].codes > 1;
         let scores = |place: usize| {
@@ -279,7 +279,7 @@ impl Grower {
             (feature, scores)
         };
         if let Some(noise) = noise {
-            let mut best: Option<(f64, f64, Split)> = None;
+            let mut best: Option<(f64, f64, TreeSplit)> = None;
             for (feature, scores) in places.filter(is_open).map(scores) {
                 for (score, split) in candidates(feature, &scores, &data.codings[feature]) {
                     let noisy = score.sqrt() + noise.deviation * standard_normal(noise.random);
@@ -307,7 +307,7 @@ impl Grower {
     }
 }
 
-fn better(a: (f64, Split), b: (f64, Split)) -> (f64, Split) {
+fn better(a: (f64, TreeSplit), b: (f64, TreeSplit)) -> (f64, TreeSplit) {
     if b.0 > a.0 { b } else { a }
 }
 
@@ -316,14 +316,14 @@ fn candidates<'a>(
     feature: usize,
     scores: &'a [[f64; 2]],
     coding: &Coding,
-) -> impl Iterator<Item = (f64, Split)> + use<'a> {
+) -> impl Iterator<Item = (f64, TreeSplit)> + use<'a> {
     let first = usize::from(coding.has_missing);
     // The last interval cannot be split off to the left, but any level can.
     let last = if coding.is_level { coding.codes } else { coding.codes - 1 };
     let sides = if coding.has_missing { 2 } else { 1 };
     (first..last).flat_map(move |code| {
         (0..sides).filter_map(move |side| {
-            let split = Split { feature, code: code as u8, missing_left: side == 1 };
+            let split = TreeSplit { feature, code: code as u8, missing_left: side == 1 };
             (scores[code][side] > f64::NEG_INFINITY).then_some((scores[code][side], split))
         })
     })
@@ -332,7 +332,7 @@ fn candidates<'a>(
 /// A task that computes the scores of all splits on one feature: for every code, with missing values on the right and on the left. The score
 /// is −∞ if a side has too little curvature.
 struct SplitScores<'a> {
-    leaves: &'a [(&'a Histogram, Sums)],
+    leaves: &'a [(&'a GradientHistogram, Sums)],
     /// The place of the feature in the histograms.
     place: usize,
     coding: &'a Coding,

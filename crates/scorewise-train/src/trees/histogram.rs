@@ -65,16 +65,16 @@ impl Packed {
 
 /// The sums of packed numbers for every code of some features. Every feature has room for the same number of codes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Histogram {
+pub(super) struct GradientHistogram {
     /// Room for the codes of a feature.
     pub width: usize,
     sums: Vec<i64>,
 }
 
-impl Histogram {
+impl GradientHistogram {
     /// A histogram of zeros.
     pub fn zeros(features: usize, width: usize) -> Self {
-        Histogram { width, sums: vec![0; features * width] }
+        GradientHistogram { width, sums: vec![0; features * width] }
     }
 
     /// The sums of the feature at this place of the list of features with which the histogram was filled.
@@ -112,7 +112,7 @@ impl Histogram {
     }
 
     /// Replaces the sums of a leaf by those of its child, given those of the other child.
-    pub fn subtract(&mut self, other: &Histogram) {
+    pub fn subtract(&mut self, other: &GradientHistogram) {
         self.sums.iter_mut().zip(&other.sums).for_each(|(sum, other)| *sum -= other);
     }
 }
@@ -175,7 +175,7 @@ mod tests {
         let all: Vec<u32> = (0..count as u32).collect();
         let (left, right): (Vec<u32>, Vec<u32>) = all.iter().partition(|row| *row % 7 < 2);
         let filled = |rows: &[u32], threads: usize| {
-            let mut histogram = Histogram::zeros(3, 40);
+            let mut histogram = GradientHistogram::zeros(3, 40);
             histogram.fill(rows, &[0, 1, 2], &packed, &codes, threads);
             histogram
         };

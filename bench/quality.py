@@ -36,6 +36,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("SCOREWISE", str(ROOT / "target/release/scorewise"))
 FOLDER = Path(os.environ.get("SCOREWISE_QUALITY", str(ROOT / "target/quality")))
 FOLDS = 5
+THREADS = int(os.environ.get("SCOREWISE_QUALITY_THREADS", "2"))  # of the other libraries
 
 
 # --- Tables
@@ -304,7 +305,7 @@ def lightgbm(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.
 
     levels = {name: pd.CategoricalDtype(sorted(train[name].dropna().unique())) for name in text_columns(train)}
     prepared = train.astype(levels)
-    model = lightgbm.LGBMClassifier(n_estimators=2000, learning_rate=0.05, random_state=seed, n_jobs=2, verbose=-1)
+    model = lightgbm.LGBMClassifier(n_estimators=2000, learning_rate=0.05, random_state=seed, n_jobs=THREADS, verbose=-1)
     stopping = lightgbm.early_stopping(50, verbose=False)
     model.fit(prepared.iloc[fit], labels[fit], eval_set=[(prepared.iloc[stop], labels[stop])], callbacks=[stopping])
     return lambda table: model.predict_proba(table.astype(levels))
@@ -316,7 +317,7 @@ def xgboost(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.n
     levels = {name: pd.CategoricalDtype(sorted(train[name].dropna().unique())) for name in text_columns(train)}
     prepared = train.astype(levels)
     model = xgboost.XGBClassifier(
-        n_estimators=2000, learning_rate=0.05, random_state=seed, n_jobs=2, enable_categorical=True, early_stopping_rounds=50, tree_method="hist"
+        n_estimators=2000, learning_rate=0.05, random_state=seed, n_jobs=THREADS, enable_categorical=True, early_stopping_rounds=50, tree_method="hist"
     )
     model.fit(prepared.iloc[fit], labels[fit], eval_set=[(prepared.iloc[stop], labels[stop])], verbose=False)
     return lambda table: model.predict_proba(table.astype(levels))
@@ -328,7 +329,7 @@ def catboost(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.
     text = text_columns(train)
     fill = lambda table: table.assign(**{name: table[name].fillna("missing") for name in text})  # noqa: E731
     prepared = fill(train)
-    model = catboost.CatBoostClassifier(cat_features=text, random_seed=seed, thread_count=2, verbose=False, allow_writing_files=False)
+    model = catboost.CatBoostClassifier(cat_features=text, random_seed=seed, thread_count=THREADS, verbose=False, allow_writing_files=False)
     model.fit(prepared.iloc[fit], labels[fit], eval_set=(prepared.iloc[stop], labels[stop]), early_stopping_rounds=50)
     return lambda table: model.predict_proba(fill(table))
 
@@ -351,7 +352,31 @@ def logistic(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.
     return model.predict_proba
 
 
-PEERS: dict[str, Callable[..., Predict]] = {"lightgbm": lightgbm, "xgboost": xgboost, "catboost": catboost, "logistic": logistic}
+def random_forest(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.ndarray, seed: int) -> Predict:
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    text = text_columns(train)
+    numbers = [name for name in train.columns if name not in text]
+    encode = make_column_transformer(
+        (SimpleImputer(strategy="median", add_indicator=True), numbers),
+        (OneHotEncoder(min_frequency=10, max_categories=100, handle_unknown="infrequent_if_exist"), text),
+    )
+    model = make_pipeline(encode, RandomForestClassifier(n_estimators=300, min_samples_leaf=2, random_state=seed, n_jobs=THREADS))
+    model.fit(train.iloc[fit], labels[fit])
+    return model.predict_proba
+
+
+PEERS: dict[str, Callable[..., Predict]] = {
+    "lightgbm": lightgbm,
+    "xgboost": xgboost,
+    "catboost": catboost,
+    "random_forest": random_forest,
+    "logistic": logistic,
+}
 
 
 def run_peer(name: str, problem: Problem, train: pd.DataFrame, test: pd.DataFrame, seed: int) -> dict[str, Any]:

@@ -45,6 +45,9 @@ class ScoreClassifier(ScoreEstimator):
     recipe : {"default", "quick", "paper", "strong"}, default="default"
         A set of defaults for the training parameters that are None: the best scores ("default"), one network in a fraction of the time
         ("quick"), the settings of Marchetti et al. (2022) ("paper"), or settings for rare events in time series ("strong").
+    learners : sequence of {"networks", "trees", "linear"}, default=None
+        The types of models to train. Several are combined by a weighted mean of their logits, with weights chosen for the score on out-of-fold
+        predictions. None trains networks only.
     hidden : sequence of int, default=None
         The widths of the hidden layers; () gives an additive model, or with ``bins=0`` a logistic regression.
     batch : int, "auto" or "full", default=None
@@ -136,6 +139,7 @@ class ScoreClassifier(ScoreEstimator):
         *,
         loss: str = "sol",
         recipe: str = "default",
+        learners: Sequence[str] | None = None,
         hidden: Sequence[int] | None = None,
         batch: int | str | None = None,
         learning_rate: float | None = None,
@@ -159,6 +163,7 @@ class ScoreClassifier(ScoreEstimator):
         self.prior = prior
         self.loss = loss
         self.recipe = recipe
+        self.learners = learners
         self.hidden = hidden
         self.batch = batch
         self.learning_rate = learning_rate
@@ -223,6 +228,8 @@ class ScoreClassifier(ScoreEstimator):
         rule = json.loads(self._model.description())["decision"]
         if "thresholds" in rule:
             return np.asarray(p - np.array(rule["thresholds"])[self._places])
+        if "factors" in rule:
+            return np.asarray(p * np.array(rule["factors"])[self._places])
         if "centres" in rule:
             centres = np.array(rule["centres"])[self._places]
             return np.asarray(p * np.exp(centres.min() - centres))
@@ -379,6 +386,12 @@ class ScoreClassifier(ScoreEstimator):
         if hidden is not None and (isinstance(hidden, str) or not isinstance(hidden, Iterable)):
             raise ValueError(f"hidden must be the widths of the hidden layers, such as (64, 32), not {self.hidden!r}")
 
+        learners = self.learners
+        if learners is not None:
+            if isinstance(learners, str) or not isinstance(learners, Iterable):
+                raise ValueError(f'learners must be a list of names, such as ("networks", "trees"), not {self.learners!r}')
+            learners = [_checks.text("learners", name) for name in learners]
+
         def whole(name: str, least: int) -> int | None:
             value = getattr(self, name)
             return None if value is None else _checks.whole(name, value, least)
@@ -398,6 +411,7 @@ class ScoreClassifier(ScoreEstimator):
             "prior": None if self.prior is None else _checks.text("prior", self.prior),
             "loss": _checks.text("loss", self.loss),
             "recipe": _checks.text("recipe", self.recipe),
+            "learners": learners,
             "hidden": None if hidden is None else [_checks.whole("hidden", width, 1) for width in hidden],
             "batch": self.batch if self.batch is None or isinstance(self.batch, str) else _checks.whole("batch", self.batch, 1),
             "learning_rate": number("learning_rate", math.inf),
@@ -488,6 +502,8 @@ def _parameters(options: dict[str, Any]) -> dict[str, Any]:
     found = {_PARAMETERS.get(name, name): value for name, value in options.items() if value is not None}
     if "hidden" in found:
         found["hidden"] = tuple(found["hidden"])
+    if "learners" in found:
+        found["learners"] = tuple(found["learners"])
     return found
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,11 +75,16 @@ class Best(NamedTuple):
     interval : tuple of float
         All thresholds from the first number up to, but not including, the second give the same score.
     value : float
-        The score at the threshold.
+        The score at the threshold; NaN if the score is undefined at a smoothed threshold.
     confusion : Confusion
         The confusion matrix at the threshold.
     subject_to : tuple of str
         The conditions that the threshold satisfies.
+    smooth : float or None
+        The width of the smoothing; None for the exactly best threshold.
+    expected_value : float or None
+        The score of the expected confusion matrix under the prior of the smoothing, which the smoothed threshold maximises; None without
+        smoothing.
     """
 
     score: str
@@ -86,10 +93,14 @@ class Best(NamedTuple):
     value: float
     confusion: Confusion
     subject_to: tuple[str, ...] = ()
+    smooth: float | None = None
+    expected_value: float | None = None
 
     def _repr_html_(self) -> str:
         low, high = self.interval
         rows: list[list[Any]] = [["threshold", self.threshold], ["interval", f"{low:.6g} up to {high:.6g}"], [self.score, self.value]]
+        if self.smooth is not None:
+            rows += [["smooth", self.smooth], [f"expected {self.score}", self.expected_value]]
         rows += [["subject to", condition] for condition in self.subject_to]
         return _html_table(["", "best"], rows) + self.confusion._repr_html_()
 
@@ -112,14 +123,16 @@ class Curve(NamedTuple):
     scores: dict[str, Array]
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot the scores with matplotlib and return the axes; ``ax`` defaults to the current axes."""
+        """Plot the scores with matplotlib, with a dot at the best value of each, and return the axes; ``ax`` defaults to the current axes."""
         from ._optional import import_optional
 
         ax = import_optional("matplotlib.pyplot").gca() if ax is None else ax
         for name, values in self.scores.items():
             ax.step(self.threshold, values, where="post", label=name)
             if np.isfinite(values).any():
-                at = int(np.nanargmax(values))
+                ideal = _scorewise.score_facts(name)[2]  # +∞ if higher is better, −∞ if lower is better
+                distance = np.abs(values - ideal) if np.isfinite(ideal) else -np.sign(ideal) * values
+                at = int(np.nanargmin(distance))
                 ax.plot(self.threshold[at], values[at], "o", color=ax.lines[-1].get_color(), markersize=4)
         ax.set_xlabel("threshold")
         ax.set_ylabel("score")
@@ -159,16 +172,26 @@ class Sweep:
         """Return the confusion matrix at a threshold."""
         return Confusion(*self._sweep.at(threshold))
 
-    def best(self, score: str, subject_to: str | Sequence[str] | None = None) -> Best:
-        """Return the exact best threshold of a score.
+    def best(self, score: str, subject_to: str | Sequence[str] | None = None, *, smooth: float | None = None) -> Best:
+        """Return the exact best threshold of a score, or one that is best on average over nearby thresholds.
 
         Parameters
         ----------
         score : str
             The name of a registered score, or a formula.
         subject_to : str or sequence of str, optional
-            Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``.
+            Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``; not possible with ``smooth``.
+        smooth : float, optional
+            A width from 0.001 to below 0.5, usually 0.2: return the smoothed threshold, which depends less on single rows than the exactly best
+            one. It is best on average over the thresholds near it, judged by the score of the expected confusion matrix; at a threshold of
+            0.5 the average is from ``0.5 - smooth`` to ``0.5 + smooth``.
         """
+        if smooth is not None:
+            result = json.loads(self._sweep.smooth_best(score, check_smooth(smooth, subject_to)))
+            low, high = result["interval"]
+            value = math.nan if result["value"] is None else result["value"]
+            confusion = Confusion(**result["confusion"])
+            return Best(result["score"], result["threshold"], (low, high), value, confusion, (), result["width"], result["expected_value"])
         result = json.loads(self._sweep.best(score, _arrays.string_list(subject_to)))
         low, high = result["interval"]
         return Best(
@@ -186,6 +209,7 @@ class Sweep:
         score: str,
         subject_to: str | Sequence[str] | None = None,
         *,
+        smooth: float | None = None,
         replicates: int = 1000,
         seed: int = 0,
         block: int | None = None,
@@ -198,6 +222,8 @@ class Sweep:
             The name of a registered score, or a formula.
         subject_to : str or sequence of str, optional
             Conditions that the threshold must satisfy.
+        smooth : float, optional
+            The width of the smoothing, as in :meth:`best`: return the intervals of the smoothed threshold, from the same replicates.
         replicates : int, default=1000
             The number of bootstrap replicates.
         seed : int, default=0
@@ -205,6 +231,9 @@ class Sweep:
         block : int, optional
             The length of the blocks of consecutive rows that are drawn together, for time series whose rows are not independent.
         """
+        if smooth is not None:
+            width = check_smooth(smooth, subject_to)
+            return Document(json.loads(self._sweep.smooth_bootstrap(self._rows, score, width, (replicates, seed, block))))
         result = self._sweep.bootstrap(self._rows, score, _arrays.string_list(subject_to), (replicates, seed, block))
         return Document(json.loads(result))
 
@@ -238,6 +267,15 @@ class Sweep:
         positives, negatives = self.counts
         table = _html_table(["rows", "positives", "negatives"], [[len(self), positives, negatives]])
         return table + self.curve(["tss", "f1", "csi", "precision", "recall"])._repr_html_()
+
+
+def check_smooth(smooth: Any, subject_to: str | Sequence[str] | None) -> float:
+    """Return the width of the smoothing, or raise an error if it is not valid or if there are conditions, which nearby thresholds may violate."""
+    if not isinstance(smooth, Real) or isinstance(smooth, bool) or not 0.001 <= float(smooth) < 0.5:
+        raise ValueError(f"smooth must be a number from 0.001 to below 0.5, usually 0.2, not {smooth!r}")
+    if _arrays.string_list(subject_to):
+        raise ValueError("smooth averages over nearby thresholds, of which some would not satisfy the conditions: leave out smooth or subject_to")
+    return float(smooth)
 
 
 def sweep(labels: Any, probabilities: Any, weights: Any = None, *, positive: Any = None) -> Sweep:

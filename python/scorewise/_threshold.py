@@ -1,4 +1,4 @@
-"""A scikit-learn meta-estimator that chooses the exact best threshold of any binary classifier."""
+"""A scikit-learn meta-estimator that chooses the exact best threshold of any binary classifier, or a smoothed one."""
 
 from __future__ import annotations
 
@@ -52,6 +52,10 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
     subject_to : str or sequence of str, default=None
         Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``. If no threshold satisfies them, ``fit`` raises a
         ValueError.
+    smooth : float, default=None
+        A width from 0.001 to below 0.5, usually 0.2: use the threshold that is best on average over nearby thresholds, which depends less on
+        single rows than the exactly best one (see :meth:`scorewise.Sweep.best`). It needs probabilities, and no ``subject_to``. None uses the
+        exactly best threshold.
     cv : int, float, splitter, iterable of splits or "prefit", default=5
         The number of stratified folds (int), the fraction of rows in a single held-out set (float), or any scikit-learn splitter; a row that is
         held out several times is counted every time. With "prefit" the estimator is not trained again, and the threshold is chosen on all
@@ -114,6 +118,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         score: str = "f1",
         *,
         subject_to: str | Sequence[str] | None = None,
+        smooth: float | None = None,
         cv: Any = 5,
         method: str = "auto",
         refit: bool = True,
@@ -123,6 +128,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         self.estimator = estimator
         self.score = score
         self.subject_to = subject_to
+        self.smooth = smooth
         self.cv = cv
         self.method = method
         self.refit = refit
@@ -132,6 +138,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> ScoreThreshold:
         """Choose the threshold by cross-validation and train the estimator on all rows."""
         score = self._score()
+        smooth = None if self.smooth is None else _measures.check_smooth(self.smooth, self.subject_to)
         if self.method not in ("auto", "predict_proba", "decision_function"):
             raise ValueError(f"method must be 'auto', 'predict_proba' or 'decision_function', not {self.method!r}")
         labels = _checks.labels(y, None)
@@ -166,8 +173,10 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         row_weights = None if weights is None else weights[rows]
         to_original_scale: Callable[[float], float] = float
         if method == "decision_function":
+            if smooth is not None:
+                raise ValueError("smooth needs probabilities, but the estimator has values of decision_function, whose scale is not known: leave it out")
             values, to_original_scale = _ranks(values)
-        best = _measures.sweep(positive, values, row_weights).best(score, self.subject_to)
+        best = _measures.sweep(positive, values, row_weights).best(score, self.subject_to, smooth=smooth)
         self.interval_ = (to_original_scale(best.interval[0]), to_original_scale(best.interval[1]))
         self.threshold_ = best.threshold if method == "predict_proba" else _midpoint(*self.interval_)
         self.best_score_ = best.value
@@ -204,7 +213,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
             self._values_to_compare(X),
             sample_weight,
             threshold=self.threshold_,
-            chosen=f"best {self._score()} {where}",
+            chosen=f"best {self._score()} {where}{'' if self.smooth is None else ', averaged over nearby thresholds'}",
             prior=None,
             subject_to=self.subject_to,
             training=None,

@@ -54,6 +54,7 @@ ESTIMATORS = [
     (sw.ScoreClassifier(recipe="strong", ensemble=2, epochs=200), CLASSIFIER_FAILS),
     (sw.ScoreThreshold(LogisticRegression()), PROBABILITY_THRESHOLD_FAILS),
     (sw.ScoreThreshold(LinearSVC(), "tss"), {}),
+    (sw.ScoreThreshold(LogisticRegression(), smooth=0.2), PROBABILITY_THRESHOLD_FAILS),
 ]
 
 
@@ -240,6 +241,16 @@ def test_more_than_two_classes_keep_their_order(multiclass):
     assert model.threshold_ is None and 0.5 < model.best_score_ <= 1
     restored = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(restored.predict(X), model.predict(X))
+
+
+def test_greatest_value_of_the_decision_function_is_the_predicted_class_with_tuned_factors():
+    # As strings, the classes of the model are sorted as "10", "2", "7". The rare class 10 overlaps with the class 2.
+    X, y = make_blobs([500, 500, 60], centers=[[0, 0], [6, 0], [1.5, 0]], cluster_std=1.0, random_state=3)
+    labels = np.array([2, 7, 10])[y]
+    model = sw.ScoreClassifier("f1", threshold="tuned", epochs=20, ensemble=1).fit(X, labels)
+    predicted = model.predict(X)
+    assert (predicted != model.classes_[model.predict_proba(X).argmax(axis=1)]).any(), "the factors must change some predictions"
+    np.testing.assert_array_equal(model.classes_[model.decision_function(X).argmax(axis=1)], predicted)
 
 
 def test_fit_sets_the_learned_attributes():
@@ -434,6 +445,21 @@ def test_threshold_satisfies_the_conditions_or_fit_raises_an_error():
         sw.ScoreThreshold(GaussianNB(), "f1", subject_to="precision >= 0.999 and recall >= 0.9").fit(X, y)
 
 
+def test_smoothed_threshold_is_that_of_the_held_out_predictions():
+    X, y = rare_events(800, share=0.2)
+    weights = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
+    model = sw.ScoreThreshold(GaussianNB(), "f1", smooth=0.2, cv=4).fit(X, y, sample_weight=weights)
+    p = cross_val_predict(GaussianNB(), X, y, cv=StratifiedKFold(4), method="predict_proba", params={"sample_weight": weights})[:, 1]
+    best = sw.sweep(y, p, weights).best("f1", smooth=0.2)
+    assert (model.threshold_, model.interval_, model.best_score_, model.confusion_) == (best.threshold, best.interval, best.value, best.confusion)
+    assert model.threshold_ != sw.ScoreThreshold(GaussianNB(), "f1", cv=4).fit(X, y, sample_weight=weights).threshold_
+    np.testing.assert_array_equal(model.predict(X), (model.predict_proba(X)[:, 1] > model.threshold_).astype(int))
+    chosen = model.report(X, y, replicates=10).document["forecast"]["chosen"]
+    assert chosen == "best f1 in cross-validation, averaged over nearby thresholds"
+    with pytest.raises(ValueError, match="smooth needs probabilities"):
+        sw.ScoreThreshold(LinearSVC(), "f1", smooth=0.2).fit(X, y)
+
+
 def test_prefit_estimator_is_not_trained_again():
     X, y = rare_events(2000)
     inner = LogisticRegression().fit(X[:1000], y[:1000])
@@ -612,6 +638,9 @@ def test_invalid_arguments_of_score_classifier_raise_a_clear_error(arguments, me
         (dict(method="guess"), "method must be"),
         (dict(cv=1.5), "cv: must be a number from 0 to 1"),
         (dict(method="decision_function"), "GaussianNB has no decision_function"),
+        (dict(smooth=0.5), "smooth must be a number from 0.001 to below 0.5"),
+        (dict(smooth="wide"), "smooth must be a number"),
+        (dict(smooth=0.2, subject_to="precision >= 0.3"), "leave out smooth or subject_to"),
     ],
 )
 def test_invalid_arguments_of_score_threshold_raise_a_clear_error(arguments, message):

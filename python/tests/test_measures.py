@@ -53,6 +53,52 @@ def test_best_threshold_equals_the_result_of_an_exhaustive_search(forecast: tupl
         sweep.best("f1", subject_to="precision >= 2")
 
 
+def expected_confusion_of_log_odds(y: np.ndarray, p: np.ndarray, w: np.ndarray, centre: float, half_width: float) -> tuple[float, float, float, float]:
+    """Return the expected confusion matrix if the log-odds of the threshold have a raised cosine distribution."""
+    with np.errstate(divide="ignore"):
+        u = np.clip((np.log(p) - np.log1p(-p) - centre) / half_width, -1, 1)
+    positive = w * (1 + u + np.sin(np.pi * u) / np.pi) / 2
+    return tuple(np.sum(cell) for cell in ((w - positive)[~y], positive[~y], (w - positive)[y], positive[y]))
+
+
+@pytest.mark.parametrize("width", [0.05, 0.2])
+def test_smoothed_threshold_is_best_on_average_over_nearby_thresholds(forecast: tuple[np.ndarray, ...], width: float) -> None:
+    y, p, w = forecast
+    sweep = sw.sweep(y, p, w)
+    best = sweep.best("f1", smooth=width)
+    half_width = np.log((0.5 + width) / (0.5 - width))
+
+    def expected_f1(centre: float) -> float:
+        _, fp, fn, tp = expected_confusion_of_log_odds(y, p, w, centre, half_width)
+        return 2 * tp / (2 * tp + fp + fn)
+
+    centre = np.log(best.threshold / (1 - best.threshold))
+    assert best.expected_value == pytest.approx(expected_f1(centre), rel=1e-9)
+    assert best.expected_value > max(expected_f1(other) for other in np.linspace(-4, 4, 801)) - 1e-4
+    assert best.confusion == sweep.at(best.threshold) and best.smooth == width and best.subject_to == ()
+    assert best.value == pytest.approx(f1_score(y, p > best.threshold, sample_weight=w), rel=1e-12)
+    assert best.interval[0] <= best.threshold < best.interval[1] and sweep.at(best.interval[0]) == best.confusion
+    assert best.value <= sweep.best("f1").value and sweep.best("f1").expected_value is None
+    assert "expected f1" in best._repr_html_()
+    intervals = sweep.bootstrap("f1", smooth=width, replicates=100)
+    assert intervals.low < best.threshold < intervals.high and intervals != sweep.bootstrap("f1", replicates=100)
+
+
+def test_smoothing_is_refused_with_conditions_and_invalid_widths(forecast: tuple[np.ndarray, ...]) -> None:
+    y, p, _ = forecast
+    sweep = sw.sweep(y, p)
+    for invalid in (0, 0.5, -0.1, float("nan"), "wide", True):
+        with pytest.raises(ValueError, match="smooth must be a number from 0.001 to below 0.5, usually 0.2, not "):
+            sweep.best("f1", smooth=invalid)
+    for method in (sweep.best, sweep.bootstrap):
+        with pytest.raises(ValueError, match="leave out smooth or subject_to"):
+            method("f1", "precision >= 0.3", smooth=0.2)
+    with pytest.raises(ValueError, match="no row is positive, and `tss` is undefined at every threshold"):
+        sw.sweep(np.zeros(3, bool), p[:3]).best("tss", smooth=0.2)
+    undefined = sw.sweep([0, 1], [0.2, 0.3]).best("tss", smooth=0.2)
+    assert undefined.value == 1.0
+
+
 def test_thinned_curve_keeps_the_optimum_of_every_score(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
     sweep = sw.sweep(y, p)
@@ -173,6 +219,20 @@ def test_notebooks_display_tables_and_figures(forecast: tuple[np.ndarray, ...]) 
     axes = sweep.curve(["f1", "tss"]).plot()
     assert [line.get_label() for line in axes.lines[::2]] == ["f1", "tss"]
     assert axes.get_xlabel() == "threshold"
+
+
+def test_dots_of_a_plot_are_at_the_best_values(forecast: tuple[np.ndarray, ...]) -> None:
+    import matplotlib
+    import matplotlib.pyplot
+
+    matplotlib.use("Agg")
+    y, p, _ = forecast
+    # Higher is better, lower is better, a formula that falls when forecasts improve, and a score whose ideal value is 1.
+    names = ["f1", "far", "fp + 10*fn", "frequency_bias"]
+    sweep = sw.sweep(y, p)
+    axes = sweep.curve(names).plot(matplotlib.pyplot.figure().gca())
+    for name, dot in zip(names, axes.lines[1::2], strict=True):
+        assert dot.get_ydata()[0] == pytest.approx(sweep.best(name).value, rel=1e-12), name
 
 
 def test_invalid_arguments_raise_a_clear_error(forecast: tuple[np.ndarray, ...]) -> None:

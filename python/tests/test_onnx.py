@@ -23,6 +23,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(os.environ.get("SCOREWISE", ROOT / "target" / "debug" / "scorewise"))
 CASES = [
     "linear",
+    "binned",
+    "trees",
+    "pool",
+    "pool-of-classes",
     "deep",
     "wide",
     "one-input",
@@ -30,6 +34,7 @@ CASES = [
     "greatest",
     "linear-classes",
     "thresholds",
+    "factors",
     "centres",
 ]
 

@@ -737,7 +737,9 @@ def test_downloaded_csv_has_the_numbers_of_the_page_and_of_the_command(pages_fol
             assert dict(state["scores"]) == {score: row[score] or "undefined" for score in list(row)[7:]}
             low, high = float(row["low"]), float(row["high"])
             assert low <= state["threshold"] and (state["threshold"] < high or high == 1)
-            assert state["same"] == f"{format_number(low)} {'to' if high == 1 else 'up to but not including'} {format_number(high)}"
+            # At the threshold 1 no row is predicted positive, so 1 belongs to an interval only if no row is predicted positive in it.
+            is_end_included = high == 1 and float(row["fp"]) + float(row["tp"]) == 0
+            assert state["same"] == f"{format_number(low)} {'to' if is_end_included else 'up to but not including'} {format_number(high)}"
             check_numbers(state, report.score(row["threshold"]))
 
 

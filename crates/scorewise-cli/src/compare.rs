@@ -53,12 +53,9 @@ pub struct CompareArguments {
     json: bool,
 }
 
-/// Thresholds of the models that made the first and the second forecast; `None` where the table does not contain the threshold.
-type ModelThresholds = [Option<f64>; 2];
-
 /// Compares two forecasts from one or two tables.
 pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
-    let (predictions, names, model_thresholds) = read_forecasts(arguments)?;
+    let (predictions, names) = read_forecasts(arguments)?;
     let score = predictions.score(arguments.score.as_deref())?;
     score.caution().iter().for_each(note);
     let files: Vec<&Path> =
@@ -72,7 +69,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
                 FloatValues::F64(_) => &[],
             });
             let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
-            compare(arguments, pair, &score, model_thresholds)?
+            compare(arguments, pair, &score, &predictions.thresholds)?
         }
         [FloatValues::F64(first), FloatValues::F64(second)] => {
             let weights = weights.map(|numbers| match numbers {
@@ -80,7 +77,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
                 FloatValues::F32(_) => &[],
             });
             let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
-            compare(arguments, pair, &score, model_thresholds)?
+            compare(arguments, pair, &score, &predictions.thresholds)?
         }
         _ => return Err(Failure("two forecasts are needed".into())),
     };
@@ -98,17 +95,13 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
     Ok(if arguments.json { pretty_json(&summary) } else { comparison_text(&comparison) }.into())
 }
 
-/// Reads the two forecasts; returns the forecasts, their names, and the thresholds of the models that made them.
-fn read_forecasts(arguments: &CompareArguments) -> Result<(BinaryPredictions, [String; 2], ModelThresholds), Failure> {
+/// Reads the two forecasts; returns the forecasts and their names.
+fn read_forecasts(arguments: &CompareArguments) -> Result<(BinaryPredictions, [String; 2]), Failure> {
     let default_column = || String::from(PROBABILITY);
     match (&arguments.second, arguments.probability.as_slice()) {
         (None, [first, second]) => {
             let columns = [first.clone(), second.clone()];
-            let predictions = predictions::read(&arguments.first, &arguments.columns, &columns)?.into_binary()?;
-            // The model's threshold was chosen for the column `probability`, so it does not apply to other columns.
-            let model_thresholds =
-                columns.each_ref().map(|name| predictions.model.threshold.filter(|_| name == PROBABILITY));
-            Ok((predictions, columns, model_thresholds))
+            Ok((predictions::read(&arguments.first, &arguments.columns, &columns)?.into_binary()?, columns))
         }
         (Some(second), names) if names.len() <= 2 => {
             let column = |k: usize| names.get(k).or(names.first()).cloned().into_iter().collect::<Vec<_>>();
@@ -116,14 +109,13 @@ fn read_forecasts(arguments: &CompareArguments) -> Result<(BinaryPredictions, [S
             // Both files have the same rows, so the weights are read from the first file only.
             let columns = PredictionColumns { weight: None, ..arguments.columns.clone() };
             let others = predictions::read(second, &columns, &column(1))?.into_binary()?;
-            let model_thresholds = [predictions.model.threshold, others.model.threshold];
             predictions.join(others)?;
             let names = if arguments.first == *second {
                 [0, 1].map(|k| column(k).pop().unwrap_or_else(default_column)).to_vec()
             } else {
                 vec![arguments.first.clone(), second.clone()]
             };
-            Ok((predictions, [names[0].clone(), names[1].clone()], model_thresholds))
+            Ok((predictions, [names[0].clone(), names[1].clone()]))
         }
         (None, _) => Err(Failure(
             "there is only one forecast\nhint: name two files, or two columns of one file: --probability FIRST,SECOND"
@@ -140,12 +132,13 @@ fn compare<R: Real>(
     arguments: &CompareArguments,
     pair: ForecastPair<'_, R>,
     score: &Score,
-    model_thresholds: ModelThresholds,
+    model_thresholds: &[Option<f64>],
 ) -> Result<ForecastComparison, Failure> {
     let thresholds = match (arguments.tuned, arguments.thresholds.as_slice()) {
         (true, _) => ComparedThresholds::Best,
         (false, []) => {
-            ComparedThresholds::Given(model_thresholds.map(|model| arguments.threshold.or(model).unwrap_or(0.5)))
+            let threshold = |forecast: usize| arguments.threshold.or(model_thresholds[forecast]).unwrap_or(0.5);
+            ComparedThresholds::Given([threshold(0), threshold(1)])
         }
         (false, &[first, second]) => ComparedThresholds::Given([first, second]),
         (false, other) => {

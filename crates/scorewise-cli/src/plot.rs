@@ -14,8 +14,10 @@ pub struct TerminalPlot {
     values: Vec<Option<f64>>,
     /// The chosen threshold, which the plot marks with a triangle.
     threshold: f64,
-    /// 95 % bootstrap interval of the best threshold; `None` if it was not computed.
+    /// 95 % bootstrap interval of the best or smoothed threshold; `None` if it was not computed.
     interval: Option<(f64, f64)>,
+    /// Which threshold `interval` belongs to, such as `best threshold`.
+    interval_of: &'static str,
 }
 
 /// Height of the plot in lines of text; block characters divide each line into eight steps.
@@ -40,7 +42,12 @@ impl TerminalPlot {
     pub fn new(sweep: &Sweep, score: &Score, threshold: f64, interval: Option<(f64, f64)>) -> Self {
         let columns = plot_columns(terminal_width());
         let value = |column: usize| score.checked(&sweep.at((column as f64 + 0.5) / columns as f64));
-        TerminalPlot { values: (0..columns).map(value).collect(), threshold, interval }
+        TerminalPlot { values: (0..columns).map(value).collect(), threshold, interval, interval_of: "best threshold" }
+    }
+
+    /// The same plot, whose legend says that the interval is that of a smoothed threshold.
+    pub fn smoothed(self) -> Self {
+        TerminalPlot { interval_of: "smoothed threshold", ..self }
     }
 
     /// The plot with its title as text; an empty string if the score is constant.
@@ -102,9 +109,10 @@ impl TerminalPlot {
         text.push('\n');
         let legend = match self.interval {
             Some(_) => format!(
-                "{:>margin$} ▲ threshold {}, ─ 95 % bootstrap interval of the best threshold\n",
+                "{:>margin$} ▲ threshold {}, ─ 95 % bootstrap interval of the {}\n",
                 "",
-                format_number(self.threshold)
+                format_number(self.threshold),
+                self.interval_of
             ),
             None => format!("{:>margin$} ▲ threshold {}\n", "", format_number(self.threshold)),
         };
@@ -140,7 +148,8 @@ mod tests {
     use super::*;
 
     fn plot(values: &[Option<f64>]) -> TerminalPlot {
-        TerminalPlot { values: values.to_vec(), threshold: 0.6, interval: Some((0.3, 0.7)) }
+        let interval_of = "best threshold";
+        TerminalPlot { values: values.to_vec(), threshold: 0.6, interval: Some((0.3, 0.7)), interval_of }
     }
 
     #[test]
@@ -158,8 +167,7 @@ mod tests {
     #[test]
     fn the_plot_fits_the_terminal_and_a_constant_score_has_no_plot() {
         assert_eq!([plot_columns(80), plot_columns(10), plot_columns(500)], [66, 20, 100]);
-        let text = TerminalPlot { values: vec![Some(0.0); 3], threshold: 0.5, interval: None }
-            .render(&Score::parse("f1").unwrap(), true);
+        let text = plot(&[Some(0.0); 3]).render(&Score::parse("f1").unwrap(), true);
         assert_eq!(text, "", "a constant score has no plot");
     }
 

@@ -1,12 +1,13 @@
-//! `scorewise tune`: the exact best threshold for a score, with its interval.
+//! `scorewise tune`: the exact best threshold for a score, with its interval, and with `--smooth` one that depends less on single rows.
 
-use scorewise::Score;
-use scorewise::sweep::{Condition, confusion};
+use scorewise::sweep::{Condition, SMOOTHING_WIDTHS, confusion};
+use scorewise::{Confusion, Score};
 use scorewise_report::document::{self, Document};
 use scorewise_report::evaluation::{
-    ClassThreshold, ForecastOptions, ModelThreshold, ThresholdBootstrap, TuneSummary, Tuning, TuningSummary, forecast,
-    tune_classes, undefined_everywhere, unmet_conditions,
+    ClassThreshold, ForecastOptions, ModelThreshold, SmoothThreshold, ThresholdBootstrap, TuneSummary, Tuning,
+    TuningOptions, TuningSummary, forecast, tune_classes, undefined_everywhere, unmet_conditions,
 };
+use scorewise_train::Error;
 
 use crate::formatting::{
     aligned_table, confusion_table, format_number, format_optional, format_threshold_range, format_with_interval,
@@ -26,7 +27,8 @@ use crate::resampling::{self, BootstrapOptions};
 #[command(after_help = "Examples:\n  \
     scorewise tune predictions.csv --score f1\n  \
     scorewise tune p.csv --score tss --subject-to \"precision >= 0.3\"\n  \
-    scorewise tune p.csv --score \"cost(fp=1, fn=10)\" --json\n\n\
+    scorewise tune p.csv --score \"cost(fp=1, fn=10)\" --json\n  \
+    scorewise tune p.csv --score csi --smooth                             averaged over nearby thresholds\n\n\
     Exit code 1: no threshold satisfies the conditions.")]
 pub struct TuneArguments {
     #[command(flatten)]
@@ -37,6 +39,10 @@ pub struct TuneArguments {
     /// Conditions that the threshold must satisfy, such as "precision >= 0.3"
     #[arg(long, value_name = "CONDITIONS")]
     subject_to: Vec<String>,
+    /// Propose the threshold that is best on average over nearby thresholds, which depends less on single rows than the exactly best one; at
+    /// threshold 0.5 it averages from 0.5 - WIDTH to 0.5 + WIDTH [WIDTH: 0.2 if it is left out]
+    #[arg(long, value_name = "WIDTH", num_args = 0..=1, default_missing_value = "0.2", value_parser = parse_width)]
+    smooth: Option<f64>,
     #[command(flatten)]
     resampling: BootstrapOptions,
     #[command(flatten)]
@@ -44,6 +50,17 @@ pub struct TuneArguments {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Parses the width of the smoothing.
+fn parse_width(text: &str) -> Result<f64, String> {
+    let expected = format!("a width is a number from {} to below {}", SMOOTHING_WIDTHS.start, SMOOTHING_WIDTHS.end);
+    match text.trim().parse() {
+        Ok(width) if SMOOTHING_WIDTHS.contains(&width) => Ok(width),
+        Ok(_) => Err(format!("{expected}; 0.2 is usual")),
+        // `--smooth FILE` takes the file for the width.
+        Err(_) => Err(format!("{expected}; name the file before `--smooth`, or write `--smooth=0.2`")),
+    }
 }
 
 /// The best threshold of a forecast, and the data for the report.
@@ -61,6 +78,11 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     for text in &arguments.subject_to {
         conditions.extend(Condition::parse(text)?);
     }
+    if arguments.smooth.is_some() && !conditions.is_empty() {
+        let problem =
+            "averages over nearby thresholds, of which some would not satisfy the conditions of `--subject-to`";
+        return Err(Error::setting("smooth", problem, "leave out `--smooth` or `--subject-to`").into());
+    }
     let predictions = match arguments.forecast.read()? {
         PredictionTable::Binary(predictions) => predictions,
         PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions, &conditions),
@@ -69,9 +91,11 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     score.caution().iter().for_each(note);
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     let bootstrap = arguments.resampling.bootstrap();
-    let tuned = tune(arguments, &predictions, &score, &conditions)?;
+    let options =
+        TuningOptions { score: &score, conditions: &conditions, smooth: arguments.smooth, bootstrap: &bootstrap };
+    let tuned = tune(arguments, &predictions, &options)?;
     let summary = match &tuned {
-        Ok(tuned) => tuned.tuning.summary(&score, &conditions, &bootstrap, tuned.model),
+        Ok(tuned) => tuned.tuning.summary(&options, tuned.model),
         Err(_) => TuningSummary { score: score.name().into(), ..TuningSummary::default() },
     };
     arguments.report.write(report_files, || {
@@ -84,7 +108,7 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     })?;
     let json = arguments.json.then(|| pretty_json(&summary));
     Ok(match tuned {
-        Ok(tuned) => json.unwrap_or_else(|| tuning_text(&score, &conditions, &tuned)).into(),
+        Ok(tuned) => json.unwrap_or_else(|| tuning_text(&options, &tuned)).into(),
         Err(sentence) => Outcome { text: json.unwrap_or_default(), unmet: Some(sentence) },
     })
 }
@@ -93,12 +117,11 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
 fn tune(
     arguments: &TuneArguments,
     predictions: &BinaryPredictions,
-    score: &Score,
-    conditions: &[Condition],
+    options: &TuningOptions<'_>,
 ) -> Result<Result<TunedForecast, String>, Failure> {
-    let bootstrap = arguments.resampling.bootstrap();
+    let TuningOptions { score, conditions, bootstrap, .. } = *options;
     with_rows!(predictions, 0, rows => {
-        let tuning = match Tuning::new(&rows, score, conditions, &bootstrap)? {
+        let tuning = match Tuning::new(&rows, options)? {
             Ok(tuning) => tuning,
             Err(sweep) => {
                 return match unmet_conditions(&sweep, score, conditions) {
@@ -108,18 +131,21 @@ fn tune(
             }
         };
         resampling::note_approximate_interval(rows.len());
+        if tuning.smooth.as_ref().is_some_and(|smooth| smooth.threshold.is_none()) {
+            note(format!("`{}` is undefined on average at every threshold, so there is no smoothed threshold", score.name()));
+        }
         let mut report_forecast = None;
         if arguments.report.is_requested() {
             let classes = predictions.classes();
             let mut options = ForecastOptions { score, conditions, classes, ..ForecastOptions::default() };
-            options.set_best(&tuning.best, &tuning.distribution);
-            options.set_intervals(&rows, &bootstrap)?;
+            options.set_tuned(&tuning);
+            options.set_intervals(&rows, bootstrap)?;
             report_forecast = Some(forecast(&tuning.sweep, &options));
         }
         // The score at the model's threshold is computed with `confusion`, as in `score` and `train`, so that all three commands print the same
         // number. The sweep adds the weights in another order, so its score could differ in the last digit.
         let mut model = None;
-        if let Some(threshold) = predictions.model.threshold {
+        if let Some(threshold) = predictions.thresholds[0] {
             model = Some(ModelThreshold { threshold, value: score.checked(&confusion(&rows, threshold)?) });
         }
         Ok(Ok(TunedForecast { tuning, forecast: report_forecast, model }))
@@ -140,7 +166,8 @@ fn run_multiclass(
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     let bootstrap = arguments.resampling.bootstrap();
     let ClassPredictions { classes, labels, probabilities, weights, .. } = predictions;
-    let summary = tune_classes(classes, labels, probabilities, weights.as_deref(), &score, conditions, &bootstrap)?;
+    let options = TuningOptions { score: &score, conditions, smooth: arguments.smooth, bootstrap: &bootstrap };
+    let summary = tune_classes(classes, labels, probabilities, weights.as_deref(), &options)?;
     arguments.report.write(report_files, || {
         let provenance = provenance(Some(bootstrap.seed), vec![predictions.data_source()]);
         Ok(Document::new(provenance, TuneSummary::Classes(summary.clone()).into()))
@@ -149,46 +176,102 @@ fn run_multiclass(
         return Ok(pretty_json(&summary).into());
     }
     let row = |class: &ClassThreshold| {
-        let bootstrap = class.bootstrap.as_ref();
-        let threshold = class.threshold.map_or("none".into(), |threshold| {
-            format_with_interval(threshold, bootstrap.and_then(ThresholdBootstrap::threshold_interval))
-        });
-        let value = class.value.map_or(format_optional(None), |value| {
-            format_with_interval(value, bootstrap.and_then(ThresholdBootstrap::value_interval))
-        });
-        vec![class.class.clone(), class.rows.to_string(), threshold, value]
+        let mut row = vec![class.class.clone(), class.rows.to_string()];
+        if let Some(smooth) = &class.smooth {
+            row.extend(threshold_and_value(smooth.threshold, smooth.value, smooth.bootstrap.as_ref()));
+        } else if arguments.smooth.is_some() {
+            row.extend(threshold_and_value(None, None, None));
+        }
+        row.extend(threshold_and_value(class.threshold, class.value, class.bootstrap.as_ref()));
+        row
     };
     let rows: Vec<Vec<String>> = summary.classes.iter().map(row).collect();
     let head = key_value_lines(&[
         ("score", format!("{}, each class against all others", score.name())),
         ("subject to", summary.subject_to.join(" and ")),
+        ("smooth", arguments.smooth.map_or(String::new(), smoothing_text)),
     ]);
-    Ok(format!("{head}\n{}", aligned_table(&["class", "rows", "threshold", "value"], &rows)).into())
+    let heading: &[&str] = match arguments.smooth {
+        Some(_) => &["class", "rows", "smoothed threshold", "value", "exact threshold", "value"],
+        None => &["class", "rows", "threshold", "value"],
+    };
+    Ok(format!("{head}\n{}", aligned_table(heading, &rows)).into())
 }
 
-fn tuning_text(score: &Score, conditions: &[Condition], TunedForecast { tuning, model, .. }: &TunedForecast) -> String {
-    let Tuning { sweep, best, distribution } = tuning;
-    let conditions: Vec<_> = conditions.iter().map(Condition::text).collect();
+/// A threshold and the score there with their bootstrap intervals, as two cells of a table.
+fn threshold_and_value(
+    threshold: Option<f64>,
+    value: Option<f64>,
+    bootstrap: Option<&ThresholdBootstrap>,
+) -> [String; 2] {
+    let threshold = threshold.map_or("none".into(), |threshold| {
+        format_with_interval(threshold, bootstrap.and_then(ThresholdBootstrap::threshold_interval))
+    });
+    let value = value.map_or(format_optional(None), |value| {
+        format_with_interval(value, bootstrap.and_then(ThresholdBootstrap::value_interval))
+    });
+    [threshold, value]
+}
+
+/// How a smoothed threshold was chosen, in words.
+fn smoothing_text(width: f64) -> String {
+    format!("averaged over nearby thresholds, width {}", format_number(width))
+}
+
+fn tuning_text(options: &TuningOptions<'_>, TunedForecast { tuning, model, .. }: &TunedForecast) -> String {
+    let Tuning { sweep, best, distribution, smooth } = tuning;
+    let TuningOptions { score, bootstrap, .. } = *options;
+    let exact = ThresholdBootstrap::new(distribution, bootstrap);
+    let model_line = model.map_or(String::new(), |ModelThreshold { threshold, value }| {
+        format!("value {1} at the model's own threshold {0}", format_number(threshold), format_optional(value))
+    });
+    let plot = |interval| TerminalPlot::new(sweep, score, tuning.proposed_threshold(), interval);
+    let text = |head: String, confusion: &Confusion, plot: TerminalPlot| {
+        format!("{head}\n{}\n{}", confusion_table(confusion), plot.text(score))
+    };
+    if let Some(SmoothThreshold {
+        width,
+        threshold,
+        value,
+        expected_value,
+        confusion: Some(confusion),
+        bootstrap: interval,
+    }) = smooth
+    {
+        let head = key_value_lines(&[
+            ("score", score.name().to_string()),
+            ("smooth", smoothing_text(*width)),
+            ("model", model_line),
+        ]);
+        let row = |name: &str, cells: [String; 2], expected: Option<f64>| {
+            let expected = expected.map_or(String::new(), format_number);
+            [vec![name.to_string()], cells.to_vec(), vec![expected]].concat()
+        };
+        let rows = [
+            row("smoothed", threshold_and_value(*threshold, *value, interval.as_ref()), *expected_value),
+            row("exact", threshold_and_value(Some(best.threshold), Some(best.value), Some(&exact)), None),
+        ];
+        let table = aligned_table(&["", "threshold", "value", "expected value"], &rows);
+        let interval = interval.as_ref().and_then(ThresholdBootstrap::threshold_interval);
+        return text(format!("{head}\n{table}"), confusion, plot(interval).smoothed());
+    }
+    let conditions: Vec<_> = options.conditions.iter().map(Condition::text).collect();
     let others = if best.intervals > 1 {
         format!("; {} intervals of thresholds are equally good", best.intervals)
     } else {
         String::new()
     };
-    let interval = format_threshold_range(best.interval.0, best.interval.1);
-    let threshold_interval = distribution.threshold.interval(0.95);
-    let lines = key_value_lines(&[
+    let is_prediction_of_1 = sweep.step(1.0).thresholds.0 == 1.0;
+    let (low, high) = best.interval;
+    let interval = format_threshold_range(low, high, high == 1.0 && !is_prediction_of_1);
+    let [threshold, value] = threshold_and_value(Some(best.threshold), Some(best.value), Some(&exact));
+    let head = key_value_lines(&[
         ("score", score.name().to_string()),
         ("subject to", conditions.join(" and ")),
-        ("threshold", format_with_interval(best.threshold, threshold_interval)),
+        ("threshold", threshold),
         ("interval", format!("{interval}{others}")),
-        ("value", format_with_interval(best.value, distribution.value.interval(0.95))),
-        (
-            "model",
-            model.map_or(String::new(), |ModelThreshold { threshold, value }| {
-                format!("value {1} at the model's own threshold {0}", format_number(threshold), format_optional(value))
-            }),
-        ),
+        ("value", value),
+        ("model", model_line),
     ]);
-    let plot = TerminalPlot::new(sweep, score, best.threshold, threshold_interval);
-    format!("{lines}\n{}\n{}", confusion_table(&best.confusion), plot.text(score))
+    text(head, &best.confusion, plot(exact.threshold_interval()))
 }

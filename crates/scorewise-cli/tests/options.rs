@@ -290,6 +290,14 @@ fn cross_fitting_refuses_invalid_numbers_of_folds() {
     let parts = ["--cross-fit: 9 folds, but the class `1` has only"];
     assert_refused(&folder, &train("y", &["--cross-fit", "9"]), &parts);
     assert_works(&folder, &train("y", &[]), &["3 folds instead of 5, because there are few rows of a class"]);
+    // The final model of a cross-validation has more rows than a fold: 4 instead of 3 of the rare class.
+    let notes = assert_works(&folder, &train("y", &["--folds", "4"]), &["4 folds instead of 5"]);
+    assert_eq!(notes.matches("folds instead of 5").count(), 1, "{notes}");
+    // A class with a single row: no share of test rows helps, and there are no validation rows.
+    fs::write(folder.0.join("t.csv"), "x,y\n1,0\n2,1\n").unwrap();
+    let (errors, code) = errors_and_code(&folder, &train("y", &[]));
+    assert_eq!(code, 2);
+    assert!(errors.ends_with("error: --split: the training set has no negatives\nhint: give more rows\n"), "{errors}");
 }
 
 /// The table of `rows` with three more columns that leak the target: a number, a word, and a date that is missing for one class.
@@ -325,6 +333,9 @@ fn columns_that_leak_the_target_get_a_note() {
     ];
     let errors = assert_works(&folder, &train("y", &[]), &[&parts[0], &parts[1], &parts[2]]);
     assert_eq!(errors.matches(perfect).count(), 3, "{errors}");
+    // A cross-validation and the final model report the same columns once.
+    let folds = assert_works(&folder, &train("y", &["--folds", "2", "--ensemble", "1"]), &[&parts[0], &parts[1]]);
+    assert_eq!(folds.matches(perfect).count(), 3, "{folds}");
     let dropped = assert_works(&folder, &train("y", &["--drop", "paid,verdict,late"]), &[]);
     assert!(!dropped.contains(perfect), "{dropped}");
     // With a lead the target column is a legitimate input, even if it predicts the next row well.
@@ -378,4 +389,48 @@ fn the_built_in_tables_get_no_note_about_leakage() {
         assert_eq!(code, 0, "{errors}");
         assert!(!errors.contains("almost perfectly") && !errors.contains("test rows ("), "{errors}");
     }
+}
+
+#[test]
+fn tune_smooths_weighted_rows_and_every_class_of_several() {
+    let folder = Folder::new("options-smooth");
+    let row = |i: usize| {
+        let class = i % 3;
+        let p = |k: usize| 1.0 + ((i * 37 + k * 11) % 50) as f64 / 25.0 + if k == class { 2.0 } else { 0.0 };
+        let sum: f64 = (0..3).map(p).sum();
+        let [a, b, c] = [0, 1, 2].map(|k| p(k) / sum);
+        let name = ["a", "b", "c"][class];
+        format!("{name},{name},macro(f1),{a},{b},{c},{}\n", i % 2)
+    };
+    let rows: String = (0..90).map(row).collect();
+    let heading = "truth,decision,score,probability of a,probability of b,probability of c,w";
+    fs::write(folder.0.join("all.csv"), format!("{heading}\n{rows}")).unwrap();
+    // Rows of weight 0 are left out.
+    let kept: String = (0..90).filter(|i| i % 2 == 1).map(row).collect();
+    fs::write(folder.0.join("kept.csv"), format!("{heading}\n{kept}")).unwrap();
+    let tuned = |file: &str, more: &[&str]| {
+        let arguments = [&["tune", file, "--smooth", "0.3", "--replicates", "20", "--json"], more].concat();
+        folder.json(&arguments)
+    };
+    let (weighted, kept) = (tuned("all.csv", &["--weight", "w"]), tuned("kept.csv", &[]));
+    let plain = folder.json(&["tune", "kept.csv", "--replicates", "20", "--json"]);
+    for class in 0..3 {
+        let smooth = |result: &Value, key: &str| result["classes"][class]["smooth"][key].clone();
+        assert_eq!(smooth(&weighted, "threshold"), smooth(&kept, "threshold"));
+        assert_eq!(smooth(&weighted, "confusion"), smooth(&kept, "confusion"));
+        assert_eq!(smooth(&kept, "width"), 0.3);
+        assert!(smooth(&kept, "expected_value").as_f64() < kept["classes"][class]["value"].as_f64());
+        // The exact threshold is the one without `--smooth`.
+        assert_eq!(kept["classes"][class]["threshold"], plain["classes"][class]["threshold"]);
+        assert!(plain["classes"][class]["smooth"].is_null());
+        // A class against all others gives the same as the class alone.
+        let name = ["a", "b", "c"][class];
+        let alone = tuned("kept.csv", &["--positive", name]);
+        assert_eq!(alone["smooth"], kept["classes"][class]["smooth"]);
+    }
+    let text = String::from_utf8(folder.run(&["tune", "kept.csv", "--smooth", "--replicates", "20"])).unwrap();
+    assert!(
+        text.contains("SMOOTHED THRESHOLD") && text.contains("averaged over nearby thresholds, width 0.2"),
+        "{text}"
+    );
 }

@@ -202,6 +202,46 @@ fn the_column_decision_is_never_read_as_the_truth() {
 }
 
 #[test]
+fn the_threshold_of_the_model_is_used_for_the_column_probability_only() {
+    let folder = Folder::new("predictions-threshold");
+    let rows = "0.2,0.1,0,0,0.3,csi\n0.4,0.6,1,0,0.3,csi\n0.6,0.4,1,1,0.3,csi\n0.9,0.8,1,1,0.3,csi\n";
+    folder.write("p.csv", &format!("probability,other,decision,truth,threshold,score\n{rows}"));
+    folder.write("q.csv", &format!("probability,other,decision,truth,threshold,score\n{}", rows.replace("0.3", "0.7")));
+    let result = |arguments: &[&str]| folder.json(&[arguments, &["--json", "--replicates", "30"]].concat());
+    let compared = |arguments: &[&str]| {
+        let compared = result(arguments);
+        ["first", "second"].map(|forecast| compared[forecast]["threshold"].as_f64().unwrap())
+    };
+    assert_eq!(result(&["score", "p.csv"])["threshold"], 0.3);
+    assert_eq!(result(&["score", "p.csv", "--probability", "probability"])["threshold"], 0.3);
+    assert_eq!(result(&["score", "p.csv", "--probability", "other"])["threshold"], 0.5);
+    assert_eq!(result(&["tune", "p.csv"])["model"]["threshold"], 0.3);
+    assert!(result(&["tune", "p.csv", "--probability", "other"])["model"].is_null());
+    assert_eq!(compared(&["compare", "p.csv", "--probability", "other,probability"]), [0.5, 0.3]);
+    assert_eq!(compared(&["compare", "p.csv", "q.csv"]), [0.3, 0.7]);
+    assert_eq!(compared(&["compare", "p.csv", "q.csv", "--probability", "other"]), [0.5, 0.5]);
+    assert_eq!(compared(&["compare", "p.csv", "q.csv", "--probability", "other,probability"]), [0.5, 0.7]);
+    assert_eq!(compared(&["compare", "p.csv", "p.csv", "--probability", "probability,other"]), [0.3, 0.5]);
+}
+
+#[test]
+fn the_interval_of_the_best_threshold_includes_1_only_if_no_prediction_is_1() {
+    let folder = Folder::new("predictions-interval");
+    let interval = |rows: &str, score: &str| {
+        folder.write("p.csv", &format!("label,probability\n{rows}"));
+        let text = String::from_utf8(folder.run(&["tune", "p.csv", "--score", score, "--replicates", "30"])).unwrap();
+        let line = text.lines().find(|line| line.starts_with("interval")).unwrap();
+        line.split_once(' ').unwrap().1.trim().to_owned()
+    };
+    assert_eq!(interval("0,0.2\n1,0.7\n", "f1"), "0.2 up to but not including 0.7");
+    // Above 0.2 and below 1, only the positive row is predicted positive; at 1 no row is.
+    assert_eq!(interval("0,0.2\n1,1\n", "f1"), "0.2 up to but not including 1");
+    // From 0.7 to 1, no row is predicted positive.
+    assert_eq!(interval("0,0.7\n1,0.2\n", "pofd"), "0.7 to 1");
+    assert_eq!(interval("0,1\n1,0.2\n", "pofd"), "1 to 1");
+}
+
+#[test]
 fn process_substitution_can_be_an_input() {
     let folder = Folder::new("predictions-substitution");
     folder.write("p.csv", "probability,label\n0.9,1\n0.2,0\n0.6,0\n0.7,1\n");

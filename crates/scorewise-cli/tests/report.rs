@@ -40,9 +40,18 @@ fn lookup_table(page: &str) -> Value {
 fn score_tune_theory_and_compare_write_their_reports() {
     let folder = Folder::new("report-commands");
     write_predictions(&folder);
-    let commands: [(&str, &[&str], &[&str]); 4] = [
+    let commands: [(&str, &[&str], &[&str]); 5] = [
         ("score.html", &["score", "p.csv", "--threshold", "0.62"], &["tss is ", "at threshold 0.62", "always yes"]),
         ("tune.html", &["tune", "p.csv", "--score", "f1"], &["Predict yes above ", "Best f1 on these rows"]),
+        (
+            "smooth.html",
+            &["tune", "p.csv", "--score", "f1", "--smooth"],
+            &[
+                "averaged over nearby thresholds",
+                "The exactly best threshold of these rows is",
+                "the smoothed threshold",
+            ],
+        ),
         ("theory.html", &["theory", "p.csv", "--score", "f1"], &["when the threshold is random", "Jensen gap"]),
         (
             "compare.html",

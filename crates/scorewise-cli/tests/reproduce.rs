@@ -55,7 +55,7 @@ fn reproduce_continued_after_a_kill_gives_the_same_results() {
 #[test]
 fn tables_and_figures_are_written_to_the_folder() {
     let folder = Folder::new("reproduce-adult");
-    let text = folder.run(&[
+    let arguments = [
         "reproduce",
         "adult",
         "--repeats",
@@ -68,8 +68,12 @@ fn tables_and_figures_are_written_to_the_folder() {
         "here",
         "--csv",
         "trainings.csv",
-    ]);
-    let text = String::from_utf8(text).unwrap();
+    ];
+    let output = folder.command(&arguments).output().unwrap();
+    let notes = String::from_utf8(output.stderr).unwrap();
+    let note = "note: table and figures written to here, results of all training runs to trainings.csv\n";
+    assert!(output.status.success() && notes.ends_with(note), "{notes}");
+    let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("Adult, Table 1: f1\n") && text.contains("119.5 ± 44.0"), "{text}");
     let markdown = String::from_utf8(folder.bytes("here/table.md")).unwrap();
     let command = "`scorewise reproduce adult --repeats 1 --priors uniform,cosine:0.3,0.1 --cure on`, version ";

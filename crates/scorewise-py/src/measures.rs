@@ -6,8 +6,8 @@ use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, Bootstrap, Condition, Resampling};
 use scorewise::{Logits, Prior, Probabilities, Score};
 use scorewise_report::evaluation::{
-    BestThreshold, ScoreDescription, ScoreSummary, TheorySummary, ThresholdBootstrap, best_threshold_bootstrap,
-    no_best_threshold, prior_families, registered_scores,
+    BestThreshold, ScoreDescription, ScoreSummary, SmoothThreshold, TheorySummary, ThresholdBootstrap,
+    best_threshold_bootstrap, no_best_threshold, prior_families, registered_scores, smooth_threshold_bootstrap,
 };
 use scorewise_train::plan::multi_score;
 use serde_json::json;
@@ -170,6 +170,20 @@ impl PySweep {
         .map_err(value_error)
     }
 
+    /// The smoothed threshold of a score, as JSON with the keys of `smooth` in the output of `scorewise tune`, and `score` and `interval` (the
+    /// thresholds with the same confusion matrix).
+    fn smooth_best(&self, py: Python<'_>, score: &str, width: f64) -> PyResult<String> {
+        let score = parse_score(score)?;
+        let smooth = py.detach(|| SmoothThreshold::without_bootstrap(&self.0, &score, width)).map_err(value_error)?;
+        let Some(threshold) = smooth.threshold else {
+            return Err(value_error(no_best_threshold(&self.0, &score, &[])));
+        };
+        let mut json = json!(smooth);
+        json["score"] = json!(score.name());
+        json["interval"] = json!(self.0.step(threshold).thresholds);
+        Ok(json.to_string())
+    }
+
     /// Three arrays, thinned to about `points` rows. Each row stands for an interval of thresholds with the same confusion matrix: the lower
     /// end of the interval; its confusion matrix (columns tn, fp, fn, tp); and its scores (one column for each score, NaN where undefined).
     #[allow(clippy::type_complexity)] // three arrays
@@ -192,6 +206,25 @@ impl PySweep {
             cells.into_pyarray(py).reshape([rows, 4])?,
             values.into_pyarray(py).reshape([rows, scores.len()])?,
         ))
+    }
+
+    /// Confidence intervals of the smoothed threshold and of the score there, as JSON. `rows` must be the rows that the sweep was made from.
+    #[pyo3(signature = (rows, score, width, bootstrap))]
+    fn smooth_bootstrap(
+        &self,
+        py: Python<'_>,
+        rows: RowArrays<'_>,
+        score: &str,
+        width: f64,
+        bootstrap: BootstrapSettings,
+    ) -> PyResult<String> {
+        let (score, bootstrap, slices) = (parse_score(score)?, bootstrap.into_bootstrap()?, rows.to_slices()?);
+        let found = py.detach(|| -> scorewise::Result<_> {
+            with_rows!(Probabilities, slices, rows => {
+                smooth_threshold_bootstrap(&rows, Some(&self.0), &score, width, &bootstrap)
+            })
+        });
+        Ok(json!(ThresholdBootstrap::new(&found.map_err(value_error)?, &bootstrap)).to_string())
     }
 
     /// Confidence intervals of the best threshold and of its score, as JSON. `rows` must be the rows that the sweep was made from.

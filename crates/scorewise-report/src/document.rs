@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::evaluation::{
     ComparisonSummary, Evaluation, Explanation, ReproductionSummary, TheorySummary, TrainSummary, TuneSummary,
 };
-use crate::number::format_number;
+use crate::number::{format_number, format_threshold_range};
 
 /// The result of one command, with the data of its page and figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -201,6 +201,22 @@ impl ThresholdPoint {
             text.trim_end_matches('0').trim_end_matches('.').to_string()
         };
         (digits..=17).map(rounded).find(keeps_matrix).unwrap_or_else(|| self.threshold.to_string())
+    }
+
+    /// The range of thresholds with this confusion matrix, as text.
+    ///
+    /// ```
+    /// use scorewise_report::document::ThresholdPoint;
+    ///
+    /// let point = |cells| ThresholdPoint { threshold: 0.95, low: 0.9, high: 1.0, cells };
+    /// assert_eq!(point([3.0, 0.0, 3.0, 0.0]).display_range(), "0.9 to 1");
+    /// assert_eq!(point([3.0, 0.0, 2.0, 1.0]).display_range(), "0.9 up to but not including 1"); // a prediction is 1
+    /// ```
+    #[must_use]
+    pub fn display_range(&self) -> String {
+        let [_, fp, _, tp] = self.cells;
+        // At the threshold 1 no row is predicted positive.
+        format_threshold_range(self.low, self.high, self.high == 1.0 && fp + tp == 0.0)
     }
 
     /// The confusion matrix at this threshold.

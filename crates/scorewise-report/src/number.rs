@@ -33,17 +33,23 @@ pub fn format_interval_ends(low: f64, high: f64) -> (String, String) {
     (7..=17).map(with_decimals).find(|(low, high)| low != high).unwrap_or((low.to_string(), high.to_string()))
 }
 
-/// Describes the half-open interval of thresholds from `low` to `high`; if `high` is 1, the end is described as included.
+/// Describes the interval of thresholds from `low` to `high`, which includes `high` if `is_high_included` is true. Only the greatest threshold, 1,
+/// can be the included end of an interval of thresholds with the same confusion matrix: it is, unless a prediction is exactly 1.
 ///
 /// ```
 /// use scorewise_report::format_threshold_range;
-/// assert_eq!(format_threshold_range(0.3, 0.4), "0.3 up to but not including 0.4");
-/// assert_eq!(format_threshold_range(0.9, 1.0), "0.9 to 1");
+/// assert_eq!(format_threshold_range(0.3, 0.4, false), "0.3 up to but not including 0.4");
+/// assert_eq!(format_threshold_range(0.9, 1.0, true), "0.9 to 1");
+/// // A prediction is 1, so the threshold 1 has another confusion matrix, and an interval of its own.
+/// assert_eq!(format_threshold_range(0.9, 1.0, false), "0.9 up to but not including 1");
+/// assert_eq!(format_threshold_range(1.0, 1.0, true), "1 to 1");
 /// ```
 #[must_use]
-pub fn format_threshold_range(low: f64, high: f64) -> String {
+pub fn format_threshold_range(low: f64, high: f64, is_high_included: bool) -> String {
     let (from, to) = format_interval_ends(low, high);
-    format!("{from} {} {to}", if high == 1.0 { "to" } else { "up to but not including" })
+    // An interval that consists of one threshold includes it.
+    let to_or_below = if is_high_included || low == high { "to" } else { "up to but not including" };
+    format!("{from} {to_or_below} {to}")
 }
 
 /// Formats a number as [`format_number`] does, and `None` as `undefined`.

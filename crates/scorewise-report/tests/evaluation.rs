@@ -12,10 +12,10 @@ use scorewise::{Prior, Probabilities, Rows, Score};
 use scorewise_report::document::{CommandResult, Document, Provenance, ResultKind};
 use scorewise_report::evaluation::{
     BestThreshold, ClassSummary, ComparedThresholds, Estimate, Evaluation, FoldSummary, ForecastComparison,
-    ForecastPair, ModelThreshold, ScoreSummary, TheorySummary, TrainSummary, TrainingRun, TuneSummary, Tuning,
-    TuningSummary, common_class_scores, evaluate_folds, evaluate_model, evaluation_bootstrap, evaluation_sweep,
-    model_data, model_document, no_best_threshold, registered_scores, tune_classes, undefined_everywhere,
-    unmet_conditions,
+    ForecastOptions, ForecastPair, ModelThreshold, ScoreSummary, TheorySummary, TrainSummary, TrainingRun, TuneSummary,
+    Tuning, TuningOptions, TuningSummary, common_class_scores, evaluate_folds, evaluate_model, evaluation_bootstrap,
+    evaluation_sweep, forecast, model_data, model_document, no_best_threshold, registered_scores, tune_classes,
+    undefined_everywhere, unmet_conditions,
 };
 use scorewise_report::page;
 use scorewise_table::split::CrossValidation;
@@ -41,7 +41,11 @@ fn parse_conditions(text: &str) -> Vec<Condition> {
 }
 
 fn f1_tuning() -> Tuning {
-    Tuning::new(&six_rows(), &f1_score(), &[], &BOOTSTRAP).unwrap().unwrap()
+    Tuning::new(&six_rows(), &options(&f1_score(), &[], None)).unwrap().unwrap()
+}
+
+fn options<'a>(score: &'a Score, conditions: &'a [Condition], smooth: Option<f64>) -> TuningOptions<'a> {
+    TuningOptions { score, conditions, smooth, bootstrap: &BOOTSTRAP }
 }
 
 /// Checks that a result is the same after it was written and read, both inside a document and alone.
@@ -75,7 +79,7 @@ fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
     let tuning = f1_tuning();
     assert_eq!(tuning.best.interval, (0.3, 0.4));
     let model = ModelThreshold { threshold: 0.5, value: Some(2.0 / 3.0) };
-    let summary = tuning.summary(&f1_score(), &[], &BOOTSTRAP, Some(model));
+    let summary = tuning.summary(&options(&f1_score(), &[], None), Some(model));
     assert_eq!(summary.value, Some(6.0 / 7.0));
     let bootstrap = summary.bootstrap.clone().unwrap();
     let (low, high) = bootstrap.threshold_interval().unwrap();
@@ -86,10 +90,45 @@ fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
 }
 
 #[test]
+fn a_smoothed_threshold_is_proposed_and_shown_beside_the_exact_one() {
+    let (score, conditions) = (f1_score(), []);
+    let options = options(&score, &conditions, Some(0.2));
+    let tuning = Tuning::new(&six_rows(), &options).unwrap().unwrap();
+    assert_eq!(tuning.best, f1_tuning().best);
+    assert_eq!(tuning.distribution, f1_tuning().distribution);
+    let smooth = tuning.smooth.clone().unwrap();
+    let found = tuning.sweep.smooth_best(&score, 0.2).unwrap().unwrap();
+    assert_eq!((smooth.threshold, smooth.expected_value), (Some(found.threshold), Some(found.expected_value)));
+    assert_eq!((smooth.value, smooth.confusion), (found.value, Some(found.confusion)));
+    assert_eq!(tuning.proposed_threshold(), found.threshold);
+    let (low, high) = smooth.bootstrap.as_ref().unwrap().threshold_interval().unwrap();
+    assert!(low < found.threshold && found.threshold < high, "{low}, {found:?}, {high}");
+
+    let summary = tuning.summary(&options, None);
+    assert_eq!((summary.threshold, summary.proposed_threshold()), (Some(tuning.best.threshold), smooth.threshold));
+    assert_round_trip(TuneSummary::Binary(summary.clone()), ResultKind::Tune);
+    let mut forecast_options = ForecastOptions { score: &score, ..ForecastOptions::default() };
+    forecast_options.set_tuned(&tuning);
+    let mut document = Document::new(Provenance::default(), TuneSummary::Binary(summary).into());
+    let heading = format!("Predict yes above {:.3}", found.threshold);
+    assert!(page(&document).unwrap().contains(heading.trim_end_matches('0')), "{heading}");
+    document.forecast = Some(forecast(&tuning.sweep, &forecast_options));
+    let page = page(&document).unwrap();
+    for text in [
+        "Best f1 on these rows, averaged over nearby thresholds.",
+        "the smoothed threshold lies between",
+        "The exactly best threshold of these rows is <b>0.35</b>, where f1 is 0.857",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("every threshold from"), "equally good thresholds belong to the exact threshold");
+}
+
+#[test]
 fn the_message_names_the_condition_that_cannot_be_met() {
     let sweep = sweep(&six_rows()).unwrap();
     let far = parse_conditions("precision >= 1.1");
-    assert!(Tuning::new(&six_rows(), &f1_score(), &far, &BOOTSTRAP).unwrap().is_err());
+    assert!(Tuning::new(&six_rows(), &options(&f1_score(), &far, None)).unwrap().is_err());
     let sentence = unmet_conditions(&sweep, &f1_score(), &far).unwrap();
     assert_eq!(sentence, "no threshold satisfies `precision >= 1.1`; the nearest threshold, 0.85, has precision = 1");
     assert_eq!(no_best_threshold(&sweep, &f1_score(), &far), sentence);
@@ -117,11 +156,14 @@ fn each_class_has_a_best_threshold_against_all_other_classes() {
     let flood = vec![0.0, 0.1, 0.0, 0.2, 0.3, 0.9];
     let calm = PREDICTIONS.iter().map(|p| 1.0 - p).collect();
     let probabilities = [calm, PREDICTIONS.to_vec(), flood];
-    let tuned = tune_classes(&classes, &labels, &probabilities, None, &f1_score(), &[], &BOOTSTRAP).unwrap();
+    let tuned = tune_classes(&classes, &labels, &probabilities, None, &options(&f1_score(), &[], Some(0.1))).unwrap();
     let rows: Vec<usize> = tuned.classes.iter().map(|class| class.rows).collect();
     assert_eq!(rows, [2, 3, 1]);
     assert_eq!(tuned.classes[1].value, Some(6.0 / 7.0));
     assert_eq!((tuned.classes[2].value, tuned.classes[2].interval), (Some(1.0), Some((0.3, 0.9))));
+    let flood = tuned.classes[2].smooth.as_ref().unwrap();
+    assert_eq!((flood.value, flood.confusion), (Some(1.0), tuned.classes[2].confusion));
+    assert!((0.3..0.9).contains(&flood.threshold.unwrap()) && flood.bootstrap.is_some());
     let document = Document::new(Provenance::default(), TuneSummary::Classes(tuned).into());
     let read = Document::read(&document.write()).unwrap();
     assert!(page(&read).unwrap().contains("<h1>The best threshold of each class by f1</h1>"));

@@ -232,6 +232,25 @@ fn embedded_table(page: &str) -> Value {
 }
 
 #[test]
+fn a_range_of_thresholds_includes_1_only_if_no_prediction_is_1() {
+    let ranges = |highest: f64| {
+        let mut document = six_row_document();
+        let forecast = document.forecast.as_mut().unwrap();
+        let count = forecast.points.len();
+        forecast.points[count - 2].high = highest;
+        forecast.points[count - 1].low = highest;
+        embedded_table(&page(&document).unwrap())["same"].as_array().unwrap()[count - 2..].to_vec()
+    };
+    assert_eq!(ranges(0.9), ["0.8 up to but not including 0.9", "0.9 to 1"]);
+    assert_eq!(ranges(1.0), ["0.8 up to but not including 1", "1 to 1"]);
+    // The page does not know whether one of the rows on which the threshold was chosen has a prediction of 1.
+    let mut document = six_row_document();
+    document.forecast.as_mut().unwrap().interval = Some((0.8, 1.0));
+    let page = page(&document).unwrap();
+    assert!(page.contains("every threshold from 0.8 up to but not including 1 gives the same score"));
+}
+
+#[test]
 fn the_page_shows_the_threshold_its_costs_and_its_uncertainty() {
     let page = page(&six_row_document()).unwrap();
     for expected in [

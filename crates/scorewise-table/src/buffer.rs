@@ -33,10 +33,13 @@ impl AlignedBuffer {
         AlignedBuffer { lines, length }
     }
 
-    /// Changes the length of the buffer. New elements are 0, except that elements cut off when the buffer was shortened may reappear
-    /// with their old values.
+    /// Changes the length of the buffer. New elements are 0.
     pub fn resize(&mut self, length: usize) {
         self.lines.resize(length.div_ceil(16), CacheLine([0.0; 16]));
+        // Elements that are cut off stay in the last cache line; set to 0, they do not reappear when the buffer grows again.
+        if let Some(CacheLine(last)) = self.lines.last_mut().filter(|_| length < self.length) {
+            last[(length - 1) % 16 + 1..].fill(0.0);
+        }
         self.length = length;
     }
 }
@@ -69,5 +72,17 @@ mod tests {
             (buffer.as_ptr() as usize % 64, buffer.len(), &buffer[..6]),
             (0, 1000, &[1.0, 2.0, 3.0, 4.0, 5.0, 0.0][..])
         );
+    }
+
+    #[test]
+    fn elements_that_were_cut_off_are_zero_when_the_buffer_grows_again() {
+        for shorter in [0, 1, 15, 16, 17, 32, 39] {
+            let mut buffer = AlignedBuffer::zeros(40);
+            buffer.fill(1.0);
+            buffer.resize(shorter);
+            buffer.resize(100);
+            let ones = buffer.iter().take_while(|number| **number == 1.0).count();
+            assert_eq!((ones, buffer.iter().sum::<f32>()), (shorter, shorter as f32));
+        }
     }
 }

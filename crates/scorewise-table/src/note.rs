@@ -24,6 +24,21 @@ impl Note {
         Note { column: Some(column.into()), text: text.into() }
     }
 
+    /// The same note about one fold of a cross-validation. `fold` and `repeat` are counted from 1.
+    #[must_use]
+    pub fn about_fold(&self, fold: usize, repeat: usize) -> Self {
+        Note { column: self.column.clone(), text: format!("fold {fold} of repeat {repeat}: {}", self.text) }
+    }
+
+    /// Whether this note, or this note about a fold, says the same as `other`, apart from numbers such as counts of rows.
+    #[must_use]
+    pub fn repeats(&self, other: &Note) -> bool {
+        let without_numbers = |note: &Note| note.text.replace(|c: char| c.is_ascii_digit(), "");
+        let text = without_numbers(self);
+        let is_same = |other: &Note| text == without_numbers(other);
+        self.column == other.column && (is_same(other) || is_same(&other.about_fold(1, 1)))
+    }
+
     /// Returns the text of the note with every setting written by `formatter`, which the front end provides.
     #[must_use]
     pub fn render(&self, formatter: SettingFormatter<'_>) -> String {
@@ -39,5 +54,23 @@ impl fmt::Display for Note {
             write!(out, "column `{}`: ", column.escape_debug())?;
         }
         if out.alternate() { out.write_str(&self.text) } else { out.write_str(&setting::render_plain(&self.text)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_that_differ_only_in_numbers_or_in_the_fold_repeat_each_other() {
+        let note = |column: &str, rows: usize| Note::about_column(column, format!("{rows} rows have no value"));
+        assert!(note("x1", 12).repeats(&note("x1", 7)));
+        assert!(note("x1", 12).about_fold(3, 10).repeats(&note("x1", 7)));
+        assert!(!note("x1", 12).repeats(&note("x2", 12)));
+        assert!(!note("x1", 12).repeats(&Note::about_column("x1", "12 rows have a value")));
+        assert_eq!(
+            note("x1", 12).about_fold(3, 10).to_string(),
+            "column `x1`: fold 3 of repeat 10: 12 rows have no value"
+        );
     }
 }

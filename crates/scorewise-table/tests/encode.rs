@@ -215,6 +215,24 @@ fn only_the_most_frequent_levels_get_a_column() {
 }
 
 #[test]
+fn the_note_about_more_binned_levels_than_the_limit_says_that_the_others_are_treated_as_one() {
+    // 65 636 levels with three rows each, and one level with a single row, which is too rare to have an index of its own.
+    let (frequent, limit) = (65_636u32, 65_536);
+    let codes = (0..3 * frequent).map(|row| row % frequent).chain([frequent]).collect();
+    let levels = (0..=frequent).map(|level| format!("level {level}")).collect();
+    let column = Column { name: "c".into(), values: Values::Category(Category { codes, levels }) };
+    let table = table(vec![column]);
+    let choice = EncodingOptions { bins: 32, ..EncodingOptions::default() };
+    let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
+    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    let note = "column `c`: 65637 levels: the 65536 most frequent (99.8 % of the rows) are told apart, all others are treated as one";
+    assert_eq!(notes, [note]);
+    assert!(
+        matches!(&encoder.inputs[0].coding, ColumnEncoding::Levels { levels, rest: true, .. } if levels.len() == limit)
+    );
+}
+
+#[test]
 fn useless_columns_are_dropped_with_a_note_unless_the_user_keeps_them() {
     let rows = 30;
     let ids: Vec<String> = (0..rows).map(|n| format!("id{n}")).collect();
@@ -521,7 +539,12 @@ fn invalid_encoders_are_refused() {
         indicator: false,
         scales,
     };
+    let knots = |median, spread| {
+        let (knots, own, missing) = (vec![0.0, 1.0], Vec::new(), false);
+        ColumnEncoding::Knots { knots, own, median, spread, missing }
+    };
     encoder(ColumnKind::Number, 0, plain(0.0, 1.0)).check().unwrap();
+    encoder(ColumnKind::Number, 0, knots(0.0, 1.0)).check().unwrap();
     let bad = [
         (encoder(ColumnKind::Number, 0, plain(f64::NAN, 1.0)), "input `x`: the mean is NaN"),
         (encoder(ColumnKind::Number, 0, plain(0.0, 0.0)), "input `x`: the standard deviation is 0"),
@@ -546,6 +569,8 @@ fn invalid_encoders_are_refused() {
             ),
             "input `x`: a cycle is listed twice",
         ),
+        (encoder(ColumnKind::Number, 0, knots(f64::NAN, 1.0)), "input `x`: the median is NaN"),
+        (encoder(ColumnKind::Number, 0, knots(0.0, 0.0)), "input `x`: the spread is 0"),
         (Encoder { inputs: vec![], order: RowOrder::default() }, "the encoder has no inputs"),
     ];
     for (encoder, message) in bad {

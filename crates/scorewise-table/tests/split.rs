@@ -216,6 +216,48 @@ fn in_a_split_by_time_no_label_comes_from_a_row_of_another_set() {
 }
 
 #[test]
+fn the_hint_for_a_set_without_a_class_names_a_share_only_if_another_share_helps() {
+    let names = vec!["no".to_string(), "yes".to_string()];
+    let split = |split: &str, positives: &[u32], rows: u32, test: f64, validation: f64| {
+        let classes = (0..rows).map(|row| u32::from(positives.contains(&row))).collect();
+        let labels = Labels { classes, names: names.clone(), ahead: None };
+        let x = Column { name: "x".into(), values: Values::Number((0..rows).map(f64::from).collect()) };
+        let table = Table { columns: vec![x], ..Table::default() };
+        let shares = SplitShares { test, validation };
+        Split::parse(split)
+            .unwrap()
+            .split_rows(&table, &labels, &shares, 0)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    let hint = |error: Result<(), String>| error.unwrap_err().split_once("hint: ").unwrap().1.to_owned();
+    // Two rows of different classes: neither share gives both classes to two sets, nor does a random split.
+    for validation in [0.0, 1.0 / 3.0] {
+        assert_eq!(hint(split("random", &[1], 2, 0.2, validation)), "give more rows");
+        assert_eq!(hint(split("time", &[1], 2, 0.2, validation)), "give more rows");
+    }
+    // The test set takes one of two positives, so none is left for the validation or the training set.
+    assert_eq!(hint(split("random", &[0, 1], 9, 0.2, 0.3)), "give more rows, or another share with `test`");
+    assert!(split("random", &[0, 1], 9, 0.0, 0.3).is_ok());
+    // Without validation rows, the share of test rows is the only share.
+    let hints = "give more rows, another share with `test`, or `split random`";
+    assert_eq!(hint(split("time", &[2, 5], 6, 0.7, 0.0)), hints);
+    assert!(split("time", &[2, 5], 6, 0.4, 0.0).is_ok() && split("random", &[2, 5], 6, 0.7, 0.0).is_ok());
+    let hints = "give more rows, another share with `validation`, or `split random`";
+    assert_eq!(hint(split("time", &[1, 4], 6, 0.0, 0.9)), hints);
+    assert!(split("time", &[1, 4], 6, 0.0, 0.5).is_ok());
+    // The size of the test set of a fold depends on the number of folds.
+    let (table, mut labels) = sample_table(60, 12, 2);
+    labels.classes = (0..60).map(|row| u32::from(row % 25 == 0)).collect();
+    let folds = |folds: usize| {
+        let settings = CrossValidation { folds, repeats: 1, validation: 0.0 };
+        Split::Time(None).folds(&table, &labels, &settings, 0).map_err(|error| error.to_string())
+    };
+    assert_eq!(hint(folds(3).map(|_| ())), "give more rows, fewer folds with `folds`, or `split random`");
+    assert!(folds(2).is_ok());
+}
+
+#[test]
 fn with_two_classes_a_set_without_one_of_them_is_an_error_with_a_hint() {
     let (table, mut labels) = sample_table(100, 50, 2);
     labels.classes = (0..100).map(|row| u32::from(row < 10)).collect();
@@ -228,10 +270,8 @@ fn with_two_classes_a_set_without_one_of_them_is_an_error_with_a_hint() {
          hint: give more rows, another share with `validation`, or `split random`"
     );
     labels.classes = (0..100).map(|row| u32::from(row == 0)).collect();
-    assert_eq!(
-        refused("random", &labels),
-        "split: the validation set has no positives\nhint: give more rows, or another share with `validation`"
-    );
+    // No share helps if a class has a single row.
+    assert_eq!(refused("random", &labels), "split: the validation set has no positives\nhint: give more rows");
     assert!(refused("group:patient", &labels).contains("set has no positives"));
     labels.classes = (0..100).map(|row| if row < 3 { row % 2 } else { Labels::MISSING }).collect();
     assert!(refused("time", &labels).contains("split: the"));

@@ -230,6 +230,30 @@ fn the_error_for_an_unknown_class_names_the_line() {
 }
 
 #[test]
+fn the_note_about_values_that_are_not_classes_is_in_the_singular_or_the_plural() {
+    let note = |levels: &[&str], codes: &[u32]| {
+        let known = table(vec![string_column("y", &["no", "yes"], &[0, 1, 0])]);
+        let target = parse("y", &known);
+        let other = table(vec![string_column("y", levels, codes)]);
+        let neighbours = Neighbours::new(&other, &RowOrder::of_file(None)).unwrap();
+        let (_, unmatched) = target.known_labels(&other, &neighbours).unwrap();
+        unmatched.notes(&target).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(
+        note(&["no", "maybe"], &[0, 1]),
+        "column `y`: 1 row holds `maybe`, which is not one of the classes `no`, `yes`: the true class of this row is unknown"
+    );
+    assert_eq!(
+        note(&["no", "maybe"], &[1, 1]),
+        "column `y`: 2 rows hold `maybe`, which is not one of the classes `no`, `yes`: the true class of these rows is unknown"
+    );
+    assert_eq!(
+        note(&["never", "maybe"], &[0, 1, 1]),
+        "column `y`: 3 rows hold `maybe`, `never`, which are not among the classes `no`, `yes`: the true class of these rows is unknown"
+    );
+}
+
+#[test]
 fn targets_are_unchanged_after_a_json_round_trip_and_invalid_ones_are_refused() {
     let table = table(vec![number_column("x", &[1.0, 5.0]), string_column("y", &["a", "b"], &[0, 1])]);
     for text in ["x >= 1.5", "x", "y != a"] {

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match arguments.as_slice() {
         [folder] => {
             for (seed, (name, model)) in models::all().into_iter().enumerate() {
-                let (values, matrix) = models::rows(model.encoder.width(), ROWS, seed as u64);
+                let (values, matrix) = models::rows_for(&model, ROWS, seed as u64);
                 write_case(&Path::new(folder).join(name), &model, &values, &matrix)?;
             }
             Ok(())

@@ -8,6 +8,8 @@ use scorewise::prior::Probability;
 use scorewise_table::Matrix;
 use scorewise_table::error::{Error, Result};
 
+use serde::{Deserialize, Serialize};
+
 use crate::fit::{Fit, Sample};
 use crate::learner::{LogitEngine, Member};
 
@@ -30,12 +32,24 @@ pub fn check_members(members: usize) -> Result<()> {
 /// Number of rows that a thread predicts at a time.
 const BLOCK: usize = 1024;
 
-/// Fitted models whose predicted probabilities are averaged.
+/// What the members of an ensemble predict is averaged in this form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MeanOf {
+    /// The mean of the probabilities of the members, for members of one learner.
+    #[default]
+    Probabilities,
+    /// The sigmoid or softmax of the mean of the logits of the members, for a pool of learners.
+    Logits,
+}
+
+/// Fitted models whose predictions are averaged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ensemble {
     members: Vec<Member>,
     /// The weight of each member in the mean.
     weights: Vec<f64>,
+    mean: MeanOf,
 }
 
 impl Ensemble {
@@ -48,13 +62,14 @@ impl Ensemble {
             return refuse("has members with different numbers of inputs or outputs");
         }
         let weights = vec![1.0; members.len()];
-        Ok(Ensemble { members, weights })
+        Ok(Ensemble { members, weights, mean: MeanOf::Probabilities })
     }
 
-    /// The same ensemble with other weights in the mean. It is an error if there is not one positive weight for each member.
-    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
-        check_weights(&weights, self.members.len()).map_err(|problem| Error::setting("ensemble", problem, ""))?;
-        Ok(Ensemble { weights, ..self })
+    /// An ensemble that averages the logits of its members with the given weights. It is an error if there is not one positive weight for each
+    /// member, or if the members differ in their number of inputs or outputs.
+    pub fn of_logits(members: Vec<Member>, weights: Vec<f64>) -> Result<Self> {
+        check_weights(&weights, members.len()).map_err(|problem| Error::setting("ensemble", problem, ""))?;
+        Ok(Ensemble { weights, mean: MeanOf::Logits, ..Ensemble::new(members)? })
     }
 
     /// Creates an ensemble from the fits that learnt something ([`Fit::success`]), or from all fits if none did. The predictions of a member that
@@ -75,6 +90,12 @@ impl Ensemble {
         &self.weights
     }
 
+    /// What is averaged.
+    #[must_use]
+    pub fn mean(&self) -> MeanOf {
+        self.mean
+    }
+
     /// Number of probabilities that are predicted for a row: 1 for two classes, otherwise the number of classes.
     #[must_use]
     pub fn outputs(&self) -> usize {
@@ -91,7 +112,7 @@ impl Ensemble {
     /// If the number of columns of the matrix differs from the number of inputs of the members, or if the matrix lacks one of the rows.
     #[must_use]
     pub fn probabilities(&self, matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
-        mean_probabilities(&self.members, &self.weights, matrix, rows)
+        mean_probabilities(&self.members, &self.weights, self.mean, matrix, rows)
     }
 }
 
@@ -101,10 +122,22 @@ fn fits_to_use<F: Borrow<Fit>>(fits: &[F]) -> impl Iterator<Item = (usize, &Fit)
     fits.iter().map(Borrow::borrow).enumerate().filter(move |(_, fit)| fit.success || !some_succeeded)
 }
 
+/// For each fit, whether it becomes a member of the ensemble.
+pub(crate) fn is_used<F: Borrow<Fit>>(fits: &[F]) -> Vec<bool> {
+    let mut is_used = vec![false; fits.len()];
+    fits_to_use(fits).for_each(|(index, _)| is_used[index] = true);
+    is_used
+}
+
 /// Predictions of validation rows: the row indices in ascending order, and the mean probabilities of each row. Only members for which the row
 /// is a validation row contribute to its mean, because they were not trained on it. `samples` has one entry for each fit.
 #[must_use]
 pub fn held_out_probabilities<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> (Vec<u32>, Vec<f64>) {
+    held_out_means(fits, samples, MeanOf::Probabilities)
+}
+
+/// The mean probabilities or logits of validation rows, as [`held_out_probabilities`] describes.
+pub(crate) fn held_out_means<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>], mean: MeanOf) -> (Vec<u32>, Vec<f64>) {
     let (Some(matrix), Some(outputs)) =
         (samples.first().map(|sample| sample.matrix), fits.first().map(|fit| fit.borrow().member.outputs()))
     else {
@@ -113,28 +146,56 @@ pub fn held_out_probabilities<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]
     let (mut sums, mut counts) = (vec![0.0; matrix.rows() * outputs], vec![0u32; matrix.rows()]);
     for (number, fit) in fits_to_use(fits) {
         let validation = samples[number].validation;
-        let probabilities = mean_probabilities(std::slice::from_ref(&fit.member), &[1.0], matrix, validation);
-        for (row, row_probabilities) in validation.iter().zip(probabilities.chunks_exact(outputs)) {
+        let predictions = weighted_means(std::slice::from_ref(&fit.member), &[1.0], mean, matrix, validation);
+        for (row, predictions) in validation.iter().zip(predictions.chunks_exact(outputs)) {
             let row = *row as usize;
             counts[row] += 1;
             sums[row * outputs..][..outputs]
                 .iter_mut()
-                .zip(row_probabilities)
-                .for_each(|(sum, probability)| *sum += probability);
+                .zip(predictions)
+                .for_each(|(sum, prediction)| *sum += prediction);
         }
     }
     let rows: Vec<u32> = (0..matrix.rows() as u32).filter(|row| counts[*row as usize] > 0).collect();
-    let mean = |row: &u32| {
+    let row_means = |row: &u32| {
         let (row, count) = (*row as usize, f64::from(counts[*row as usize]));
         sums[row * outputs..][..outputs].iter().map(move |sum| sum / count)
     };
-    let means = rows.iter().flat_map(mean).collect();
+    let means = rows.iter().flat_map(row_means).collect();
     (rows, means)
 }
 
 /// Mean of the probabilities that the members predict for each row, in the same order as the result of [`Ensemble::probabilities`]. All members
 /// must have the same number of outputs.
-pub(crate) fn mean_probabilities(members: &[Member], weights: &[f64], matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
+pub(crate) fn mean_probabilities(
+    members: &[Member],
+    weights: &[f64],
+    mean: MeanOf,
+    matrix: &Matrix,
+    rows: &[u32],
+) -> Vec<f64> {
+    let mut means = weighted_means(members, weights, mean, matrix, rows);
+    if mean == MeanOf::Logits {
+        to_probabilities(&mut means, members.first().map_or(1, Member::outputs));
+    }
+    means
+}
+
+/// Replaces logits by probabilities: the sigmoid if a row has one logit, otherwise the softmax.
+pub(crate) fn to_probabilities(logits: &mut [f64], outputs: usize) {
+    if outputs == 1 {
+        logits.iter_mut().for_each(|logit| *logit = Probability::from_logit(*logit).p);
+        return;
+    }
+    let mut probabilities = vec![0.0; outputs];
+    for logits in logits.chunks_exact_mut(outputs) {
+        softmax(logits, &mut probabilities);
+        logits.copy_from_slice(&probabilities);
+    }
+}
+
+/// The weighted mean of the probabilities or logits of the members for each row.
+fn weighted_means(members: &[Member], weights: &[f64], mean: MeanOf, matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
     let Some(outputs) = members.first().map(Member::outputs) else { return Vec::new() };
     let mut means = vec![0.0; rows.len() * outputs];
     let total: f64 = weights.iter().sum();
@@ -145,7 +206,13 @@ pub(crate) fn mean_probabilities(members: &[Member], weights: &[f64], matrix: &M
             let logits = &mut logits[..rows.len() * outputs];
             for (member, weight) in members.iter().zip(weights) {
                 engine.predict(member, matrix, rows, logits);
-                add_probabilities(logits, *weight, row_probabilities, means);
+                match mean {
+                    MeanOf::Probabilities => add_probabilities(logits, *weight, row_probabilities, means),
+                    MeanOf::Logits => {
+                        let logits = logits.iter().map(|logit| f64::from(*logit));
+                        means.iter_mut().zip(logits).for_each(|(sum, logit)| *sum += weight * logit);
+                    }
+                }
             }
             means.iter_mut().for_each(|mean| *mean /= total);
         },

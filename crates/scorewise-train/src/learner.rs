@@ -149,12 +149,12 @@ impl Learner {
     }
 
     /// Number of members that are trained on the same rows, if the ensemble has this many networks. Networks depend on their random initial
-    /// weights, so the mean of several is better than one; trees depend much less on chance.
+    /// weights, so the mean of several is better than one; trees and linear models depend much less on chance.
     #[must_use]
     pub fn repeats(&self, networks: usize) -> usize {
         match self {
-            Learner::Network(_) => networks,
-            Learner::Trees(_) => 1,
+            Learner::Network(settings) if !settings.hidden.widths().is_empty() => networks,
+            Learner::Network(_) | Learner::Trees(_) => 1,
         }
     }
 
@@ -174,7 +174,7 @@ impl Learner {
             Learner::Network(settings) => {
                 settings.epochs.saturating_mul(if settings.warm_start.is_some() { 2 } else { 1 })
             }
-            Learner::Trees(settings) => settings.rounds,
+            Learner::Trees(settings) => settings.rounds.saturating_add(settings.score_rounds),
         }
     }
 }
@@ -216,6 +216,24 @@ impl Member {
                 Some(&widths[1..widths.len() - 1])
             }
             Member::Trees(_) => None,
+        }
+    }
+
+    /// The type of the member in one word: `network`, `linear` or `trees`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Member::Network(network) if network.shape().widths().len() == 2 => "linear",
+            Member::Network(_) => "network",
+            Member::Trees(_) => "trees",
+        }
+    }
+
+    /// Replaces every logit z of the member by `scale` · z + `shift`.
+    pub(crate) fn rescale(&mut self, scale: f64, shift: f64) {
+        match self {
+            Member::Network(network) => network.rescale_output(scale as f32, shift as f32),
+            Member::Trees(trees) => trees.rescale(scale as f32, shift as f32),
         }
     }
 

@@ -13,3 +13,5 @@ mod mutated_models;
 mod onnx;
 mod plan;
 mod reproduce;
+mod train;
+mod trees;

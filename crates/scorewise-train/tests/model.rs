@@ -107,6 +107,7 @@ fn the_documented_example_matches_the_written_file() {
         classes,
         members: vec![Member::Network(Network::from_layers(&[], &[layer]).unwrap())],
         weights: vec![1.0],
+        mean: scorewise_train::ensemble::MeanOf::Probabilities,
         score: "tss".into(),
         prior: Some("cosine:0.5,0.1".into()),
         loss: "sol".into(),

@@ -1,4 +1,4 @@
-//! Reads 40 000 damaged model files. If the checksum was not corrected, the file either fails to load or predicts the same bits as the original.
+//! Reads 70 000 damaged model files, of networks, trees and pools of both. If the checksum was not corrected, the file either fails to load or predicts the same bits as the original.
 //! If the checksum was corrected, as an attacker would do, the file loads or gives a clear error. No file causes a panic or takes more memory than
 //! `docs/model-file.md` states.
 
@@ -109,6 +109,9 @@ fn original_files() -> Vec<Vec<u8>> {
         crate::models::binary(12, &[4, 2], 2, 0.4),
         crate::models::binned(&[4], 2),
         crate::models::binned(&[], 1),
+        crate::models::trees(),
+        crate::models::pool(),
+        crate::models::pool_of_classes(),
         crate::models::classes(9, &[3], 3, 2, Decision::Greatest),
         crate::models::classes(9, &[], 3, 1, Decision::Centres { centres: vec![0.1, 0.2, 0.3] }),
     ];
@@ -172,7 +175,7 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
     let models: Vec<Model> = originals.iter().map(|bytes| Model::from_bytes("m.scorewise", bytes).unwrap()).collect();
     let mut random = MutationRandom { seed: 4, numbers_drawn: 0 };
     let mut loaded = 0;
-    for round in 0..10_000 {
+    for round in 0..20_000 {
         let (index, change, bytes) = mutated_file(&originals, &mut random);
         let what = format!("round {round}, change {change}");
         check_loading(&bytes, &what);
@@ -188,7 +191,7 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
         loaded += 1;
     }
     // A few files load, because some changes replace a byte by itself or remove nothing.
-    assert!(loaded < 300, "{loaded} of 10000 loaded");
+    assert!(loaded < 600, "{loaded} of 20000 loaded");
 }
 
 #[test]
@@ -196,14 +199,14 @@ fn damaged_files_with_a_correct_checksum_load_or_give_a_clear_error() {
     let originals = original_files();
     let mut random = MutationRandom { seed: 5, numbers_drawn: 0 };
     let mut accepted = 0;
-    for round in 0..20_000 {
+    for round in 0..40_000 {
         let (_, change, bytes) = mutated_file(&originals, &mut random);
         accepted += usize::from(check_loading(
             &crate::models::with_checksum(bytes),
             &format!("round {round}, change {change}"),
         ));
     }
-    assert!((1000..15_000).contains(&accepted), "{accepted} of 20000 were accepted");
+    assert!((2000..30_000).contains(&accepted), "{accepted} of 40000 were accepted");
 }
 
 #[test]

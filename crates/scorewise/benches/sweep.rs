@@ -1,5 +1,5 @@
 //! Benchmark of the exact sweep of ten million predictions: its time compared with that of sorting them, the best thresholds of all scores, and
-//! its memory use. Then the bootstrap of 100 000 predictions.
+//! its memory use. Then the bootstrap of 100 000 predictions. The smoothed threshold is compared with the exact one in both.
 
 mod timing;
 
@@ -126,6 +126,18 @@ fn main() {
     let condition = Condition::parse("precision >= 0.5 and recall >= 0.3").expect("a condition");
     black_box(sweep_of_rows.best_subject_to(&nine[4], &condition));
     println!("  one constrained optimum: {:.1} ms", 1e3 * start.elapsed().as_secs_f64());
+    let start = Instant::now();
+    black_box(sweep_of_rows.best(&nine[4]));
+    let exact = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    black_box(sweep_of_rows.smooth_best(&nine[4], 0.2).expect("a width in its range"));
+    let smooth = start.elapsed().as_secs_f64();
+    println!(
+        "  best threshold of f1 after the sweep: exact in {:.1} ms, smoothed in {:.1} ms",
+        1e3 * exact,
+        1e3 * smooth
+    );
+    print_requirement("smoothed threshold, relative to the sweep", smooth / timings[3].median, 5.0, " x");
     drop(sweep_of_rows);
 
     for (name, input) in [("f32", 5 * ROWS), ("f64", 9 * ROWS)] {
@@ -158,5 +170,9 @@ fn main() {
             start.elapsed().as_secs_f64()
         );
         print_requirement("best threshold over 1000 replicates", seconds, 2.0, " s");
+        let start = Instant::now();
+        let smooth = bootstrap.smooth_best(&subset, &nine[5], 0.2).expect("replicates");
+        let interval = smooth.threshold.interval(0.95);
+        println!("    smoothed threshold of tss in {:.2} s, 95 % interval {interval:?}", start.elapsed().as_secs_f64());
     }
 }

@@ -60,6 +60,9 @@ purposes! {
     TreeGrowth = "growth of trees",
     /// A bootstrap replicate; `number` of [`stream`] is the index of the replicate.
     Bootstrap = "bootstrap",
+    /// The seed of the bootstrap that compares tuned decision rules with untuned ones; `number` of [`stream`] is 0 for the threshold of two
+    /// classes and 1 for the factors of more classes.
+    DecisionTuning = "tuning of the decision",
     /// The rows on which a model is explained, if there are more than asked for; `number` of [`stream`] is 0 for the importance of columns and 1
     /// for partial dependence.
     ExplainedRows = "rows of an explanation",

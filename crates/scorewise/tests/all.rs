@@ -12,6 +12,7 @@ mod host;
 mod laws;
 mod multiclass;
 mod priors;
+mod smooth;
 mod streams;
 mod sweep;
 mod temporal;

@@ -46,6 +46,40 @@ fn best_by_exhaustive_search(
     best.map(|(_, value, intervals)| (value, intervals))
 }
 
+/// How close a confusion matrix comes to satisfying a condition, higher is closer; `None` if a side of the condition is undefined.
+fn closeness(condition: &Condition, comparison: &str, confusion: &Confusion) -> Option<f64> {
+    let [left, right] = condition.sides(confusion);
+    let difference = left? - right?;
+    Some(match comparison {
+        ">=" | ">" => difference,
+        "<=" | "<" => -difference,
+        "=" => -difference.abs(),
+        "!=" => difference.abs(),
+        _ => panic!("{comparison}"),
+    })
+}
+
+#[test]
+fn the_threshold_nearest_to_a_condition_is_as_close_as_that_of_an_exhaustive_search() {
+    let mut random = Random(23);
+    for _ in 0..100 {
+        let batch = Batch::random(&mut random);
+        let sweep = sweep(&batch.rows()).unwrap();
+        for left in ["pofd", "fp", "far", "miss_rate", "precision", "tp - fp", "tss"] {
+            for comparison in [">=", ">", "<=", "<", "=", "!="] {
+                for right in ["-3", "0", "0.9", "5", "2*fn"] {
+                    let condition = &Condition::parse(&format!("{left} {comparison} {right}")).unwrap()[0];
+                    let intervals = all_threshold_intervals(&batch);
+                    let closeness = |confusion: &Confusion| closeness(condition, comparison, confusion);
+                    let expected = intervals.iter().filter_map(|(_, confusion)| closeness(confusion)).reduce(f64::max);
+                    let found = sweep.nearest(condition).and_then(|best| closeness(&best.confusion));
+                    assert_eq!(found, expected, "{}", condition.text());
+                }
+            }
+        }
+    }
+}
+
 fn assert_same_optimum(
     found: Option<&Best>,
     expected: Option<(f64, Vec<ThresholdInterval>)>,

@@ -98,6 +98,9 @@ pub struct BinaryPredictions {
     pub labels: Vec<bool>,
     /// Probabilities of the positive class: one list for each forecast, in the order given on the command line.
     pub forecasts: Vec<FloatValues>,
+    /// For each forecast, the threshold of the model that made it; `None` if the table does not say it, or if the forecast is not in the column
+    /// `probability`, because the threshold of the model was chosen for that column.
+    pub thresholds: Vec<Option<f64>>,
     /// Sample weights, one for each row; `None` if the table has no weights.
     pub weights: Option<FloatValues>,
     /// What the table says about the model that made the predictions.
@@ -107,8 +110,6 @@ pub struct BinaryPredictions {
 /// What a table of predictions says about the model that made them; a field is `None` if the table does not say it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceModel {
-    /// The threshold of the model; `None` if the table does not say it.
-    pub threshold: Option<f64>,
     /// The score that the model was trained for; `None` if the table does not say it.
     pub score: Option<String>,
     /// Names of the negative and the positive class; `None` if the table does not say them.
@@ -251,6 +252,7 @@ fn read_two_classes(
         file: name,
         labels: Vec::new(),
         forecasts: vec![FloatValues::default(); layout.probabilities.len()],
+        thresholds: Vec::new(),
         weights: layout.weight.as_ref().map(|_| FloatValues::default()),
         model: SourceModel::default(),
     };
@@ -305,8 +307,11 @@ fn read_two_classes(
             predictions.file
         ));
     }
+    let threshold = threshold.value();
+    predictions.thresholds =
+        layout.probabilities.iter().map(|name| threshold.filter(|_| name == PROBABILITY)).collect();
     let classes = negative.value().zip(positive.value()).map(|(negative, positive)| [negative, positive]);
-    predictions.model = SourceModel { threshold: threshold.value(), score: score.value(), classes };
+    predictions.model = SourceModel { score: score.value(), classes };
     predictions.unify_float_type();
     Ok(predictions)
 }
@@ -414,9 +419,9 @@ impl ClassPredictions {
 }
 
 impl BinaryPredictions {
-    /// The threshold to evaluate at, and where it comes from: the user's, else the model's, else 0.5.
+    /// The threshold to evaluate the first forecast at, and where it comes from: the user's, else the model's, else 0.5.
     pub fn threshold(&self, user: Option<f64>) -> (f64, &'static str) {
-        match (user, self.model.threshold) {
+        match (user, self.thresholds[0]) {
             (Some(threshold), _) => (threshold, "set by the user"),
             (None, Some(threshold)) => (threshold, "the model's threshold"),
             (None, None) => (0.5, "default"),
@@ -475,6 +480,7 @@ impl BinaryPredictions {
             return Err(Error::data(Location { row: Some(row as u64 + 1), ..place() }, problem, hint));
         }
         self.forecasts.extend(other.forecasts);
+        self.thresholds.extend(other.thresholds);
         self.unify_float_type();
         Ok(())
     }

@@ -74,8 +74,15 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
         };
         Ok(Document { reproduction: Some(reproduction), ..Document::new(provenance, summary.clone().into()) })
     })?;
-    note(format!("tables, figures and results of all training runs written to {}", settings.out.display()));
+    note(written_files(arguments.beyond, &settings));
     Ok(if arguments.json { pretty_json(&summary) } else { tables::tables_as_text(&results) }.into())
+}
+
+/// Says which results were written, and where.
+fn written_files(beyond: bool, settings: &ReproduceSettings) -> String {
+    let tables = if beyond { "table" } else { "table and figures" };
+    let (folder, csv) = (settings.out.display(), settings.csv.display());
+    format!("{tables} written to {folder}, results of all training runs to {csv}")
 }
 
 /// Performs all training runs with a progress bar; returns `None` if the user stopped the command.
@@ -113,4 +120,25 @@ fn run_tasks(
         run_trials(&data, tasks, seed, &*backend::open(threads), journal, on_trial, interrupt::is_stop_requested);
     bar.finish_and_clear();
     Ok(trials?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_note_names_figures_only_if_they_are_written_and_the_file_of_results() {
+        let settings = ReproduceSettings {
+            experiment: scorewise_train::reproduce::Experiment::Pollution,
+            scores: Vec::new(),
+            contenders: Vec::new(),
+            cures: Vec::new(),
+            repeats: 1,
+            out: "here".into(),
+            csv: "elsewhere/runs.csv".into(),
+        };
+        let end = "written to here, results of all training runs to elsewhere/runs.csv";
+        assert_eq!(written_files(false, &settings), format!("table and figures {end}"));
+        assert_eq!(written_files(true, &settings), format!("table {end}"));
+    }
 }

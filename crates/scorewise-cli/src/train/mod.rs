@@ -144,11 +144,8 @@ fn run_training(
         .folds
         .map(|folds| -> Result<Vec<FoldResult>, Failure> {
             let folds = CrossValidation { folds, repeats: arguments.repeats, validation: plan.validation_share() };
-            let watch = ProgressWatch::new(
-                "fold",
-                folds.folds.saturating_mul(folds.repeats).saturating_mul(plan.members()),
-                plan,
-            )?;
+            let watch =
+                ProgressWatch::new("fold", folds.folds.saturating_mul(folds.repeats).saturating_mul(plan.members()))?;
             let (trained_folds, fold_notes) = cross_validate(table, plan, &folds, &*backend, &watch)?;
             notes.extend(fold_notes);
             match (watch.finish(), trained_folds) {
@@ -157,13 +154,15 @@ fn run_training(
             }
         })
         .transpose()?;
-    let watch = ProgressWatch::new("member", plan.members(), plan)?;
+    let watch = ProgressWatch::new("member", plan.members())?;
     // After a cross-validation the final model needs no test rows, so it trains on all rows.
     let final_plan = Plan { test: if folds.is_some() { 0.0 } else { plan.test }, ..plan.clone() };
     let mut trained = train(table, test, &inputs.reading, &final_plan, &*backend, &watch)?;
     if watch.finish() {
         notes.push(Note::new(format!("stopped by {}; the best model so far is saved", interrupt::signal_name())));
     }
+    // What a note says about the final model is not repeated about the folds.
+    notes.retain(|note| !trained.notes.iter().any(|final_note| note.repeats(final_note)));
     notes.append(&mut trained.notes);
     trained.notes = notes;
     Ok(TrainingResult { trained, folds, seconds: start.elapsed().as_secs_f64() })

@@ -1,6 +1,7 @@
 //! Progress bar of `scorewise train`.
 
 use std::ops::ControlFlow;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -8,47 +9,52 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scorewise_train::Error;
 use scorewise_train::backend::Watch;
 use scorewise_train::fit::{Epoch, Fit};
-use scorewise_train::plan::Plan;
+use scorewise_train::job::Job;
 
 use crate::interrupt;
 use crate::outcome::Failure;
 
-/// Maximum number of training runs whose epochs are counted.
-const MAX_COUNTED: usize = 1 << 20;
+/// Steps of the progress bar for one training run.
+const STEPS: usize = 1000;
 
 /// Shows the progress of training runs that are done in parallel, and stops them on a signal.
 pub struct ProgressWatch {
     bar: ProgressBar,
-    /// Maximum number of epochs of one training run.
-    max_epochs: usize,
-    /// Number of finished epochs, one counter for each training run. A finished training run counts as the maximum.
-    epochs: Vec<AtomicUsize>,
+    /// The training runs that have been planned so far.
+    jobs: RwLock<Vec<JobProgress>>,
     /// Number of finished training runs.
     finished: AtomicUsize,
 }
 
+/// The progress of one training run.
+struct JobProgress {
+    /// Maximum number of its epochs.
+    max_epochs: usize,
+    /// Number of its finished epochs. A finished training run counts as the maximum.
+    epochs: AtomicUsize,
+}
+
 impl ProgressWatch {
-    /// A bar for `training_runs` training runs; `unit` is the singular name of what one training run produces, such as `fold` or `member`.
-    pub fn new(unit: &str, training_runs: usize, plan: &Plan) -> Result<Self, Failure> {
+    /// A bar for about `training_runs` training runs; `unit` is the singular name of what one training run produces, such as `fold` or `member`.
+    pub fn new(unit: &str, training_runs: usize) -> Result<Self, Failure> {
         // The bar is drawn on standard error, and hidden if standard error is not a terminal.
-        let max_epochs = plan.learners.iter().map(|learner| learner.max_epochs()).max().unwrap_or(1);
-        let bar = ProgressBar::new(training_runs.saturating_mul(max_epochs) as u64);
+        let bar = ProgressBar::new(training_runs.saturating_mul(STEPS) as u64);
         let style = ProgressStyle::with_template("{prefix} {bar:30} {percent} %, {msg}, {eta} left");
         bar.set_style(style?.progress_chars("━╸ "));
         bar.set_prefix(if training_runs > 1 { format!("training {unit}s") } else { "training".into() });
         bar.enable_steady_tick(Duration::from_millis(200));
-        // The number of folds has not been checked yet, so it may be absurdly large.
-        let epochs = (0..training_runs.min(MAX_COUNTED)).map(|_| AtomicUsize::new(0)).collect();
-        Ok(ProgressWatch { bar, max_epochs, epochs, finished: AtomicUsize::new(0) })
+        Ok(ProgressWatch { bar, jobs: RwLock::default(), finished: AtomicUsize::new(0) })
     }
 
     fn update(&self) {
         if self.bar.is_hidden() {
             return;
         }
-        let done = self.epochs.iter().map(|epochs| epochs.load(Ordering::Relaxed).min(self.max_epochs) as u64).sum();
-        self.bar.set_position(done);
-        let (finished, all) = (self.finished.load(Ordering::Relaxed), self.epochs.len());
+        let Ok(jobs) = self.jobs.read() else { return };
+        let steps =
+            |job: &JobProgress| STEPS * job.epochs.load(Ordering::Relaxed).min(job.max_epochs) / job.max_epochs.max(1);
+        self.bar.set_position(jobs.iter().map(steps).sum::<usize>() as u64);
+        let (finished, all) = (self.finished.load(Ordering::Relaxed), self.bar.length().unwrap_or(0) / STEPS as u64);
         self.bar.set_message(format!("{finished} of {all} done"));
     }
 
@@ -60,9 +66,21 @@ impl ProgressWatch {
 }
 
 impl Watch for ProgressWatch {
+    fn begin(&self, first: usize, jobs: &[Job]) {
+        let Ok(mut planned) = self.jobs.write() else { return };
+        planned.truncate(first);
+        planned.extend(
+            jobs.iter().map(|job| JobProgress { max_epochs: job.learner.max_epochs(), epochs: AtomicUsize::new(0) }),
+        );
+        // The number of training runs that was expected may be wrong, because small tables get fewer folds and large ones fewer networks.
+        if first == 0 || (planned.len() * STEPS) as u64 > self.bar.length().unwrap_or(0) {
+            self.bar.set_length((planned.len() * STEPS) as u64);
+        }
+    }
+
     fn epoch(&self, job: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
-        if let Some(epochs) = self.epochs.get(job) {
-            epochs.fetch_add(1, Ordering::Relaxed);
+        if let Some(job) = self.jobs.read().as_deref().ok().and_then(|jobs| jobs.get(job)) {
+            job.epochs.fetch_add(1, Ordering::Relaxed);
         }
         self.update();
         if interrupt::is_stop_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -70,8 +88,8 @@ impl Watch for ProgressWatch {
 
     fn finished(&self, job: usize, _: &Fit) -> Result<(), Error> {
         // A training run that stopped early is complete, so it counts as if all its epochs had been run.
-        if let Some(epochs) = self.epochs.get(job) {
-            epochs.store(self.max_epochs, Ordering::Relaxed);
+        if let Some(job) = self.jobs.read().as_deref().ok().and_then(|jobs| jobs.get(job)) {
+            job.epochs.store(job.max_epochs, Ordering::Relaxed);
         }
         self.finished.fetch_add(1, Ordering::Relaxed);
         self.update();

@@ -5,7 +5,6 @@ use scorewise_report::evaluation::{
     DecisionScore, Evaluation, FoldSummary, FoldsSummary, ModelEvaluation, NamedEstimate, TrainSummary,
 };
 use scorewise_train::fit::Fit;
-use scorewise_train::learner::Member;
 use scorewise_train::model::{Decision, Model};
 use scorewise_train::plan::Plan;
 use scorewise_train::train::Trained;
@@ -17,9 +16,9 @@ use crate::formatting::{aligned_table, format_number, format_optional, key_value
 const OWN_VALIDATION: &str = "these overlap, because each network has its own validation rows; validation scores of a row use only networks \
     that were not trained on it";
 
-/// Remark below the numbers of rows if the networks are cross-fitted, that is, each network is trained without one fold of the rows.
+/// Remark below the numbers of rows if the members are cross-fitted, that is, each member is trained without one fold of the rows.
 const CROSS_FIT: &str =
-    "the validation rows are the training rows: each is predicted by the networks that were not trained on it";
+    "the validation rows are the training rows: each is predicted by the members that were not trained on it";
 
 /// The result of a training run as text for the terminal.
 pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSummary, plan: &Plan) -> String {
@@ -35,7 +34,7 @@ pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSumm
         ("rows", training),
         ("", if plan.own_validation { OWN_VALIDATION.into() } else { String::new() }),
         ("", if plan.cross_fit > 0 { CROSS_FIT.into() } else { String::new() }),
-        ("network", network_text(model)),
+        ("model", members_text(model)),
         ("loss", loss_text(model)),
         ("training", epochs_text(trained, summary.seconds)),
         ("threshold", threshold_text(model)),
@@ -77,11 +76,33 @@ fn target_text(model: &Model) -> String {
     }
 }
 
-fn network_text(model: &Model) -> String {
-    let first = model.members.first().map(Member::summary).unwrap_or_default();
-    match model.members.len() {
-        1 => first,
-        members => format!("{members} networks: {first}"),
+/// The members of the model by learner, with the share of each learner in the weighted mean.
+fn members_text(model: &Model) -> String {
+    let total: f64 = model.weights.iter().sum();
+    let mut learners: Vec<(&str, usize, f64, String)> = Vec::new();
+    for (member, weight) in model.members.iter().zip(&model.weights) {
+        match learners.iter_mut().find(|(kind, ..)| *kind == member.kind()) {
+            Some((_, count, share, _)) => (*count, *share) = (*count + 1, *share + weight / total),
+            None => learners.push((member.kind(), 1, weight / total, member.summary())),
+        }
+    }
+    let name = |kind: &str, count: usize| match (kind, count) {
+        ("network", 1) => "network".to_owned(),
+        ("network", _) => "networks".to_owned(),
+        ("linear", 1) => "linear model".to_owned(),
+        ("linear", _) => "linear models".to_owned(),
+        ("trees", 1) => "set of boosted trees".to_owned(),
+        ("trees", _) => "sets of boosted trees".to_owned(),
+        _ => kind.to_owned(),
+    };
+    match learners.as_slice() {
+        [(_, 1, _, summary)] => summary.clone(),
+        [(kind, count, _, summary)] => format!("{count} {}: {summary}", name(kind, *count)),
+        learners => learners
+            .iter()
+            .map(|(kind, count, share, _)| format!("{count} {} {:.0} %", name(kind, *count), 100.0 * share))
+            .collect::<Vec<_>>()
+            .join(", "),
     }
 }
 

@@ -3,10 +3,11 @@
 
 use std::sync::LazyLock;
 
-use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep};
+use scorewise::sweep::{Best, Bootstrap, Condition, Sweep};
 use scorewise::{Confusion, Prior, Probabilities, Real, Result, Rows, Score};
 
 use super::summary::ScoreSummary;
+use super::tuning::{ThresholdBootstrap, Tuning};
 use crate::document::{self, ForecastEvaluation, Optimum, ReferenceForecast, ScoreInterval, ThresholdPoint};
 
 /// Approximate number of points of a curve: more than a screen can show, but few enough to embed in a page.
@@ -64,11 +65,17 @@ impl Default for ForecastOptions<'_> {
 }
 
 impl ForecastOptions<'_> {
-    /// Sets the decision threshold to the best threshold of the rows, with the interval of equally good thresholds and the bootstrap interval.
-    pub fn set_best(&mut self, best: &Best, distribution: &BestDistribution) {
-        self.threshold = best.threshold;
-        self.interval = Some(best.interval);
-        self.spread = distribution.threshold.interval(0.95);
+    /// Sets the decision threshold to the proposed one. For the exactly best threshold this includes the interval of equally good thresholds, and for
+    /// both kinds the bootstrap interval.
+    pub fn set_tuned(&mut self, tuning: &Tuning) {
+        self.threshold = tuning.proposed_threshold();
+        if let Some(smooth) = tuning.smooth.as_ref().filter(|smooth| smooth.threshold.is_some()) {
+            self.spread = smooth.bootstrap.as_ref().and_then(ThresholdBootstrap::threshold_interval);
+            self.chosen = format!("best {} on these rows, averaged over nearby thresholds", self.score);
+            return;
+        }
+        self.interval = Some(tuning.best.interval);
+        self.spread = tuning.distribution.threshold.interval(0.95);
         self.chosen = match self.conditions {
             [] => format!("best {} on these rows", self.score),
             _ => format!("best {} on these rows among the thresholds that satisfy the conditions", self.score),

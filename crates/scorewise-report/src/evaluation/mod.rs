@@ -20,7 +20,7 @@
 //! |---|---|
 //! | `summary` | every score at a threshold, with bootstrap intervals |
 //! | `classes` | scores of decisions between more than two classes |
-//! | `tuning` | the best threshold of a score and its distribution over bootstrap replicates, or the reason why no threshold is best |
+//! | `tuning` | the best threshold of a score, exact or smoothed, and its distribution over bootstrap replicates, or the reason why no threshold is best |
 //! | `comparison` | comparison of two forecasts of the same rows |
 //! | `theory` | the distribution of a score when the threshold is random |
 //! | `model` | the scores of a trained model on its training, validation and test rows |
@@ -75,7 +75,7 @@ pub use reproduction::{
 pub use summary::{Estimate, NamedEstimate, ScoreSummary};
 pub use theory::{BoundSummary, TheorySummary, theory_page};
 pub use tuning::{
-    BestThreshold, ClassThreshold, ClassTuningSummary, EXACT_ROWS, IntervalEnds, ModelThreshold, RUNS,
-    ThresholdBootstrap, TuneSummary, Tuning, TuningSummary, best_threshold_bootstrap, no_best_threshold, tune_classes,
-    undefined_everywhere, unmet_conditions,
+    BestThreshold, ClassThreshold, ClassTuningSummary, EXACT_ROWS, IntervalEnds, ModelThreshold, RUNS, SmoothThreshold,
+    ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, best_threshold_bootstrap, no_best_threshold,
+    smooth_threshold_bootstrap, tune_classes, undefined_everywhere, unmet_conditions,
 };

@@ -135,6 +135,10 @@ pub struct TrainSummary {
 /// Summary of the training run of one ensemble member, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberSummary {
+    /// The type of the member: `network`, `linear` or `trees`.
+    pub learner: String,
+    /// The share of the member in the weighted mean of the model; 0 if it is not part of the model.
+    pub weight: f64,
     /// Number of epochs, including those of the warm-up with cross-entropy.
     pub epochs: usize,
     /// Number of the epoch whose weights were kept, counted from 1.
@@ -210,7 +214,7 @@ impl TrainSummary {
             test,
             decisions,
             cross_fit: model.plan.as_ref().map_or(0, |plan| plan.cross_fit),
-            members: fits.iter().map(MemberSummary::new).collect(),
+            members: fits.iter().zip(&trained.shares).map(|(fit, share)| MemberSummary::new(fit, *share)).collect(),
             features: model.encoder.names(),
             fingerprint: model.fingerprint.clone(),
             notes: run.notes,
@@ -222,9 +226,16 @@ impl TrainSummary {
 impl MemberSummary {
     /// Summarises the training run of one ensemble member.
     #[must_use]
-    pub fn new(fit: &Fit) -> Self {
-        let kept = fit.kept.and_then(|epoch| fit.history.get(epoch));
+    pub fn new(fit: &Fit, weight: f64) -> Self {
+        // If no epoch of the main phase was kept, the last epochs that count are those of the warm-up.
+        let kept = match fit.kept {
+            Some(epoch) => fit.history.get(epoch),
+            None if fit.history.is_empty() => fit.warm_up.iter().min_by(|a, b| a.validation.total_cmp(&b.validation)),
+            None => None,
+        };
         MemberSummary {
+            learner: fit.member.kind().into(),
+            weight,
             epochs: epochs(fit),
             kept: fit.kept.map(|epoch| epoch + 1),
             success: fit.success,
@@ -408,7 +419,7 @@ fn persistence_confusion(predictions: &LabelledPredictions) -> Result<Option<Con
     with_rows(&predictions, |rows| confusion(rows, 0.5)).map(Some)
 }
 
-/// The training history of every ensemble member, epoch by epoch; `score` is `None` with more than two classes.
+/// The training history of every ensemble member of the first learner, epoch by epoch; `score` is `None` with more than two classes.
 #[must_use]
 pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> document::TrainingHistory {
     let score = score.filter(|_| plan.has_prior());
@@ -444,5 +455,7 @@ pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> docu
     let loss =
         if plan.has_prior() { format!("{} of {}", plan.loss.name(), plan.score) } else { plan.loss.name().into() };
     let score = score.map(|score| score.name().into());
-    document::TrainingHistory { loss, score, members: fits.iter().map(member).collect() }
+    // Epochs of networks and rounds of trees are not comparable, so only the members of the first learner are shown.
+    let is_shown = |fit: &&Fit| Some(fit.member.kind()) == fits.first().map(|fit| fit.member.kind());
+    document::TrainingHistory { loss, score, members: fits.iter().filter(is_shown).map(member).collect() }
 }

@@ -8,7 +8,7 @@ use super::forecast::{ForecastOptions, forecast};
 use super::model::Evaluation;
 use super::summary::ScoreSummary;
 use super::theory::{TheorySummary, theory_page};
-use super::tuning::{TuneSummary, Tuning, no_best_threshold};
+use super::tuning::{TuneSummary, Tuning, TuningOptions, no_best_threshold};
 use crate::document::{Document, Provenance, TrainingHistory, scores_in_display_order};
 
 /// Settings of a page about a forecast.
@@ -50,13 +50,14 @@ pub fn forecast_report<R: Real>(
             (Document::new(provenance, result.into()), sweep(rows)?)
         }
         None => {
-            let tuning = match Tuning::new(rows, score, conditions, bootstrap)? {
+            let tuning_options = TuningOptions { score, conditions, smooth: None, bootstrap };
+            let tuning = match Tuning::new(rows, &tuning_options)? {
                 Ok(tuning) => tuning,
                 Err(sweep) => return Ok(Err(no_best_threshold(&sweep, score, conditions))),
             };
-            options.set_best(&tuning.best, &tuning.distribution);
+            options.set_tuned(&tuning);
             options.set_intervals(rows, bootstrap)?;
-            let result = TuneSummary::Binary(tuning.summary(score, conditions, bootstrap, None));
+            let result = TuneSummary::Binary(tuning.summary(&tuning_options, None));
             (Document::new(provenance, result.into()), tuning.sweep)
         }
     };

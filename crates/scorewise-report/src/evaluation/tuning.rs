@@ -1,6 +1,6 @@
 //! Finds the best threshold of a score and its uncertainty, or explains why no threshold is best.
 
-use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep, sweep};
+use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Runs, Sweep, sweep};
 use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
 use scorewise_train::{Error, Location};
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,19 @@ pub const EXACT_ROWS: usize = 200_000;
 /// than the number of rows in a run.
 pub const RUNS: usize = 1 << 16;
 
+/// What a threshold is tuned for, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct TuningOptions<'a> {
+    /// The score to optimise.
+    pub score: &'a Score,
+    /// Conditions that the exactly best threshold must satisfy.
+    pub conditions: &'a [Condition],
+    /// Width of the smoothing, if a smoothed threshold is wanted too; it does not depend on the conditions.
+    pub smooth: Option<f64>,
+    /// The bootstrap of both thresholds.
+    pub bootstrap: &'a Bootstrap,
+}
+
 /// The best threshold of a score on some rows, its distribution over bootstrap replicates, and the sweep in which it was found.
 #[derive(Debug)]
 pub struct Tuning {
@@ -24,6 +37,28 @@ pub struct Tuning {
     pub best: Best,
     /// The best threshold and the best value of every bootstrap replicate.
     pub distribution: BestDistribution,
+    /// The smoothed threshold, if it was asked for.
+    pub smooth: Option<SmoothThreshold>,
+}
+
+/// The threshold with the best score on average over nearby thresholds, as JSON. The fields after the width are `None` when the score of the expected
+/// confusion matrix is undefined at every threshold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SmoothThreshold {
+    /// Half-width of the prior that averages over nearby thresholds, where the threshold is ½.
+    pub width: f64,
+    /// The smoothed threshold.
+    pub threshold: Option<f64>,
+    /// The score of the rows at the smoothed threshold; `None` when it is undefined there.
+    pub value: Option<f64>,
+    /// The score of the expected confusion matrix.
+    pub expected_value: Option<f64>,
+    /// The confusion matrix at the smoothed threshold.
+    #[serde(default, with = "super::json::optional_confusion")]
+    pub confusion: Option<Confusion>,
+    /// 95 % intervals of the smoothed threshold and of the score there, over the same bootstrap replicates as those of the best threshold.
+    #[serde(default)]
+    pub bootstrap: Option<ThresholdBootstrap>,
 }
 
 /// The best threshold of a score, as JSON.
@@ -97,6 +132,9 @@ pub struct TuningSummary {
     /// The conditions that the threshold had to satisfy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject_to: Option<Vec<String>>,
+    /// The smoothed threshold, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smooth: Option<Box<SmoothThreshold>>,
     /// Threshold of the model that made the predictions, if the file of predictions contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelThreshold>,
@@ -138,45 +176,91 @@ pub struct ClassThreshold {
     pub confusion: Option<Confusion>,
     /// 95 % intervals of the best threshold and of its score.
     pub bootstrap: Option<ThresholdBootstrap>,
+    /// The smoothed threshold of the class, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smooth: Option<SmoothThreshold>,
     /// Number of rows of the class; shown in tables, not part of the JSON.
     #[serde(skip)]
     pub rows: usize,
 }
 
 impl Tuning {
-    /// Finds the best threshold that satisfies the conditions, and its distribution over bootstrap replicates. The inner `Err` holds the sweep when
-    /// there is no such threshold.
+    /// Finds the best threshold that satisfies the conditions, and its distribution over bootstrap replicates; also the smoothed threshold, if the
+    /// options ask for it. The inner `Err` holds the sweep when there is no best threshold.
     pub fn new<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
-        score: &Score,
-        conditions: &[Condition],
-        bootstrap: &Bootstrap,
+        options: &TuningOptions<'_>,
     ) -> Result<std::result::Result<Self, Sweep>> {
+        let TuningOptions { score, conditions, smooth, bootstrap } = *options;
         let sweep = sweep(rows)?;
         let Some(best) = sweep.best_subject_to(score, conditions) else { return Ok(Err(sweep)) };
         let distribution = best_threshold_bootstrap(rows, Some(&sweep), score, conditions, bootstrap)?;
-        Ok(Ok(Tuning { sweep, best, distribution }))
+        let smooth = match smooth {
+            Some(width) => Some(SmoothThreshold::new(rows, &sweep, score, width, bootstrap)?),
+            None => None,
+        };
+        Ok(Ok(Tuning { sweep, best, distribution, smooth }))
     }
 
     /// The result as JSON; `model` is the threshold of the model that made the predictions, if it is known.
     #[must_use]
-    pub fn summary(
-        &self,
-        score: &Score,
-        conditions: &[Condition],
-        bootstrap: &Bootstrap,
-        model: Option<ModelThreshold>,
-    ) -> TuningSummary {
+    pub fn summary(&self, options: &TuningOptions<'_>, model: Option<ModelThreshold>) -> TuningSummary {
         TuningSummary {
-            score: score.name().into(),
+            score: options.score.name().into(),
             threshold: Some(self.best.threshold),
             interval: Some(self.best.interval),
             value: Some(self.best.value),
             confusion: Some(self.best.confusion),
-            bootstrap: Some(ThresholdBootstrap::new(&self.distribution, bootstrap)),
-            subject_to: Some(condition_texts(conditions)),
+            bootstrap: Some(ThresholdBootstrap::new(&self.distribution, options.bootstrap)),
+            subject_to: Some(condition_texts(options.conditions)),
+            smooth: self.smooth.clone().map(Box::new),
             model,
         }
+    }
+
+    /// The threshold to use: the smoothed one if there is one, otherwise the exactly best one.
+    #[must_use]
+    pub fn proposed_threshold(&self) -> f64 {
+        self.smooth.as_ref().and_then(|smooth| smooth.threshold).unwrap_or(self.best.threshold)
+    }
+}
+
+impl TuningSummary {
+    /// The threshold to use: the smoothed one if there is one, otherwise the exactly best one; `None` when no threshold satisfies the conditions.
+    #[must_use]
+    pub fn proposed_threshold(&self) -> Option<f64> {
+        self.smooth.as_ref().and_then(|smooth| smooth.threshold).or(self.threshold)
+    }
+}
+
+impl SmoothThreshold {
+    /// Finds the smoothed threshold of a score and its distribution over bootstrap replicates. `sweep` must be the sweep of the rows.
+    pub fn new<R: Real>(
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        sweep: &Sweep,
+        score: &Score,
+        width: f64,
+        bootstrap: &Bootstrap,
+    ) -> Result<Self> {
+        let smooth = SmoothThreshold::without_bootstrap(sweep, score, width)?;
+        if smooth.threshold.is_none() {
+            return Ok(smooth);
+        }
+        let distribution = smooth_threshold_bootstrap(rows, Some(sweep), score, width, bootstrap)?;
+        Ok(SmoothThreshold { bootstrap: Some(ThresholdBootstrap::new(&distribution, bootstrap)), ..smooth })
+    }
+
+    /// Finds the smoothed threshold of a score.
+    pub fn without_bootstrap(sweep: &Sweep, score: &Score, width: f64) -> Result<Self> {
+        let best = sweep.smooth_best(score, width)?;
+        Ok(SmoothThreshold {
+            width,
+            threshold: best.as_ref().map(|best| best.threshold),
+            value: best.as_ref().and_then(|best| best.value),
+            expected_value: best.as_ref().map(|best| best.expected_value),
+            confusion: best.as_ref().map(|best| best.confusion),
+            bootstrap: None,
+        })
     }
 }
 
@@ -232,28 +316,27 @@ pub fn tune_classes(
     labels: &[u32],
     probabilities: &[Vec<f64>],
     weights: Option<&[f64]>,
-    score: &Score,
-    conditions: &[Condition],
-    bootstrap: &Bootstrap,
+    options: &TuningOptions<'_>,
 ) -> Result<ClassTuningSummary> {
     let mut thresholds = Vec::with_capacity(classes.len());
     for (number, (class, probabilities)) in (0..).zip(classes.iter().zip(probabilities)) {
         let is_class: Vec<bool> = labels.iter().map(|label| *label == number).collect();
         let rows = Rows::new(Probabilities(probabilities.as_slice()), &is_class)?;
         let rows = weights.map_or(Ok(rows), |weights| rows.weighted(weights))?;
-        let tuning = Tuning::new(&rows, score, conditions, bootstrap)?.ok();
-        let best = tuning.as_ref().map(|tuning| &tuning.best);
+        let summary = Tuning::new(&rows, options)?.map(|tuning| tuning.summary(options, None)).unwrap_or_default();
         thresholds.push(ClassThreshold {
             class: class.clone(),
-            threshold: best.map(|best| best.threshold),
-            interval: best.map(|best| best.interval),
-            value: best.map(|best| best.value),
-            confusion: best.map(|best| best.confusion),
-            bootstrap: tuning.as_ref().map(|tuning| ThresholdBootstrap::new(&tuning.distribution, bootstrap)),
+            threshold: summary.threshold,
+            interval: summary.interval,
+            value: summary.value,
+            confusion: summary.confusion,
+            bootstrap: summary.bootstrap,
+            smooth: summary.smooth.map(|smooth| *smooth),
             rows: is_class.iter().filter(|is_class| **is_class).count(),
         });
     }
-    Ok(ClassTuningSummary { score: score.name().into(), classes: thresholds, subject_to: condition_texts(conditions) })
+    let subject_to = condition_texts(options.conditions);
+    Ok(ClassTuningSummary { score: options.score.name().into(), classes: thresholds, subject_to })
 }
 
 /// The best threshold of every bootstrap replicate: among all thresholds, or among those between [`RUNS`] runs of rows when there are more than
@@ -269,11 +352,28 @@ pub fn best_threshold_bootstrap<R: Real>(
     if rows.len() <= EXACT_ROWS {
         return bootstrap.best(rows, score, conditions);
     }
-    let runs = match swept {
-        Some(sweep) => sweep.runs(RUNS),
-        None => sweep(rows)?.runs(RUNS),
-    };
-    bootstrap.best_of_runs(rows, &runs, score, conditions)
+    bootstrap.best_of_runs(rows, &bootstrap_runs(rows, swept)?, score, conditions)
+}
+
+fn bootstrap_runs<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, swept: Option<&Sweep>) -> Result<Runs> {
+    match swept {
+        Some(sweep) => Ok(sweep.runs(RUNS)),
+        None => Ok(sweep(rows)?.runs(RUNS)),
+    }
+}
+
+/// The smoothed threshold of every bootstrap replicate, from the replicates of [`best_threshold_bootstrap`] and with the same `swept`.
+pub fn smooth_threshold_bootstrap<R: Real>(
+    rows: &Rows<'_, Probabilities<'_, R>>,
+    swept: Option<&Sweep>,
+    score: &Score,
+    width: f64,
+    bootstrap: &Bootstrap,
+) -> Result<BestDistribution> {
+    if rows.len() <= EXACT_ROWS {
+        return bootstrap.smooth_best(rows, score, width);
+    }
+    bootstrap.smooth_best_of_runs(rows, &bootstrap_runs(rows, swept)?, score, width)
 }
 
 /// Explains why no threshold is best: a condition cannot be met, or the score is undefined at every threshold.

@@ -9,7 +9,7 @@ use super::sections::picture_html;
 use crate::document::{COMMON_SCORES, ForecastEvaluation};
 use crate::error::Result;
 use crate::figures::{ReportFigure, conditions_met, forecast_scores_figure};
-use crate::number::{format_number, format_optional, format_rounded, format_threshold_range};
+use crate::number::{format_number, format_optional, format_rounded};
 
 /// The section with the threshold slider; empty when `forecast.points` does not contain the decision threshold.
 pub(super) fn slider_section_html(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<String> {
@@ -64,7 +64,7 @@ pub(super) fn slider_section_html(forecast: &ForecastEvaluation, figures: &[Repo
          <span class=\"faint\">(same results from <span id=\"same\">{}</span>)</span></p>",
         forecast.threshold,
         point.display_threshold(6),
-        format_threshold_range(point.low, point.high),
+        point.display_range(),
     );
     if !forecast.conditions.is_empty() {
         let message = if conditions_met(forecast)?[chosen_index] {

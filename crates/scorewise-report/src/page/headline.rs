@@ -80,7 +80,7 @@ fn contents_without_forecast(document: &Document) -> (String, String, String) {
             _ => format!("Which columns matter for {}", result.score),
         },
         CommandResult::Theory(result) => format!("{} under a random threshold", result.score),
-        CommandResult::Tune(TuneSummary::Binary(result)) => match result.threshold {
+        CommandResult::Tune(TuneSummary::Binary(result)) => match result.proposed_threshold() {
             Some(threshold) => format!("Predict yes above {}", format_rounded(threshold)),
             None => "No threshold satisfies the conditions".into(),
         },
@@ -134,15 +134,27 @@ fn contents_with_forecast(document: &Document, forecast: &ForecastEvaluation) ->
         part = escape_html(&forecast.part),
     );
     let mut html = String::from("<div class=\"cards\">\n");
-    html += &threshold_card(forecast);
+    html += &threshold_card(forecast, exact_threshold(document));
     html += &cost_card(cells, &forecast.classes[1]);
     html += &quality_card(forecast, &score, value, interval.map(|interval| (interval.low, interval.high)));
     html += "</div>\n";
     (heading, lead, html)
 }
 
-/// The card with the decision threshold and its uncertainty.
-fn threshold_card(forecast: &ForecastEvaluation) -> String {
+/// The exactly best threshold and the score there, if the page proposes a smoothed threshold instead.
+fn exact_threshold(document: &Document) -> Option<(f64, f64)> {
+    match &document.result {
+        CommandResult::Tune(TuneSummary::Binary(result)) => {
+            result.smooth.as_ref()?.threshold?;
+            result.threshold.zip(result.value)
+        }
+        _ => None,
+    }
+}
+
+/// The card with the decision threshold and its uncertainty. `exact` is the exactly best threshold and the score there, if the decision threshold is a
+/// smoothed one.
+fn threshold_card(forecast: &ForecastEvaluation, exact: Option<(f64, f64)>) -> String {
     let mut text = format!(
         "<section class=\"card\" aria-label=\"Which threshold\"><h2>Which threshold?</h2>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
         forecast.point().map_or_else(|| format_number(forecast.threshold), |point| point.display_threshold(6)),
@@ -153,16 +165,28 @@ fn threshold_card(forecast: &ForecastEvaluation) -> String {
             text,
             "<p>On {}, every threshold from {} gives the same score.</p>",
             escape_html(&forecast.source),
-            format_threshold_range(low, high)
+            // Whether a prediction of these rows is 1, so that the threshold 1 is excluded, is not known here; without 1 the sentence is always true.
+            format_threshold_range(low, high, false)
         );
     }
     if let Some((low, high)) = forecast.spread {
         let _ = writeln!(
             text,
-            "<p>In 95\u{a0}% of bootstrap replicates of {}, the best threshold lies between <b>{}</b> and <b>{}</b>.</p>",
+            "<p>In 95\u{a0}% of bootstrap replicates of {}, the {} threshold lies between <b>{}</b> and <b>{}</b>.</p>",
             escape_html(&forecast.source),
+            if exact.is_some() { "smoothed" } else { "best" },
             format_rounded(low),
             format_rounded(high)
+        );
+    }
+    if let Some((threshold, value)) = exact {
+        let _ = writeln!(
+            text,
+            "<p>The exactly best threshold of {} is <b>{}</b>, where {} is {}; it depends more on single rows.</p>",
+            escape_html(&forecast.source),
+            format_number(threshold),
+            escape_html(&forecast.score),
+            format_rounded(value)
         );
     }
     for condition in &forecast.conditions {

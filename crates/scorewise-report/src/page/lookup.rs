@@ -4,10 +4,10 @@ use scorewise::Score;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::document::ForecastEvaluation;
+use crate::document::{ForecastEvaluation, ThresholdPoint};
 use crate::error::Result;
 use crate::figures::conditions_met;
-use crate::number::{format_number, format_threshold_range};
+use crate::number::format_number;
 
 /// The columns of the table, and the names and best thresholds of the scores.
 #[derive(Serialize)]
@@ -68,7 +68,7 @@ pub(super) fn lookup_table(forecast: &ForecastEvaluation) -> Result<LookupTable>
         label: points.iter().map(|point| point.display_threshold(6)).collect(),
         from: points.iter().map(|point| point.low).collect(),
         to: points.iter().map(|point| point.high).collect(),
-        same_matrix_range: points.iter().map(|point| format_threshold_range(point.low, point.high)).collect(),
+        same_matrix_range: points.iter().map(ThresholdPoint::display_range).collect(),
         tn: cells(0),
         fp: cells(1),
         fn_: cells(2),

@@ -48,11 +48,11 @@ impl InputColumn {
         }
         let fits = match &self.coding {
             ColumnEncoding::Number { mean, deviation, .. } => {
-                check_scale(*mean, *deviation)?;
+                check_standardisation(*mean, *deviation)?;
                 matches!(self.kind, ColumnKind::Number | ColumnKind::Boolean)
             }
             ColumnEncoding::Ordinal { levels, mean, deviation, .. } => {
-                check_scale(*mean, *deviation)?;
+                check_standardisation(*mean, *deviation)?;
                 check_distinct(levels)?;
                 self.kind != ColumnKind::Time
             }
@@ -60,7 +60,8 @@ impl InputColumn {
                 if !scales.is_empty() && scales.len() != self.width() {
                     return Err(format!("has {} scales for {} columns", scales.len(), self.width()));
                 }
-                scales.iter().try_for_each(|Standardisation { mean, deviation }| check_scale(*mean, *deviation))?;
+                let check = |scale: &Standardisation| check_standardisation(scale.mean, scale.deviation);
+                scales.iter().try_for_each(check)?;
                 check_distinct(levels)?;
                 self.kind != ColumnKind::Time
             }
@@ -76,7 +77,7 @@ impl InputColumn {
                 }
                 check_ascending(knots)?;
                 check_ascending(own)?;
-                check_scale(*median, *spread)?;
+                check_scale(("median", *median), ("spread", *spread))?;
                 matches!(self.kind, ColumnKind::Number | ColumnKind::Boolean)
                     || self.kind == ColumnKind::Time && self.part.is_some()
             }
@@ -107,12 +108,17 @@ fn check_ascending(numbers: &[f64]) -> Result<(), String> {
     Err("its knots are not finite numbers in ascending order".into())
 }
 
-fn check_scale(mean: f64, deviation: f64) -> Result<(), String> {
-    if !mean.is_finite() {
-        return Err(format!("the mean is {mean}"));
+fn check_standardisation(mean: f64, deviation: f64) -> Result<(), String> {
+    check_scale(("mean", mean), ("standard deviation", deviation))
+}
+
+/// Checks the two numbers by which values are shifted and scaled, given with their names.
+fn check_scale((centre_name, centre): (&str, f64), (scale_name, scale): (&str, f64)) -> Result<(), String> {
+    if !centre.is_finite() {
+        return Err(format!("the {centre_name} is {centre}"));
     }
-    if !(deviation.is_finite() && deviation >= MIN_DEVIATION) {
-        return Err(format!("the standard deviation is {deviation}"));
+    if !(scale.is_finite() && scale >= MIN_DEVIATION) {
+        return Err(format!("the {scale_name} is {scale}"));
     }
     Ok(())
 }

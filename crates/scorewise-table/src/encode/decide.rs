@@ -265,9 +265,13 @@ fn one_hot(counts: &LevelCounts, rows: usize, resolved: &ResolvedChoice<'_>) -> 
         kept.sort_unstable();
         let covered: usize = kept.iter().map(|(_, count)| count).sum();
         let percent = 100.0 * covered as f64 / (rows - counts.missing) as f64;
-        note = Some(format!(
-            "{distinct} levels: the {max_levels} most frequent ({percent:.1} % of the rows) have a column each, all others share one"
-        ));
+        // With binned inputs, this note replaces the one about rare levels, which are among the others that are treated as one.
+        let encoding = match is_binned {
+            true => "are told apart, all others are treated as one",
+            false => "have a column each, all others share one",
+        };
+        note =
+            Some(format!("{distinct} levels: the {max_levels} most frequent ({percent:.1} % of the rows) {encoding}"));
     }
     let (rest, indicator) = (is_reduced || distinct > max_levels, counts.missing > 0);
     let mut scales = Vec::new();

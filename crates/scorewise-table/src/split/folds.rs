@@ -59,10 +59,9 @@ impl Split {
             notes.extend(order_notes);
             for (number, set_of_row) in folds.into_iter().enumerate() {
                 let (parts, left_out) = self.gather(set_of_row, labels);
-                let absent_classes = self.check(&parts, labels, settings.validation > 0.0, true)?;
-                let fold = format!("fold {} of repeat {}", number + 1, repeat + 1);
+                let absent_classes = self.check(&parts, labels, settings.validation > 0.0, Some("folds"))?;
                 let fold_notes = left_out.into_iter().chain(absent_classes);
-                notes.extend(fold_notes.map(|note| Note::new(format!("{fold}: {note:#}"))));
+                notes.extend(fold_notes.map(|note| note.about_fold(number + 1, repeat + 1)));
                 all_folds.push(parts);
             }
         }

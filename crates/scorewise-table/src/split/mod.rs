@@ -128,7 +128,8 @@ impl Split {
         };
         let (parts, left_out) = self.gather(set_of_row, labels);
         notes.extend(left_out);
-        notes.extend(self.check(&parts, labels, shares.validation > 0.0, shares.test > 0.0)?);
+        let test_setting = (shares.test > 0.0).then_some("test");
+        notes.extend(self.check(&parts, labels, shares.validation > 0.0, test_setting)?);
         Ok((parts, notes))
     }
 
@@ -175,13 +176,22 @@ impl Split {
     }
 
     /// Checks that every requested set contains every class. With more than two classes, a class that is absent from the
-    /// validation or test set only gives a note.
-    fn check(&self, parts: &SplitRows, labels: &Labels, validation: bool, test: bool) -> Result<Vec<Note>> {
+    /// validation or test set only gives a note. `test_setting` is the setting that determines the size of the test set; `None` if no test set is
+    /// requested.
+    fn check(
+        &self,
+        parts: &SplitRows,
+        labels: &Labels,
+        validation: bool,
+        test_setting: Option<&str>,
+    ) -> Result<Vec<Note>> {
         let mut notes = Vec::new();
-        let requested = [("training", &parts.training, true), ("validation", &parts.validation, validation)];
-        let requested =
-            requested.into_iter().chain([("test", &parts.test, test)]).filter(|(_, _, requested)| *requested);
-        for (set, rows, _) in requested {
+        let sets = [
+            ("training", &parts.training, true),
+            ("validation", &parts.validation, validation),
+            ("test", &parts.test, test_setting.is_some()),
+        ];
+        for (set, rows, _) in sets.into_iter().filter(|(_, _, is_requested)| *is_requested) {
             let mut seen = vec![false; labels.names.len()];
             rows.iter().for_each(|row| seen[labels.classes[*row as usize] as usize] = true);
             for (class, _) in seen.iter().enumerate().filter(|(_, seen)| !**seen) {
@@ -196,17 +206,33 @@ impl Split {
                     continue;
                 }
                 let problem = format!("the {set} set has no {what}");
-                return Err(Error::setting("split", problem, self.hint(set)));
+                let hint = self.hint(set, labels.counts()[class], validation, test_setting);
+                return Err(Error::setting("split", problem, hint));
             }
         }
         Ok(notes)
     }
 
-    fn hint(&self, set: &str) -> String {
-        let share = Setting(if set == "test" { "test" } else { "validation" });
-        match self {
-            Split::Random => format!("give more rows, or another share with `{share}`"),
-            _ => format!("give more rows, another share with `{share}`, or `{}`", Setting("split").to("random")),
+    /// What the user can do if `set` has no row of a class that has `rows_of_class` rows in the table.
+    fn hint(&self, set: &str, rows_of_class: usize, validation: bool, test_setting: Option<&str>) -> String {
+        let setting = match self {
+            // One row cannot be in two sets, whatever their sizes.
+            _ if rows_of_class < 2 => return "give more rows".into(),
+            // A random split takes the test rows first. It leaves at least one row of each class, and two are enough for the training and the
+            // validation set, so only a smaller test set helps. With folds, whether another number of them helps depends on the rows.
+            Split::Random => test_setting.filter(|setting| *setting != "folds"),
+            _ if set != "test" && validation => Some("validation"),
+            _ => test_setting,
+        };
+        let size = setting.map(|setting| match setting {
+            "folds" => format!("fewer folds with `{}`", Setting("folds")),
+            _ => format!("another share with `{}`", Setting(setting)),
+        });
+        let split = (*self != Split::Random).then(|| format!("`{}`", Setting("split").to("random")));
+        match (size, split) {
+            (Some(size), Some(split)) => format!("give more rows, {size}, or {split}"),
+            (Some(other), None) | (None, Some(other)) => format!("give more rows, or {other}"),
+            (None, None) => "give more rows".into(),
         }
     }
 }

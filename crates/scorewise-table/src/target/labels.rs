@@ -76,8 +76,9 @@ impl Unmatched {
             let rows: usize = self.rows.values().sum();
             let texts: Vec<&str> = self.rows.keys().map(String::as_str).collect();
             let (hold, these) = if rows == 1 { ("row holds", "this row") } else { ("rows hold", "these rows") };
+            let are_not = if texts.len() == 1 { "is not one of" } else { "are not among" };
             format!(
-                "{rows} {hold} {}, which is not one of the classes {}: the true class of {these} is unknown",
+                "{rows} {hold} {}, which {are_not} the classes {}: the true class of {these} is unknown",
                 quoted_list(&texts),
                 quoted_list(&names)
             )

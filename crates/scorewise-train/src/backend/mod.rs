@@ -30,6 +30,11 @@ pub fn open(threads: usize) -> Box<dyn Backend> {
 /// Receives the progress of jobs while they run, and can stop them. A closure with the parameters of [`Watch::epoch`] implements this
 /// trait.
 pub trait Watch: Sync {
+    /// Called before the first job of a list begins. If jobs are trained in several lists, `first` is the number of jobs in the lists before.
+    fn begin(&self, first: usize, jobs: &[Job]) {
+        let _ = (first, jobs);
+    }
+
     /// Called when a job begins, on the thread that trains it.
     fn started(&self, job: usize) {
         let _ = job;

@@ -112,7 +112,7 @@ impl Objective {
     }
 
     /// For gradient-boosted trees: writes the gradient with respect to the logits to `batch.gradient`, and a positive curvature of every logit to
-    /// `curvature`, both multiplied by the number of rows, so that they are of the order of 1 for a row. Returns the value of the loss.
+    /// `curvature`, both multiplied by the sum of the weights, so that they are of the order of 1 for a row. Returns the value of the loss.
     ///
     /// The curvature of a cross-entropy is its second derivative. Its gradient is c (p − y) and its second derivative c p (1 − p), with the same
     /// factor c, so the latter is |gradient| (1 − |p − y|). Other losses are not convex. Their curvature is at least |gradient|, so that the value
@@ -129,7 +129,9 @@ impl Objective {
         }
         let value = self.value_and_gradient(batch)?;
         let (rows, outputs) = (batch.labels.len(), batch.outputs());
-        batch.gradient.iter_mut().for_each(|gradient| *gradient *= rows as f32);
+        // The losses are means over the rows, so this is the gradient of the sum over the rows.
+        let total = batch.weights.as_ref().map_or(rows as f64, |weights| weights.iter().copied().map(f64::from).sum());
+        batch.gradient.iter_mut().for_each(|gradient| *gradient *= total as f32);
         if matches!(self, Objective::Binary(Loss::CrossEntropy(_)) | Objective::Softmax(_)) {
             let mut probabilities = vec![0.0; outputs];
             for (row, label) in batch.labels.iter().enumerate() {

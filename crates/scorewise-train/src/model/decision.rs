@@ -62,7 +62,7 @@ pub enum ThresholdSource {
     FoldSweep,
     /// The centre of the prior of the threshold.
     Prior,
-    /// The threshold that the user gave.
+    /// The threshold that the user gave, or ½ for cross-entropy, which has no prior.
     Given,
 }
 

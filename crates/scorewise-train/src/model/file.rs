@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::header::{self, CHECKSUM_DIGITS, CHECKSUM_KEY, DESCRIPTION_KEY, FileContents, HeaderError};
 use super::{Decision, Model};
+use crate::ensemble::MeanOf;
 use crate::learner::{Member, MemberDescription, NamedTensor};
 use crate::plan::Plan;
 use scorewise_table::encode::Encoder;
@@ -53,6 +54,9 @@ struct ModelDescription {
     /// Missing in files before format 4, whose members all have the same weight.
     #[serde(default)]
     weights: Vec<f64>,
+    /// Missing in files before format 4, which average probabilities.
+    #[serde(default)]
+    mean: MeanOf,
     seed: u64,
     fingerprint: String,
     #[serde(default)]
@@ -202,6 +206,7 @@ impl Model {
             network: None,
             members: self.members.iter().map(Member::description).collect(),
             weights: self.weights.clone(),
+            mean: self.mean,
             seed: self.seed,
             fingerprint: self.fingerprint.clone(),
             plan: self.plan.clone(),
@@ -215,6 +220,7 @@ impl ModelDescription {
     fn into_model(self, members: Vec<Member>) -> Model {
         Model {
             version: self.version,
+            mean: self.mean,
             weights: if self.format < 4 { vec![1.0; members.len()] } else { self.weights },
             reading: self.reading,
             encoder: self.encoder,

@@ -23,6 +23,7 @@
 //! # let decision = Decision::at(0.4, ThresholdSource::Given, "given as --threshold 0.4");
 //! # let model = Model {
 //! #     version: scorewise_train::model::VERSION.into(), reading: Reading::default(), encoder, target, classes, members, weights: vec![1.0],
+//! #     mean: Default::default(),
 //! #     score: "tss".into(), prior: Some("uniform".into()), loss: "sol".into(), decision, seed: 0, fingerprint: String::new(),
 //! #     plan: None, results: Default::default(),
 //! # };
@@ -48,6 +49,7 @@ pub use predict::Predictor;
 
 use serde_json::Value;
 
+use crate::ensemble::MeanOf;
 use crate::learner::Member;
 use crate::network::HiddenLayers;
 use crate::plan::{LossName, Plan, ThresholdRule, TrainingOptions};
@@ -74,6 +76,8 @@ pub struct Model {
     pub members: Vec<Member>,
     /// The weight of each member in the mean of the probabilities. The weights need not sum to 1.
     pub weights: Vec<f64>,
+    /// Whether the probabilities or the logits of the members are averaged.
+    pub mean: MeanOf,
     /// The score that the model was trained for: the name of a built-in score, or a formula.
     pub score: String,
     /// The prior distribution of the threshold in the loss; `None` if the loss has no random threshold.

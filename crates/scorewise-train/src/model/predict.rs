@@ -34,7 +34,8 @@ impl<'a> Predictor<'a> {
     /// If the number of columns of the matrix differs from the number that the model's encoder produces.
     pub fn probabilities(&self, matrix: &Matrix, place: impl Fn(usize) -> Location) -> Result<Vec<f64>> {
         let rows: Vec<u32> = (0..matrix.rows() as u32).collect();
-        let probabilities = mean_probabilities(&self.model.members, &self.model.weights, matrix, &rows);
+        let probabilities =
+            mean_probabilities(&self.model.members, &self.model.weights, self.model.mean, matrix, &rows);
         match probabilities.iter().position(|p| p.is_nan()) {
             Some(bad) => {
                 let problem = "its values are so large that the prediction is not a number";

@@ -188,6 +188,15 @@ pub struct Dense {
 }
 
 impl Network {
+    /// Replaces every output z by `scale` · z + `shift`.
+    pub(crate) fn rescale_output(&mut self, scale: f32, shift: f32) {
+        let Some(last) = self.shape.layers().last().copied() else { return };
+        self.parameters[last.weights..last.biases].iter_mut().for_each(|weight| *weight *= scale);
+        for bias in &mut self.parameters[last.biases..last.biases + last.outputs] {
+            *bias = scale * *bias + shift;
+        }
+    }
+
     /// A network with Glorot initialisation: weights drawn uniformly from ±√(6/(inputs + outputs)), and biases of 0.
     #[must_use]
     pub fn glorot(shape: NetworkShape, seed: u64) -> Self {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! x [N, F] float → (Gemm → Relu)* → Gemm → to double → Sigmoid or Softmax → mean over members → probability, label
+//!                                                   (a pool of learners: to double → mean over members → Sigmoid or Softmax)
 //! ```
 //!
 //! If the inputs are binned, the nodes of a look-up layer take the place of the first `Gemm`. Everything after the logits is computed in f64 and
@@ -15,6 +16,7 @@ mod proto;
 use prost::Message;
 use serde_json::json;
 
+use crate::ensemble::MeanOf;
 use crate::model::{Decision, Model};
 use graph::TREE_OPERATORS;
 pub(crate) use graph::{Attribute, GraphBuilder};
@@ -36,9 +38,22 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     // Called only for its checks: a model that cannot be saved is not exported either.
     model.to_bytes()?;
     let mut graph = GraphBuilder::default();
-    let members: Vec<String> =
-        (0..model.members.len()).map(|member| probabilities(&mut graph, model, member)).collect();
+    let members: Vec<String> = (0..model.members.len())
+        .map(|member| {
+            let logits = logits(&mut graph, model, member);
+            match model.mean {
+                MeanOf::Probabilities => {
+                    probabilities(&mut graph, model, &logits, &format!("member.{member}.probability"))
+                }
+                MeanOf::Logits => logits,
+            }
+        })
+        .collect();
     let mean = mean(&mut graph, &members, &model.weights);
+    let mean = match model.mean {
+        MeanOf::Probabilities => mean,
+        MeanOf::Logits => probabilities(&mut graph, model, &mean, "probability_of_mean"),
+    };
     let classes = model.classes.len();
     let shape: &[Option<usize>] = if classes == 2 {
         let axis = graph.integers("axis", &[1]);
@@ -83,19 +98,22 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     Ok(file.encode_to_vec())
 }
 
-/// Adds the nodes that compute the probabilities of one member from the input of the graph. Returns the name of the probabilities in the graph.
-fn probabilities(graph: &mut GraphBuilder, model: &Model, member: usize) -> String {
+/// Adds the nodes that compute the logits of one member from the input. Returns the name of the logits in the graph.
+fn logits(graph: &mut GraphBuilder, model: &Model, member: usize) -> String {
     let logits = model.members[member].add_to_graph(graph, &format!("member.{member}"));
-    let logits = graph.node("Cast", &[&logits], &format!("member.{member}.logit"), &[("to", DOUBLE.into())]);
-    let name = format!("member.{member}.probability");
+    graph.node("Cast", &[&logits], &format!("member.{member}.logit"), &[("to", DOUBLE.into())])
+}
+
+/// Adds the node that computes probabilities from logits. Returns the name of the probabilities in the graph.
+fn probabilities(graph: &mut GraphBuilder, model: &Model, logits: &str, name: &str) -> String {
     if model.classes.len() == 2 {
-        graph.node("Sigmoid", &[&logits], &name, &[])
+        graph.node("Sigmoid", &[logits], name, &[])
     } else {
-        graph.node("Softmax", &[&logits], &name, &[("axis", 1)])
+        graph.node("Softmax", &[logits], name, &[("axis", 1)])
     }
 }
 
-/// Adds the nodes that compute the mean of the probabilities of the members, and returns the name of the mean. Probabilities are added in the order
+/// Adds the nodes that compute the weighted mean of what the members predict, and returns the name of the mean. Predictions are added in the order
 /// of the members, as in [`Predictor`](crate::model::Predictor).
 fn mean(graph: &mut GraphBuilder, members: &[String], weights: &[f64]) -> String {
     let weighted = |graph: &mut GraphBuilder, index: usize| {

@@ -173,7 +173,8 @@ impl Plan {
     /// Number of members of the whole ensemble; with cross-fitting, over all folds.
     #[must_use]
     pub fn members(&self) -> usize {
-        self.ensemble * self.cross_fit.max(1)
+        let repeats: usize = self.learners.iter().map(|learner| learner.repeats(self.ensemble)).sum();
+        repeats.saturating_mul(self.cross_fit.max(1))
     }
 
     /// The recipe that the field `recipe` names, or the default recipe if that name is not the name of a recipe; `None` if the field is `None`.

@@ -66,7 +66,8 @@ pub struct TrainingOptions {
     /// A named set of settings; other options override those of the recipe [default: default]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Training"))]
     pub recipe: Option<RecipeName>,
-    /// The types of models to train; their weights in the model are chosen by their out-of-fold predictions
+    /// The types of models to train; their weights in the model are chosen by their out-of-fold predictions [default: networks,trees,linear; only
+    /// networks if a setting of networks is given, such as `--hidden` or `--epochs`]
     #[cfg_attr(
         feature = "clap",
         arg(
@@ -169,7 +170,6 @@ impl TrainingOptions {
         check_bins(plan.bins)?;
         plan.ensemble = self.ensemble.unwrap_or(recipe.members);
         check_members(plan.ensemble)?;
-        check_members(plan.members())?;
         plan.own_validation = recipe.own_validation && plan.ensemble > 1 && plan.cross_fit == 0;
         plan.seed = self.seed.unwrap_or(plan.seed);
         let defaults = NetworkSettings::default();
@@ -186,9 +186,27 @@ impl TrainingOptions {
             cure: !self.no_cure,
             warm_start: recipe.warm_start,
         };
-        let names = self.learners.clone().unwrap_or_else(|| recipe.learners.to_vec());
+        let names = match &self.learners {
+            Some(names) => names.clone(),
+            None if self.has_network_settings() => vec![LearnerName::Networks],
+            None => recipe.learners.to_vec(),
+        };
         plan.learners = LearnerName::learners(&names, &network)?;
+        check_members(plan.members())?;
         Ok(())
+    }
+
+    /// Whether a setting is given that only networks have. Who chooses one wants networks, unless they name other learners.
+    fn has_network_settings(&self) -> bool {
+        self.hidden.is_some()
+            || self.batch.is_some()
+            || self.optimiser.is_some()
+            || self.learning_rate.is_some()
+            || self.weight_decay.is_some()
+            || self.epochs.is_some()
+            || self.patience.is_some()
+            || self.keep_weights.is_some()
+            || self.no_cure
     }
 
     /// The options with which a plan was made. Applied to another plan, they give the same training settings if the recipe of the plan has a

@@ -93,7 +93,7 @@ impl Recipe {
     /// inputs, trained with cross-entropy first and then with the loss of the score.
     pub const DEFAULT: Recipe = Recipe {
         cross_fit: 5,
-        learners: &[LearnerName::Networks, LearnerName::Trees],
+        learners: &[LearnerName::Networks, LearnerName::Trees, LearnerName::Linear],
         members: 3,
         bins: 96,
         prior: "cosine:0.5,0.4",

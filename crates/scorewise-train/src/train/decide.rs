@@ -16,7 +16,7 @@ use crate::plan::{Plan, ThresholdRule};
 
 /// Half-width of the cosine prior that averages over nearby thresholds, on the scale of probabilities whose log-odds are shifted so that the
 /// threshold is ½.
-const SMOOTHING: f64 = 0.2;
+pub(super) const SMOOTHING: f64 = 0.2;
 /// The decision rule of a model, and the rules that it was chosen from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionChoice {
@@ -42,12 +42,15 @@ pub(super) fn decide(plan: &Plan, held_out: &LabelledPredictions, classes: usize
         };
     }
     let score = plan.score.binary()?;
-    let centre = if plan.has_prior() { plan.prior.mean() } else { 0.5 };
+    let (centre, source, words) = match plan.has_prior() {
+        true => (plan.prior.mean(), ThresholdSource::Prior, "the centre of the prior"),
+        false => (0.5, ThresholdSource::Given, "1/2, because cross-entropy has no prior"),
+    };
     let at = |threshold: f64, chosen: ThresholdSource, words: &str| {
         let value = score.checked(&held_out.confusion(threshold, |row| held_out.weight(row)));
         Decision::Threshold { threshold, interval: None, value, chosen, words: words.into() }
     };
-    let at_centre = at(centre, ThresholdSource::Prior, "the centre of the prior");
+    let at_centre = at(centre, source, words);
     match plan.threshold {
         ThresholdRule::Fixed(threshold) => Ok(only(at(threshold, ThresholdSource::Given, "given"))),
         ThresholdRule::Centre => Ok(only(at_centre)),
@@ -83,7 +86,7 @@ impl LabelledPredictions {
         Ok(Decision::Threshold { threshold, interval, value, chosen, words })
     }
 
-    fn weight(&self, row: usize) -> f64 {
+    pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
     }
 
@@ -124,7 +127,7 @@ impl LabelledPredictions {
         let labels = self.positives();
         // With many rows fewer bootstrap samples are needed, because the score depends less on chance.
         let replicates = (4_000_000 / labels.len().max(1)).clamp(10, 100);
-        let seed = stream(seed, Purpose::Bootstrap, 0);
+        let seed = stream(seed, Purpose::DecisionTuning, 0);
         let bootstrap = Bootstrap { resampling: Resampling::Stratified, replicates, seed };
         let mut copies = vec![0; labels.len()];
         let (mut sum, mut count) = (0.0, 0);
@@ -149,7 +152,7 @@ impl LabelledPredictions {
     fn stable_factors(&self, score: &MultiScore, classes: usize, seed: u64) -> Result<(Decision, f64)> {
         let rows = self.labels.len();
         let replicates = (200_000 / rows.max(1)).clamp(5, 30);
-        let seed = stream(seed, Purpose::Bootstrap, 0);
+        let seed = stream(seed, Purpose::DecisionTuning, 1);
         let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates, seed };
         let (labels, mut copies) = (vec![false; rows], vec![0; rows]);
         let (mut logarithms, mut sum, mut count) = (vec![0.0; classes], 0.0, 0);
@@ -251,6 +254,7 @@ const MAX_ROUNDS: usize = 10;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::LossName;
 
     fn predictions(rows: &[(f64, u32)]) -> LabelledPredictions {
         LabelledPredictions {
@@ -298,6 +302,27 @@ mod tests {
         predictions.probabilities.iter_mut().for_each(|p| *p *= 0.1);
         assert!(predictions.tuning_gain(&score, 0.5, 1).unwrap() > 0.3);
         assert!(predictions.tuning_gain(&score, 0.035, 1).unwrap() < 0.01);
+    }
+
+    #[test]
+    fn the_centre_of_the_prior_is_named_only_if_there_is_a_prior() {
+        let chosen = |loss: LossName, threshold: ThresholdRule| {
+            let mut plan = Plan::new("y", "f1".parse().unwrap());
+            (plan.loss, plan.threshold, plan.cross_fit) = (loss, threshold, 2);
+            let choice = decide(&plan, &calibrated(200), 2).unwrap();
+            let untuned = if threshold == ThresholdRule::Centre { &choice.decision } else { &choice.alternatives[0] };
+            match untuned {
+                Decision::Threshold { threshold, chosen, words, .. } => (*threshold, *chosen, words.clone()),
+                other => panic!("{other:?}"),
+            }
+        };
+        for threshold in [ThresholdRule::Centre, ThresholdRule::Tuned] {
+            let (centre, source, words) = chosen(LossName::Sol, threshold);
+            assert_eq!((centre, source, words.as_str()), (0.5, ThresholdSource::Prior, "the centre of the prior"));
+            let (half, source, words) = chosen(LossName::CrossEntropy, threshold);
+            let expected = (0.5, ThresholdSource::Given, "1/2, because cross-entropy has no prior");
+            assert_eq!((half, source, words.as_str()), expected);
+        }
     }
 
     #[test]

@@ -9,9 +9,9 @@ use scorewise_table::{Location, Matrix, Note};
 
 use super::decide::{DecisionChoice, decide};
 use super::leakage;
-use super::pool::{Candidate, pool};
+use super::pool::{Candidate, Pool, pool};
 use super::prepare::{Division, LabelledTable, Prepared, PreparedDivisions, persistence, weights};
-use crate::ensemble::{Ensemble, held_out_probabilities};
+use crate::ensemble::{Ensemble, MeanOf, held_out_means, is_used};
 use crate::fit::{Fit, Sample};
 use crate::job::Dataset;
 use crate::model::{Decision, Fingerprint, Model, VERSION};
@@ -24,6 +24,8 @@ pub struct Trained {
     pub model: Model,
     /// The fitted members, with the history of each training run.
     pub fits: Vec<Fit>,
+    /// For each fit, its share of the weights of all members of the model; 0 if the fit is not a member.
+    pub shares: Vec<f64>,
     /// Predictions for the training rows.
     pub training: LabelledPredictions,
     /// Predictions for the validation rows, which decided when training stopped and which threshold was chosen.
@@ -65,8 +67,8 @@ pub struct LabelledPredictions {
 /// The ensemble, predictions and decision rule of one division of the rows into training, validation and test rows.
 pub(super) struct DivisionResult {
     pub ensemble: Ensemble,
-    /// Number of fits that are left out of the ensemble because they learnt nothing.
-    pub without_success: usize,
+    /// For each fit, whether it is a member of the ensemble.
+    pub is_used: Vec<bool>,
     pub validation: LabelledPredictions,
     /// The validation rows of the table, in the order of `validation`.
     pub validation_rows: Vec<u32>,
@@ -89,13 +91,17 @@ impl Prepared<'_> {
         let Division { parts, encoder, objective, notes: division_notes, .. } = division;
         let mut notes = labelled.notes.clone();
         notes.extend(division_notes);
-        if result.without_success > 0 {
+        let left_out = result.is_used.iter().filter(|is_used| !**is_used).count();
+        if left_out > 0 {
             notes.push(Note::new(format!(
-                "{} of {} members learnt nothing and are left out of the ensemble",
-                result.without_success,
+                "{left_out} of {} members learnt nothing and are left out of the ensemble",
                 fits.len()
             )));
         }
+        let total: f64 = result.ensemble.weights().iter().sum();
+        let mut weights = result.ensemble.weights().iter();
+        let share = |is_used: &bool| if *is_used { weights.next().map_or(0.0, |weight| weight / total) } else { 0.0 };
+        let shares = result.is_used.iter().map(share).collect();
         let fingerprints = |rows: &[u32]| leakage::fingerprints(&dataset.matrix, &labels.classes, rows);
         let seen_hashes = fingerprints(&[&parts.training[..], &parts.validation].concat());
         notes.extend(leakage::repeated_rows(&seen_hashes, &fingerprints(&parts.test)));
@@ -109,6 +115,7 @@ impl Prepared<'_> {
             classes: target.classes(),
             members: result.ensemble.members().to_vec(),
             weights: result.ensemble.weights().to_vec(),
+            mean: result.ensemble.mean(),
             score: if dataset.classes == 2 {
                 plan.score.binary()?.to_string()
             } else {
@@ -134,7 +141,7 @@ impl Prepared<'_> {
             None => (Some(result.test), EvaluatedRows { matrix: dataset.matrix, rows: parts.test }),
         };
         let (validation, alternatives) = (result.validation, result.alternatives);
-        Ok(Trained { model, fits, training, validation, test, evaluated, alternatives, notes })
+        Ok(Trained { model, fits, shares, training, validation, test, evaluated, alternatives, notes })
     }
 }
 
@@ -151,7 +158,7 @@ impl PreparedDivisions {
         let dataset = &self.datasets[division];
         let first = jobs_of_learners.first().map_or(0, |jobs| jobs.start);
         let mut candidates = Vec::with_capacity(jobs_of_learners.len());
-        let mut without_success = 0;
+        let mut used = Vec::with_capacity(fits.len());
         for jobs in jobs_of_learners {
             let with_fit = jobs.clone().filter_map(|job| fits[job - first].as_ref().map(|fit| (job, fit)));
             let (samples, fits): (Vec<Sample<'_>>, Vec<&Fit>) =
@@ -160,23 +167,23 @@ impl PreparedDivisions {
                 continue;
             }
             let ensemble = Ensemble::of_fits(&fits)?;
-            without_success += fits.len() - ensemble.members().len();
-            let (rows, probabilities) = held_out_probabilities(&fits, &samples);
-            candidates.push(Candidate { ensemble, rows, probabilities });
+            used.extend(is_used(&fits));
+            let mean = if jobs_of_learners.len() > 1 { MeanOf::Logits } else { MeanOf::Probabilities };
+            let (rows, predictions) = held_out_means(&fits, &samples, mean);
+            candidates.push(Candidate { ensemble, rows, predictions });
         }
-        let Candidate { ensemble, rows, probabilities } = pool(labelled, dataset, candidates)?;
+        let Pool { ensemble, rows, probabilities } = if jobs_of_learners.len() > 1 {
+            pool(labelled, dataset.classes, candidates)?
+        } else {
+            let Some(Candidate { ensemble, rows, predictions }) = candidates.pop() else {
+                return Err(Error::setting("training", "no training run has begun", ""));
+            };
+            Pool { ensemble, rows, probabilities: predictions }
+        };
         let validation = labelled.with_labels(&rows, probabilities);
         let DecisionChoice { decision, alternatives } = decide(labelled.plan, &validation, dataset.classes)?;
         let test = labelled.predictions(dataset, &ensemble, &parts.test);
-        Ok(DivisionResult {
-            ensemble,
-            without_success,
-            validation,
-            validation_rows: rows,
-            decision,
-            alternatives,
-            test,
-        })
+        Ok(DivisionResult { ensemble, is_used: used, validation, validation_rows: rows, decision, alternatives, test })
     }
 }
 

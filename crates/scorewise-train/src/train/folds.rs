@@ -9,7 +9,8 @@ use scorewise_table::split::CrossValidation;
 use scorewise_table::table::Table;
 
 use super::finish::LabelledPredictions;
-use super::prepare::{LabelledTable, PreparedDivisions};
+use super::leakage;
+use super::prepare::{Division, LabelledTable, PreparedDivisions};
 use crate::backend::{Backend, Watch};
 use crate::fit::{Epoch, Fit};
 use crate::model::Decision;
@@ -36,7 +37,7 @@ pub struct FoldResult {
 const ENCODED_BYTES: usize = 1 << 30;
 
 /// Trains an ensemble for every fold of a cross-validation. The number of the job that `watch` receives counts the ensemble members of all folds.
-/// The list of results is `None` if the user stopped the training run.
+/// The list of results is `None` if the user stopped the training run. A note that applies to several folds is returned once.
 pub fn cross_validate(
     table: &Table,
     plan: &Plan,
@@ -45,8 +46,10 @@ pub fn cross_validate(
     watch: &dyn Watch,
 ) -> Result<(Option<Vec<FoldResult>>, Vec<Note>)> {
     let labelled = LabelledTable::new(table, plan)?;
-    let (parts, notes) = plan.split.folds(table, &labelled.labels, folds, plan.seed)?;
+    let (parts, split_notes) = plan.split.folds(table, &labelled.labels, folds, plan.seed)?;
+    let mut notes_of_folds = Vec::with_capacity(parts.len());
     let mut results = Vec::with_capacity(parts.len());
+    let mut jobs_before = 0;
     let mut parts = parts.into_iter().enumerate().peekable();
     while parts.peek().is_some() {
         // As many folds as memory allows are encoded and trained at the same time, so that no core is idle while the last jobs of one fold run.
@@ -55,14 +58,17 @@ pub fn cross_validate(
             divisions.add(&labelled, parts, stream(plan.seed, Purpose::FoldTraining, number as u64))?;
             bytes += divisions.datasets.last().map_or(0, |dataset| size_of_val(dataset.matrix.padded().0));
         }
-        let offset = OffsetWatch { watch, first: first * plan.members() };
+        watch.begin(jobs_before, &divisions.jobs);
+        let offset = OffsetWatch { watch, first: jobs_before };
+        jobs_before += divisions.jobs.len();
         let mut fits = backend.fit(&divisions.datasets, &divisions.jobs, &offset)?.into_iter();
         for division in 0..divisions.divisions.len() {
             let members = divisions.divisions[division].jobs_of_learners.iter().map(Range::len).sum();
             let fits: Vec<Option<Fit>> = fits.by_ref().take(members).collect();
             if fits.iter().any(Option::is_none) {
-                return Ok((None, notes));
+                return Ok((None, [labelled.notes, split_notes, each_once(&notes_of_folds, folds)].concat()));
             }
+            notes_of_folds.push(divisions.notes(division, &labelled));
             let result = divisions.result(division, &labelled, &fits)?;
             let fits: Vec<Fit> = fits.into_iter().flatten().collect();
             results.push(FoldResult {
@@ -78,7 +84,39 @@ pub fn cross_validate(
     if results.is_empty() {
         return Err(Error::setting("folds", "there are no folds", "give 2 or more"));
     }
-    Ok((Some(results), notes))
+    Ok((Some(results), [labelled.notes, split_notes, each_once(&notes_of_folds, folds)].concat()))
+}
+
+/// The notes of all folds, each once. A note that is the same in all folds names no fold. Of notes that differ only in their numbers, the first is
+/// kept, with the name of its fold.
+fn each_once(notes_of_folds: &[Vec<Note>], folds: &CrossValidation) -> Vec<Note> {
+    let mut notes: Vec<Note> = Vec::new();
+    for (number, notes_of_fold) in notes_of_folds.iter().enumerate() {
+        for note in notes_of_fold {
+            if notes.iter().any(|earlier| earlier.repeats(note)) {
+                continue;
+            }
+            let is_same_in_all = notes_of_folds.iter().all(|others| others.contains(note));
+            let (fold, repeat) = (number % folds.folds + 1, number / folds.folds + 1);
+            notes.push(if is_same_in_all { note.clone() } else { note.about_fold(fold, repeat) });
+        }
+    }
+    notes
+}
+
+impl PreparedDivisions {
+    /// Notes about one division: how its rows are encoded, and signs of leakage.
+    fn notes(&self, division: usize, labelled: &LabelledTable<'_>) -> Vec<Note> {
+        let LabelledTable { table, target, labels, .. } = labelled;
+        let Division { parts, encoder, notes, .. } = &self.divisions[division];
+        let matrix = &self.datasets[division].matrix;
+        let fingerprints = |rows: &[u32]| leakage::fingerprints(matrix, &labels.classes, rows);
+        let seen = fingerprints(&[&parts.training[..], &parts.validation].concat());
+        let mut notes = notes.clone();
+        notes.extend(leakage::repeated_rows(&seen, &fingerprints(&parts.test)));
+        notes.extend(leakage::leaking_columns(table, target, labels, encoder, &parts.training));
+        notes
+    }
 }
 
 /// Passes all calls to another [`Watch`], with the offset `first` added to the number of the job.

@@ -36,6 +36,7 @@ pub fn train(
     watch: &dyn Watch,
 ) -> Result<Trained> {
     let prepared = prepare(table, test.is_some(), plan)?;
+    watch.begin(0, prepared.jobs());
     let fits = backend.fit(prepared.datasets(), prepared.jobs(), watch)?;
     prepared.finish(fits, test, reading)
 }

@@ -64,8 +64,8 @@ pub(super) struct GrowthData<'a> {
     pub codes: &'a Codes,
     pub codings: &'a [Coding],
     pub packed: &'a Packed,
-    /// Whether each feature may be used.
-    pub is_allowed: &'a [bool],
+    /// The features that the tree may use.
+    pub features: &'a [usize],
     pub threads: usize,
 }
 
@@ -104,7 +104,7 @@ impl Grower {
         let mut nodes = vec![GrownNode { split: None, rows: 0..rows.len(), gain: 0.0 }];
         let mut depths = vec![0];
         let mut histogram = self.histogram(data);
-        histogram.fill(rows, data.packed, data.codes, data.threads);
+        histogram.fill(rows, data.features, data.packed, data.codes, data.threads);
         let sums = data.packed.unpack(data.packed.sum(rows));
         let mut root = OpenLeaf { node: 0, histogram, sums, best: None };
         root.best = self.best_of_leaf(data, &root, rows.len());
@@ -147,7 +147,7 @@ impl Grower {
     ) -> Vec<GrownNode> {
         let mut nodes = vec![GrownNode { split: None, rows: 0..rows.len(), gain: 0.0 }];
         let mut histogram = self.histogram(data);
-        histogram.fill(rows, data.packed, data.codes, data.threads);
+        histogram.fill(rows, data.features, data.packed, data.codes, data.threads);
         let sums = data.packed.unpack(data.packed.sum(rows));
         let mut open = vec![OpenLeaf { node: 0, histogram, sums, best: None }];
         for level in 0..self.settings.depth {
@@ -176,7 +176,8 @@ impl Grower {
     }
 
     fn histogram(&mut self, data: GrowthData<'_>) -> Histogram {
-        self.free.pop().unwrap_or_else(|| Histogram::zeros(data.codes.features, self.width))
+        let free = self.free.pop().filter(|histogram| histogram.features() == data.features.len());
+        free.unwrap_or_else(|| Histogram::zeros(data.features.len(), self.width))
     }
 
     fn score(&self, sums: Sums) -> f64 {
@@ -229,7 +230,7 @@ impl Grower {
         let is_left_smaller = ranges[0].len() <= ranges[1].len();
         let small_rows = &rows[ranges[usize::from(!is_left_smaller)].clone()];
         let mut small = self.histogram(data);
-        small.fill(small_rows, data.packed, data.codes, data.threads);
+        small.fill(small_rows, data.features, data.packed, data.codes, data.threads);
         let small_sums = data.packed.unpack(data.packed.sum(small_rows));
         let mut large = parent.histogram;
         large.subtract(&small);
@@ -265,20 +266,21 @@ impl Grower {
         min_curvature: f64,
         noise: Option<&mut Noise<'_>>,
     ) -> Option<(f64, Split)> {
-        let features = 0..data.codings.len();
-        let is_open = |feature: &usize| data.is_allowed[*feature] && data.codings[*feature].codes > 1;
-        let scores = |feature: usize| {
+        let places = 0..data.features.len();
+        let is_open = |place: &usize| data.codings[data.features[*place]].codes > 1;
+        let scores = |place: usize| {
+            let feature = data.features[place];
             let mut scores = vec![[0.0; 2]; data.codings[feature].codes];
             let (coding, packed, l2) = (&data.codings[feature], data.packed, self.settings.l2);
             run(
                 InstructionSet::best(),
-                SplitScores { leaves, feature, coding, packed, min_curvature, l2, scores: &mut scores },
+                SplitScores { leaves, place, coding, packed, min_curvature, l2, scores: &mut scores },
             );
             (feature, scores)
         };
         if let Some(noise) = noise {
             let mut best: Option<(f64, f64, Split)> = None;
-            for (feature, scores) in features.filter(is_open).map(scores) {
+            for (feature, scores) in places.filter(is_open).map(scores) {
                 for (score, split) in candidates(feature, &scores, &data.codings[feature]) {
                     let noisy = score.sqrt() + noise.deviation * standard_normal(noise.random);
                     if best.is_none_or(|(greatest, _, _)| noisy > greatest) {
@@ -292,15 +294,15 @@ impl Grower {
             candidates(feature, &scores, &data.codings[feature]).reduce(better)
         };
         if data.threads > 1 {
-            features
+            places
                 .into_par_iter()
                 .filter(is_open)
-                .filter_map(|feature| best(scores(feature)))
+                .filter_map(|place| best(scores(place)))
                 .collect::<Vec<_>>()
                 .into_iter()
                 .reduce(better)
         } else {
-            features.filter(is_open).filter_map(|feature| best(scores(feature))).reduce(better)
+            places.filter(is_open).filter_map(|place| best(scores(place))).reduce(better)
         }
     }
 }
@@ -331,7 +333,8 @@ fn candidates<'a>(
 /// is −∞ if a side has too little curvature.
 struct SplitScores<'a> {
     leaves: &'a [(&'a Histogram, Sums)],
-    feature: usize,
+    /// The place of the feature in the histograms.
+    place: usize,
     coding: &'a Coding,
     packed: &'a Packed,
     min_curvature: f64,
@@ -342,11 +345,11 @@ struct SplitScores<'a> {
 impl SimdTask for SplitScores<'_> {
     #[inline(always)]
     unsafe fn run_with<V: SimdVector>(self) {
-        let SplitScores { leaves, feature, coding, packed, min_curvature, l2, scores } = self;
+        let SplitScores { leaves, place, coding, packed, min_curvature, l2, scores } = self;
         let codes = coding.codes;
         let (mut lefts, mut lefts_with_missing) = ([Sums::default(); 256], [Sums::default(); 256]);
         for (histogram, total) in leaves {
-            let sums = &histogram.feature(feature)[..codes];
+            let sums = &histogram.feature(place)[..codes];
             let first = usize::from(coding.has_missing);
             let missing = if coding.has_missing { sums[0] } else { 0 };
             let mut sum = 0;

@@ -63,7 +63,7 @@ impl Packed {
     }
 }
 
-/// The sums of packed numbers for every code of every feature. Every feature has room for the same number of codes.
+/// The sums of packed numbers for every code of some features. Every feature has room for the same number of codes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Histogram {
     /// Room for the codes of a feature.
@@ -77,16 +77,21 @@ impl Histogram {
         Histogram { width, sums: vec![0; features * width] }
     }
 
-    /// The sums of one feature.
-    pub fn feature(&self, feature: usize) -> &[i64] {
-        &self.sums[feature * self.width..][..self.width]
+    /// The sums of the feature at this place of the list of features with which the histogram was filled.
+    pub fn feature(&self, place: usize) -> &[i64] {
+        &self.sums[place * self.width..][..self.width]
     }
 
-    /// Replaces the sums by those of the given rows.
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        self.sums.len() / self.width
+    }
+
+    /// Replaces the sums by those of the given rows, for the given features.
     ///
     /// # Panics
     /// If a code is not below the width of the histogram, or if a row has no gradient or no codes.
-    pub fn fill(&mut self, rows: &[u32], packed: &Packed, codes: &Codes, threads: usize) {
+    pub fn fill(&mut self, rows: &[u32], features: &[usize], packed: &Packed, codes: &Codes, threads: usize) {
         self.sums.fill(0);
         if threads > 1 && rows.len() >= PARALLEL_ROWS {
             let (width, length) = (self.width, self.sums.len());
@@ -94,7 +99,7 @@ impl Histogram {
                 .par_chunks(rows.len().div_ceil(threads))
                 .map(|rows| {
                     let mut sums = vec![0; length];
-                    add(&mut sums, width, rows, packed, codes);
+                    add(&mut sums, width, rows, features, packed, codes);
                     sums
                 })
                 .collect();
@@ -102,7 +107,7 @@ impl Histogram {
                 self.sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
             }
         } else {
-            add(&mut self.sums, self.width, rows, packed, codes);
+            add(&mut self.sums, self.width, rows, features, packed, codes);
         }
     }
 
@@ -113,25 +118,25 @@ impl Histogram {
 }
 
 /// Adds the packed numbers of rows to the sums.
-fn add(sums: &mut [i64], width: usize, rows: &[u32], packed: &Packed, codes: &Codes) {
-    let features = codes.features;
-    assert!(sums.len() == features * width && usize::from(codes.greatest) < width);
-    let count = packed.rows.len().min(codes.all().len() / features.max(1));
+fn add(sums: &mut [i64], width: usize, rows: &[u32], features: &[usize], packed: &Packed, codes: &Codes) {
+    let stride = codes.features;
+    assert!(sums.len() == features.len() * width && usize::from(codes.greatest) < width);
+    assert!(features.iter().all(|feature| *feature < stride), "feature without codes");
+    let count = packed.rows.len().min(codes.all().len() / stride.max(1));
     assert!(rows.iter().all(|row| (*row as usize) < count), "row without gradient or codes");
-    let block = (CACHE_BYTES / (8 * width)).clamp(1, features.max(1));
+    let block = (CACHE_BYTES / (8 * width)).max(1);
     let (packed, all) = (packed.rows.as_ptr(), codes.all().as_ptr());
-    for first in (0..features).step_by(block) {
-        let last = (first + block).min(features);
+    for (features, sums) in features.chunks(block).zip(sums.chunks_mut(block * width)) {
         for row in rows {
             let row = *row as usize;
-            // SAFETY: as checked above, all rows have a gradient and codes, and all codes are below the width of the histogram, so each index
-            // is within the room of its feature.
+            // SAFETY: as checked above, all rows have a gradient and all features have codes, which are below the width of the histogram, so
+            // each index is within the room of its feature.
             unsafe {
                 let gradient = *packed.add(row);
-                let row_codes = all.add(row * features);
-                let mut room = sums.as_mut_ptr().add(first * width);
-                for feature in first..last {
-                    *room.add(usize::from(*row_codes.add(feature))) += gradient;
+                let row_codes = all.add(row * stride);
+                let mut room = sums.as_mut_ptr();
+                for feature in features {
+                    *room.add(usize::from(*row_codes.add(*feature))) += gradient;
                     room = room.add(width);
                 }
             }
@@ -171,7 +176,7 @@ mod tests {
         let (left, right): (Vec<u32>, Vec<u32>) = all.iter().partition(|row| *row % 7 < 2);
         let filled = |rows: &[u32], threads: usize| {
             let mut histogram = Histogram::zeros(3, 40);
-            histogram.fill(rows, &packed, &codes, threads);
+            histogram.fill(rows, &[0, 1, 2], &packed, &codes, threads);
             histogram
         };
         let mut whole = filled(&all, 1);

@@ -171,6 +171,14 @@ impl Trees {
         &self.nodes[self.roots[tree] as usize..end]
     }
 
+    /// Replaces every logit z by `scale` · z + `shift`.
+    pub(crate) fn rescale(&mut self, scale: f32, shift: f32) {
+        self.bias.iter_mut().for_each(|bias| *bias = scale * *bias + shift);
+        for leaf in self.nodes.iter_mut().filter(|node| node.feature == TreeNode::LEAF) {
+            leaf.number *= scale;
+        }
+    }
+
     /// Whether the numbers of all nodes and the bias are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {

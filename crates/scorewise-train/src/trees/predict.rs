@@ -11,8 +11,7 @@ impl Trees {
     /// Writes the logits of the given rows to `logits`, row by row.
     ///
     /// # Panics
-    /// If the matrix lacks one of the rows, if a cell has a position that its column does not have, or if there is not room for one logit for
-    /// each row and output.
+    /// If the matrix lacks one of the rows, or if there is not room for one logit for each row and output.
     pub fn predict(&self, matrix: &Matrix, rows: &[u32], logits: &mut [f32]) {
         let (features, outputs) = (self.features.len(), self.outputs());
         assert!(matrix.columns() == self.inputs && logits.len() == rows.len() * outputs);

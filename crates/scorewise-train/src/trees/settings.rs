@@ -52,9 +52,13 @@ pub struct TreeSettings {
     pub single_levels: usize,
     /// Number of random orders of the training rows for target statistics; the rounds use them in turn.
     pub orders: usize,
+    /// Maximum number of codes of a target statistic, fewer than of other features because the statistics of training rows are noisy.
+    pub statistic_codes: usize,
     /// Whether splits are chosen with the curvature of the loss, as in LightGBM, instead of the number of rows, as in CatBoost.
     pub newton: bool,
-    /// Factor of the learning rate of the rounds that minimise the loss of the score, after the rounds with cross-entropy.
+    /// Maximum number of further rounds that minimise the loss of the score, after the rounds with cross-entropy.
+    pub score_rounds: usize,
+    /// Factor of the learning rate of the rounds that minimise the loss of the score.
     pub slower: f32,
 }
 
@@ -73,12 +77,14 @@ impl TreeSettings {
             l2: 3.0,
             row_share: 0.8,
             feature_share: 1.0,
-            random_strength: 1.0,
-            leaf_steps: 1,
+            random_strength: 1.5,
+            leaf_steps: 3,
             codes: 128,
             single_levels: 16,
             orders: 4,
+            statistic_codes: 16,
             newton: false,
+            score_rounds: 0,
             slower: 0.1,
         }
     }
@@ -93,6 +99,7 @@ impl TreeSettings {
             min_rows: 20,
             l2: 1.0,
             random_strength: 0.0,
+            leaf_steps: 1,
             newton: true,
             ..TreeSettings::symmetric()
         }
@@ -107,15 +114,19 @@ impl TreeSettings {
 
     /// The policy of a training run with these settings on this number of rows.
     pub(super) fn policy(&self, objective: &Objective, rows: usize) -> Policy {
-        let warm_up = WarmUpPolicy { epochs: self.rounds, patience: self.patience, rate_factor: self.slower };
-        Policy {
+        let warm_up = objective.warm_up().map(|_| WarmUpPolicy {
             epochs: self.rounds,
+            patience: self.patience,
+            rate_factor: self.slower,
+        });
+        Policy {
+            epochs: if warm_up.is_some() { self.score_rounds } else { self.rounds },
             patience: self.patience,
             learning_rate: self.rate(rows),
             keep: Keep::Best,
             restarts: false,
             centre: false,
-            warm_up: objective.warm_up().map(|_| warm_up),
+            warm_up,
         }
     }
 
@@ -140,8 +151,9 @@ impl TreeSettings {
         if !(2..=4096).contains(&self.leaves) {
             return refuse(format!("`leaves` must be from 2 to 4096, not {}", self.leaves));
         }
-        if !(2..=256).contains(&self.codes) || self.single_levels > 256 {
-            return refuse("`codes` must be from 2 to 256, and `single_levels` at most 256".into());
+        if [self.codes, self.statistic_codes].iter().any(|codes| !(2..=256).contains(codes)) || self.single_levels > 256
+        {
+            return refuse("codes must be from 2 to 256, and `single_levels` at most 256".into());
         }
         if !(self.l2 >= 0.0 && self.l2.is_finite() && self.random_strength >= 0.0 && self.random_strength.is_finite()) {
             return refuse("`l2` and `random_strength` must be 0 or above".into());

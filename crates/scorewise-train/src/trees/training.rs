@@ -19,6 +19,13 @@ use crate::fit::{Action, Batch, Course, Epoch, Fit, Objective, Phase, Sample};
 use crate::learner::Member;
 use crate::network::coverage;
 
+/// Maximum number of features that one tree may use. With more features every tree draws some of them, so that the time of a round does not
+/// grow without limit.
+const MAX_FEATURES: usize = 1000;
+/// With more features than this, a feature has at most [`CODES_OF_WIDE_TABLES`] codes.
+const WIDE_TABLE: usize = 200;
+/// Maximum number of codes of a feature if there are many features.
+const CODES_OF_WIDE_TABLES: usize = 32;
 /// Maximum number of bytes of the histograms of one tree. Tables with very many columns get fewer codes.
 const MAX_HISTOGRAM_BYTES: usize = 1 << 28;
 
@@ -138,7 +145,9 @@ impl<'a> TreeTraining<'a> {
         for (index, feature) in tree_features.iter().enumerate() {
             let training = values(feature, sample.training);
             let coding = match statistics.iter().position(|statistic| statistic.feature == index) {
-                Some(statistic) => Coding::new(feature, ordered_values[0][statistic].clone(), max_codes),
+                Some(statistic) => {
+                    Coding::new(feature, ordered_values[0][statistic].clone(), max_codes.min(settings.statistic_codes))
+                }
                 None => Coding::new(feature, training.clone(), max_codes),
             };
             codes.set(index, training.iter().map(|value| coding.code(*value)));
@@ -252,9 +261,9 @@ impl<'a> TreeTraining<'a> {
         let outputs = self.trees.outputs();
         let count = self.sample.training.len();
         let is_drawn = self.draw(self.settings.row_share, count);
-        let is_allowed = self.draw(self.settings.feature_share, self.codings.len());
+        let features = self.draw_features();
         for output in 0..outputs {
-            self.add_tree(objective, output, learning_rate, &is_drawn, &is_allowed)?;
+            self.add_tree(objective, output, learning_rate, &is_drawn, &features)?;
         }
         self.rounds += 1;
         let (validation, coverage) = self.validate(phase)?;
@@ -272,6 +281,19 @@ impl<'a> TreeTraining<'a> {
         if drawn.contains(&true) { drawn } else { vec![true; count] }
     }
 
+    /// The features that the trees of a round may use, in ascending order.
+    fn draw_features(&mut self) -> Vec<usize> {
+        let count = self.codings.len();
+        let drawn = ((self.settings.feature_share * count as f64).round() as usize).clamp(1, MAX_FEATURES).min(count);
+        if drawn == count {
+            return (0..count).collect();
+        }
+        let mut features: Vec<usize> =
+            random_order(count, &mut self.random).into_iter().take(drawn).map(|feature| feature as usize).collect();
+        features.sort_unstable();
+        features
+    }
+
     /// Grows a tree for one output and adds it.
     fn add_tree(
         &mut self,
@@ -279,7 +301,7 @@ impl<'a> TreeTraining<'a> {
         output: usize,
         learning_rate: f32,
         is_drawn: &[bool],
-        is_allowed: &[bool],
+        features: &[usize],
     ) -> Result<()> {
         let (outputs, count) = (self.trees.outputs(), self.sample.training.len());
         let of_output = |values: &[f32]| -> Vec<f32> { values.iter().skip(output).step_by(outputs).copied().collect() };
@@ -305,7 +327,7 @@ impl<'a> TreeTraining<'a> {
             codes: &self.codes,
             codings: &self.codings,
             packed: &self.packed,
-            is_allowed,
+            features,
             threads: self.threads,
         };
         let nodes = self.grower.grow(data, &mut rows, noise);
@@ -395,7 +417,8 @@ fn max_codes(settings: &TreeSettings, features: usize) -> usize {
         Growth::Symmetric => 1 << (settings.depth - 1),
         Growth::LeafWise => settings.leaves,
     };
-    (MAX_HISTOGRAM_BYTES / (8 * features.max(1) * leaves)).clamp(8, settings.codes.min(MAX_CODES))
+    let max = if features > WIDE_TABLE { CODES_OF_WIDE_TABLES } else { MAX_CODES };
+    (MAX_HISTOGRAM_BYTES / (8 * features.clamp(1, MAX_FEATURES) * leaves)).clamp(8, settings.codes.min(max).max(8))
 }
 
 /// Logits that predict the shares of the classes in the training rows.

@@ -8,16 +8,22 @@ use scorewise_table::groups::RowOrder;
 use scorewise_table::table::{ColumnKind, Reading};
 use scorewise_table::target::{ComparisonOperator, ConditionValue, LabelRule, Target};
 use scorewise_train::Matrix;
+use scorewise_train::ensemble::MeanOf;
 use scorewise_train::learner::Member;
 use scorewise_train::model::{Decision, Fingerprint, Model, ThresholdSource, VERSION};
 use scorewise_train::network::{Network, NetworkShape};
 use scorewise_train::plan::Plan;
+use scorewise_train::trees::{TreeFeature, TreeNode, Trees};
 use serde_json::json;
 
-/// The test models with dense inputs, with their names.
+/// The test models, with their names.
 pub fn all() -> Vec<(&'static str, Model)> {
     vec![
         ("linear", binary(12, &[], 1, 0.3)),
+        ("binned", binned(&[4], 2)),
+        ("trees", trees()),
+        ("pool", pool()),
+        ("pool-of-classes", pool_of_classes()),
         ("deep", binary(48, &[50, 20, 5], 1, 0.415_000_000_000_000_1)),
         ("wide", binary(17, &[200], 1, 0.5)),
         ("one-input", one_input()),
@@ -38,6 +44,20 @@ pub fn all() -> Vec<(&'static str, Model)> {
                 },
             ),
         ),
+        (
+            "factors",
+            classes(
+                13,
+                &[10],
+                4,
+                2,
+                Decision::Factors {
+                    factors: vec![0.6, 1.0, 0.35, 0.8],
+                    chosen: ThresholdSource::ValidationSweep,
+                    words: "best macro(f1) on the validation rows, one factor for each class".into(),
+                },
+            ),
+        ),
         ("centres", classes(13, &[10], 5, 2, Decision::Centres { centres: vec![0.4, -0.3, 0.0, 0.25, -1.0] })),
     ]
 }
@@ -54,6 +74,7 @@ pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64)
         classes: vec!["no".into(), "yes".into()],
         members: (0..members).map(|member| Member::Network(network(&shape, 100 + member as u64))).collect(),
         weights: vec![1.0; members],
+        mean: MeanOf::Probabilities,
         score: "tss".into(),
         prior: Some("cosine:0.5,0.1".into()),
         loss: "sol".into(),
@@ -93,8 +114,87 @@ pub fn binned(hidden: &[usize], members: usize) -> Model {
         encoder: Encoder { inputs, ..encoder(2) },
         members: (0..members).map(|member| Member::Network(network(&shape, 900 + member as u64))).collect(),
         weights: vec![1.0; members],
+        mean: MeanOf::Probabilities,
         ..binary(2, hidden, 1, 0.4)
     }
+}
+
+/// Trees on the inputs of [`binned`]: the position of the wind, the state as a level, and a target statistic of the state.
+fn fitted_trees(outputs: usize) -> Trees {
+    let feature = |column, knots, is_level, values| TreeFeature { column, knots, is_level, values };
+    let features = vec![
+        feature(0, 3, false, vec![0.8, -1.0]),
+        feature(1, 0, true, vec![0.0, 1.0, 2.0]),
+        feature(1, 0, false, vec![0.125, 0.5, 0.25]),
+    ];
+    let question = |feature, number, left, missing_left| TreeNode { feature, number, left, missing_left };
+    let leaf = |number| TreeNode { feature: TreeNode::LEAF, number, left: 0, missing_left: false };
+    let deep = [
+        question(0, 0.9, 1, true),
+        question(1, 1.0, 3, false),
+        leaf(-0.75),
+        leaf(1.5),
+        question(0, 0.25, 5, false),
+        leaf(-0.25),
+        leaf(0.5),
+    ];
+    let shallow = [question(2, 0.375, 1, false), leaf(0.3), leaf(-0.6)];
+    let (mut nodes, mut roots) = (Vec::new(), Vec::new());
+    for tree in 0..2 * outputs {
+        roots.push(nodes.len() as u32);
+        nodes.extend_from_slice(if tree % 3 == 1 { &shallow } else { &deep });
+    }
+    let bias = (0..outputs).map(|output| 0.1 * output as f32 - 0.2).collect();
+    Trees::new(2, vec![5, 3], features, bias, nodes, roots).unwrap()
+}
+
+/// A model with two members that are trees.
+pub fn trees() -> Model {
+    let mut other = fitted_trees(1).nodes().to_vec();
+    other.iter_mut().filter(|node| node.feature == TreeNode::LEAF).for_each(|leaf| leaf.number *= -0.5);
+    let first = fitted_trees(1);
+    let second =
+        Trees::new(2, vec![5, 3], first.features().to_vec(), vec![0.3], other, first.roots().to_vec()).unwrap();
+    Model { members: vec![Member::Trees(first), Member::Trees(second)], weights: vec![1.0; 2], ..binned(&[4], 1) }
+}
+
+/// A model that averages the logits of networks, trees and a linear model with different weights.
+pub fn pool() -> Model {
+    let mut members = binned(&[4], 2).members;
+    members.extend(binned(&[], 1).members);
+    members.push(Member::Trees(fitted_trees(1)));
+    Model { members, weights: vec![0.125, 0.125, 0.25, 0.5], mean: MeanOf::Logits, ..binned(&[4], 1) }
+}
+
+/// A pool with more than two classes.
+pub fn pool_of_classes() -> Model {
+    let shape = NetworkShape::look_up(vec![5, 3], &[4], 3).unwrap();
+    let members = vec![Member::Network(network(&shape, 77)), Member::Trees(fitted_trees(3))];
+    Model {
+        encoder: binned(&[4], 1).encoder,
+        members,
+        weights: vec![0.3, 0.7],
+        mean: MeanOf::Logits,
+        ..classes(2, &[4], 3, 1, Decision::Greatest)
+    }
+}
+
+/// Random rows for a model. If its inputs are binned, the values are positions.
+pub fn rows_for(model: &Model, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
+    let Some(columns) = model.encoder.binned_columns() else { return rows(model.encoder.width(), count, seed) };
+    let cell = |index: usize| {
+        let column = &columns[index % columns.len()];
+        let bits = random_bits(seed, index as u64);
+        let share = (bits >> 40) as f32 / (1 << 24) as f32;
+        match (bits % 3, column.knots.len()) {
+            // Between two knots.
+            (0 | 1, knots @ 2..) => share * (knots - 1) as f32,
+            _ => ((bits >> 8) % column.positions() as u64) as f32,
+        }
+    };
+    let values: Vec<f32> = (0..columns.len() * count).map(cell).collect();
+    let matrix = Matrix::new(columns.len(), &values).unwrap();
+    (values, matrix)
 }
 
 /// A plan for training networks with the given hidden layers.
@@ -119,6 +219,7 @@ pub fn classes(features: usize, hidden: &[usize], count: usize, members: usize, 
         classes: names,
         members: (0..members).map(|member| Member::Network(network(&shape, 500 + member as u64))).collect(),
         weights: vec![1.0; members],
+        mean: MeanOf::Probabilities,
         score: "mcc".into(),
         prior: None,
         decision,

@@ -38,7 +38,7 @@ pub(super) fn hss<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
 /// Peirce skill score. Range [−1, 1], 0 without skill; undefined if all rows have the same true class.
 ///
 /// Peirce, C. S. (1884). The numerical measure of the success of predictions. Science 4(93), 453–454.
-/// doi:10.1126/science.ns-4.93.453.b
+/// doi:10.1126/science.ns-4.93.453-a
 pub(super) fn peirce<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
     let margins = Margins::from_matrix(matrix);
     margins.gain_over_chance(matrix).over(sum_of_products(&margins.truth, &leave_one_out_sums(&margins.truth)))

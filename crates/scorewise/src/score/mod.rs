@@ -74,6 +74,11 @@ impl Score {
         Ok(Score { name, formula, row, direction, shape })
     }
 
+    /// The same formula with another direction.
+    pub(crate) fn with_direction(self, direction: Direction) -> Self {
+        Score { direction, ..self }
+    }
+
     /// Every registered score without mandatory parameters, in the order of the registry.
     pub fn all() -> impl Iterator<Item = Score> {
         REGISTRY

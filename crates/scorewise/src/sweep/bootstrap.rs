@@ -10,7 +10,8 @@ use super::cells::{WeightGroups, cell_index};
 use super::distribution::BootstrapDistribution;
 use super::draw::{fill_poisson_mean_1, random_below, random_poisson};
 use super::ranked::split_by_label;
-use super::runs::Runs;
+use super::runs::{Runs, SmoothedRuns};
+use super::smooth::half_width;
 use super::sort::map_parallel;
 use super::{Condition, sweep};
 use crate::confusion::Confusion;
@@ -97,7 +98,8 @@ impl Bootstrap {
     ) -> Result<BestDistribution> {
         self.check_settings()?;
         let runs = sweep(rows)?.runs(usize::MAX);
-        Ok(BestDistribution::new(&self.best_of_each_replicate(rows, [(&runs, rows.predictions)], score, conditions)))
+        let find = |runs: &Runs, masses| runs.best_threshold(masses, score, conditions);
+        Ok(BestDistribution::new(&self.threshold_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
     }
 
     /// Same as [`best`](Bootstrap::best), but faster for very many rows: only thresholds between two runs of rows
@@ -112,31 +114,67 @@ impl Bootstrap {
     ) -> Result<BestDistribution> {
         self.check_settings()?;
         check_same_length("runs", rows.len(), runs.rows)?;
+        Ok(self.thresholds_between_runs(rows, runs, |runs, masses| runs.best_threshold(masses, score, conditions)))
+    }
+
+    /// The distributions of the smoothed threshold ([`Sweep::smooth_best`](super::Sweep::smooth_best)) and of the score there, over the replicates
+    /// of [`best`](Bootstrap::best).
+    pub fn smooth_best<R: Real>(
+        &self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        score: &Score,
+        width: f64,
+    ) -> Result<BestDistribution> {
+        self.check_settings()?;
+        let runs = sweep(rows)?.runs(usize::MAX);
+        let smoothed = SmoothedRuns::new(&runs, half_width(width)?);
+        let find = |runs: &Runs, masses| smoothed.threshold(runs, masses, score);
+        Ok(BestDistribution::new(&self.threshold_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
+    }
+
+    /// Same as [`smooth_best`](Bootstrap::smooth_best), but faster for very many rows: all rows of a run have the prediction in its middle. The
+    /// replicates are those of [`best_of_runs`](Bootstrap::best_of_runs).
+    pub fn smooth_best_of_runs<R: Real>(
+        &self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        runs: &Runs,
+        score: &Score,
+        width: f64,
+    ) -> Result<BestDistribution> {
+        self.check_settings()?;
+        check_same_length("runs", rows.len(), runs.rows)?;
+        let smoothed = SmoothedRuns::new(runs, half_width(width)?);
+        Ok(self.thresholds_between_runs(rows, runs, |runs, masses| smoothed.threshold(runs, masses, score)))
+    }
+
+    /// The distributions of the threshold that `find` returns with its score, given the runs and their weights in a replicate. In Poisson replicates
+    /// of rows without weights, the number of copies in a run is drawn as one random number.
+    fn thresholds_between_runs<R: Real>(
+        &self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        runs: &Runs,
+        find: impl Fn(&Runs, Vec<(f64, f64)>) -> Option<(f64, f64)> + Sync + Send,
+    ) -> BestDistribution {
         if self.resampling != Resampling::Poisson || rows.weights.is_some() {
-            return Ok(BestDistribution::new(&self.best_of_each_replicate(
-                rows,
-                [(runs, rows.predictions)],
-                score,
-                conditions,
-            )));
+            return BestDistribution::new(&self.threshold_of_each_replicate(rows, [(runs, rows.predictions)], find));
         }
         let found = self.map_replicates(|replicate| {
             let mut random = self.generator_of_replicate(replicate);
             let mut copies =
                 |mass: (f64, f64)| (random_poisson(&mut random, mass.0), random_poisson(&mut random, mass.1));
             let masses = runs.runs.iter().map(|run| copies(run.mass)).collect();
-            [runs.best_threshold(masses, score, conditions).map(|best| (best.threshold, best.value))]
+            [find(runs, masses)]
         });
-        Ok(BestDistribution::new(&found))
+        BestDistribution::new(&found)
     }
 
-    /// For each replicate and each forecast, the best threshold and its score. All forecasts use the same copies of the rows.
-    pub(super) fn best_of_each_replicate<R: Real, const FORECASTS: usize>(
+    /// For each replicate and each forecast, the threshold that `find` returns with its score, given the runs and their weights in the replicate. All
+    /// forecasts use the same copies of the rows.
+    pub(super) fn threshold_of_each_replicate<R: Real, const FORECASTS: usize>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
         forecasts: [(&Runs, Probabilities<'_, R>); FORECASTS],
-        score: &Score,
-        conditions: &[Condition],
+        find: impl Fn(&Runs, Vec<(f64, f64)>) -> Option<(f64, f64)> + Sync + Send,
     ) -> Vec<[Option<(f64, f64)>; FORECASTS]> {
         let classes = self.rows_of_each_class(rows.labels);
         let run_indices = forecasts.map(|(runs, predictions)| {
@@ -156,7 +194,7 @@ impl Bootstrap {
                     let mass = &mut masses[*index as usize];
                     *mass = (mass.0 + added.0, mass.1 + added.1);
                 }
-                runs.best_threshold(masses, score, conditions).map(|best| (best.threshold, best.value))
+                find(runs, masses)
             };
             std::array::from_fn(|forecast| best(&run_indices[forecast]))
         })

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::formula::{Checked, ClassCounts, Comparator, Formula, Interval, parse_conditions};
-use crate::score::Score;
+use crate::score::{Direction, Score};
 
 /// A condition that a threshold must satisfy.
 ///
@@ -70,7 +70,8 @@ impl Condition {
             Comparator::Equal => format!("0 - abs(({left}) - ({right}))"),
             Comparator::NotEqual => format!("abs(({left}) - ({right}))"),
         };
-        Score::parse(&text).ok()
+        // The direction must not be derived from the formula: a formula such as `(pofd) - (0.9)` falls when forecasts improve.
+        Some(Score::parse(&text).ok()?.with_direction(Direction::Higher))
     }
 
     fn comparison_holds(&self, left: f64, right: f64) -> bool {

@@ -43,7 +43,7 @@ pub use histogram::{Histogram, HistogramBest};
 pub use paired::PairedScores;
 pub(crate) use ranked::{RankedTable, SortedRows};
 pub use runs::Runs;
-pub use smooth::SmoothBest;
+pub use smooth::{SMOOTHING_WIDTHS, SmoothBest};
 pub(crate) use sort::order_descending;
 
 use areas::curve_areas;
@@ -138,13 +138,26 @@ impl Sweep {
     /// `None` if the score is undefined at every threshold.
     ///
     /// More precisely, the best centre of a prior of the threshold, judged by the score of the expected confusion matrix. The prior is a raised
-    /// cosine on the scale of log-odds. `width`, between 0 and ½, is its half-width where the threshold is ½: it then reaches from ½ − `width` to
-    /// ½ + `width`.
+    /// cosine on the scale of log-odds. `width`, which must lie in [`SMOOTHING_WIDTHS`], is its half-width where the threshold is ½: it then
+    /// reaches from ½ − `width` to ½ + `width`.
+    ///
+    /// ```
+    /// use scorewise::sweep::sweep;
+    /// use scorewise::{Probabilities, Rows, Score};
+    ///
+    /// // One positive, 0.405, places the exactly best threshold between it and the negative 0.4.
+    /// let probabilities = [0.1, 0.2, 0.3, 0.36, 0.38, 0.39, 0.4, 0.405, 0.7, 0.75, 0.8, 0.85, 0.9];
+    /// let labels = probabilities.map(|p| p > 0.4);
+    /// let sweep = sweep(&Rows::new(Probabilities(&probabilities), &labels)?)?;
+    /// let f1 = Score::parse("f1")?;
+    /// assert_eq!(sweep.best(&f1).unwrap().interval, (0.4, 0.405));
+    /// let smooth = sweep.smooth_best(&f1, 0.2)?.unwrap();
+    /// assert!((smooth.threshold - 0.549).abs() < 0.001); // far from both classes
+    /// assert_eq!(smooth.value, Some(10.0 / 11.0)); // one event is missed
+    /// # Ok::<(), scorewise::Error>(())
+    /// ```
     pub fn smooth_best(&self, score: &Score, width: f64) -> Result<Option<SmoothBest>> {
-        if !(width > 0.0 && width < 0.5) {
-            return Err(Error::Setting { what: "smooth", reason: format!("must lie between 0 and 0.5, not {width}") });
-        }
-        let half_width = ((0.5 + width) / (0.5 - width)).ln();
+        let half_width = smooth::half_width(width)?;
         Ok(for_sorted!(&self.sorted, table => smooth_best(table, score, half_width)))
     }
 

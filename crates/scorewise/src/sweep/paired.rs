@@ -6,7 +6,7 @@
 use super::bootstrap::Bootstrap;
 use super::cells::cell_index;
 use super::distribution::BootstrapDistribution;
-use super::{Condition, sweep};
+use super::{Condition, Runs, sweep};
 use crate::confusion::Confusion;
 use crate::error::Result;
 use crate::real::Real;
@@ -82,7 +82,8 @@ impl Bootstrap {
         let one = sweep(first)?.runs(at_most);
         let other = sweep(&Rows { predictions: second, ..*first })?.runs(at_most);
         let forecasts = [(&one, first.predictions), (&other, second)];
-        let best_of_replicates = self.best_of_each_replicate(first, forecasts, score, conditions);
+        let find = |runs: &Runs, masses| runs.best_threshold(masses, score, conditions);
+        let best_of_replicates = self.threshold_of_each_replicate(first, forecasts, find);
         Ok(PairedScores::new(
             score,
             &best_of_replicates.iter().map(|pair| pair.map(|best| best.map(|best| best.1))).collect::<Vec<_>>(),

@@ -3,8 +3,9 @@
 //! At a threshold between two runs, the confusion matrix and the score are exactly those of the rows. Thresholds inside a run are not considered.
 
 use super::Condition;
-use super::best::{Best, best_threshold};
+use super::best::best_threshold;
 use super::ranked::{RankedRows, RankedTable};
+use super::smooth::{BinPosition, smooth_best_at_positions};
 use crate::score::Score;
 
 /// Runs of consecutive rows, where the rows are in descending order of their predictions.
@@ -57,14 +58,35 @@ impl Runs {
         self.runs.partition_point(|run| run.low > prediction)
     }
 
-    /// The best of the thresholds between two runs, given the weights of the positives and of the negatives in each run.
+    /// The best of the thresholds between two runs and its score, given the weights of the positives and of the negatives in each run.
     pub(super) fn best_threshold(
         &self,
         masses: Vec<(f64, f64)>,
         score: &Score,
         conditions: &[Condition],
-    ) -> Option<Best> {
-        best_threshold(&RankedTable::new(ReplicateRuns { runs: &self.runs, masses }), score, conditions)
+    ) -> Option<(f64, f64)> {
+        let best = best_threshold(&RankedTable::new(ReplicateRuns { runs: &self.runs, masses }), score, conditions)?;
+        Some((best.threshold, best.value))
+    }
+}
+
+/// The positions of runs on the scale of log-odds, which are the same in all replicates of a bootstrap.
+pub(super) struct SmoothedRuns {
+    half_width: f64,
+    positions: Vec<BinPosition>,
+}
+
+impl SmoothedRuns {
+    pub fn new(runs: &Runs, half_width: f64) -> Self {
+        let positions = runs.runs.iter().map(|run| BinPosition::new(0.5 * (run.low + run.high), half_width)).collect();
+        SmoothedRuns { half_width, positions }
+    }
+
+    /// The smoothed threshold and the score there, given the weights of the positives and of the negatives in each run.
+    pub fn threshold(&self, runs: &Runs, masses: Vec<(f64, f64)>, score: &Score) -> Option<(f64, f64)> {
+        let table = RankedTable::new(ReplicateRuns { runs: &runs.runs, masses });
+        let best = smooth_best_at_positions(&table, &self.positions, score, self.half_width)?;
+        Some((best.threshold, best.value?))
     }
 }
 

@@ -1,0 +1,89 @@
+//! Tests of whole training runs: which rows the predictions of a stopped run come from, and the notes of a cross-validation.
+
+use std::ops::ControlFlow;
+
+use scorewise_table::split::CrossValidation;
+use scorewise_table::table::{Column, Reading, Table, Values};
+use scorewise_train::backend::{Backend, Cpu};
+use scorewise_train::ensemble::held_out_probabilities;
+use scorewise_train::fit::{Epoch, Fit, Sample};
+use scorewise_train::plan::{Plan, Recipe, TrainingOptions};
+use scorewise_train::train::{cross_validate, prepare};
+
+fn never_stop(_: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn column(name: &str, rows: usize, value: impl Fn(usize) -> f64) -> Column {
+    Column { name: name.into(), values: Values::Number((0..rows).map(value).collect()) }
+}
+
+fn wave(row: usize) -> f64 {
+    (row as f64 * 0.7).sin() + (row as f64 * 0.31).cos()
+}
+
+/// The plan of the default recipe with few and small networks.
+fn plan() -> Plan {
+    let mut plan = Plan::new("y", "f1".parse().unwrap());
+    let options = TrainingOptions {
+        ensemble: Some(1),
+        epochs: Some(3),
+        hidden: Some("4".parse().unwrap()),
+        ..TrainingOptions::default()
+    };
+    options.apply(&mut plan, ("default", Recipe::DEFAULT)).unwrap();
+    plan
+}
+
+#[test]
+fn a_fit_keeps_the_validation_rows_of_its_own_job_if_an_earlier_job_was_never_begun() {
+    let event = |row: usize| f64::from(u8::from(wave(row) + 0.3 * (row as f64 * 1.9).sin() > 0.8));
+    let columns = vec![column("x", 200, wave), column("y", 200, event)];
+    let table = Table { file: "waves.csv".into(), columns, ..Table::default() };
+    let plan = plan();
+    let prepared = prepare(&table, false, &plan).unwrap();
+    let (datasets, jobs) = (prepared.datasets(), prepared.jobs());
+    let mut fits = Cpu { threads: 1 }.fit(datasets, jobs, &never_stop).unwrap();
+    // If the user stops a run on several threads, a job may not have begun although a later one has.
+    fits[0] = None;
+    fits[2] = None;
+    let begun: Vec<Fit> = fits.iter().flatten().cloned().collect();
+    let samples: Vec<Sample<'_>> = [1, 3, 4].map(|job: usize| datasets[0].sample(jobs[job].split)).to_vec();
+    let (rows, expected) = held_out_probabilities(&begun, &samples);
+    let trained = prepared.finish(fits, None, &Reading::default()).unwrap();
+    assert_eq!(trained.fits.len(), 3);
+    assert_eq!((trained.validation.labels.len(), trained.validation.probabilities), (rows.len(), expected));
+}
+
+#[test]
+fn a_cross_validation_reports_every_note_once() {
+    // Every row occurs twice. There are a constant column, a column that equals the target, and a row without a target.
+    let event = |row: usize| f64::from(u8::from(row / 2 % 5 == 3));
+    let columns = vec![
+        column("x", 201, |row| wave(row / 2)),
+        column("constant", 201, |_| 1.0),
+        column("copy", 201, event),
+        column("y", 201, |row| if row == 200 { f64::NAN } else { event(row) }),
+    ];
+    let table = Table { file: "waves.csv".into(), columns, ..Table::default() };
+    let folds = CrossValidation { folds: 4, repeats: 2, validation: 0.0 };
+    let (results, notes) = cross_validate(&table, &plan(), &folds, &Cpu { threads: 1 }, &never_stop).unwrap();
+    assert_eq!(results.unwrap().len(), 8);
+    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    let expected = [
+        "1 row is left out: its target value is missing",
+        "every training row holds `1`",
+        "alone predicts the target almost perfectly",
+        "test rows",
+    ];
+    for part in expected {
+        assert_eq!(notes.iter().filter(|note| note.contains(part)).count(), 1, "{part}: {notes:#?}");
+    }
+    // What is the same in all folds is said of none of them.
+    assert!(notes.contains(&"column `y`: 1 row is left out: its target value is missing".to_owned()), "{notes:#?}");
+    assert!(notes.iter().any(|note| note.starts_with("column `constant`: dropped")), "{notes:#?}");
+    assert!(
+        notes.iter().any(|note| note.starts_with("fold 1 of repeat 1: ") && note.contains("test rows")),
+        "{notes:#?}"
+    );
+}

@@ -1,0 +1,239 @@
+//! Boosted trees: what they learn, and that the same seed gives the same bits.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use scorewise::multiclass::SoftmaxCrossEntropy;
+use scorewise::{CrossEntropy, Loss, Prior, Score, ScoreLoss};
+use scorewise_table::encode::BinnedColumn;
+use scorewise_train::Matrix;
+use scorewise_train::backend::{Backend, Cpu};
+use scorewise_train::fit::{Fit, Objective};
+use scorewise_train::job::{Dataset, Job, RowSplit};
+use scorewise_train::learner::{Learner, Member};
+use scorewise_train::trees::{Growth, TreeFeature, TreeNode, TreeSettings, Trees};
+
+use crate::patterns::TestRandom;
+
+/// Rows with two numbers x and y between 0 and 10, each sometimes missing, and a level from 0 to 29. `label` gives the class of a row.
+fn dataset(rows: usize, classes: usize, label: impl Fn(f32, f32, u32) -> u32) -> Dataset {
+    let mut random = TestRandom(7);
+    let (mut values, mut labels) = (Vec::new(), Vec::new());
+    for row in 0..rows {
+        let (x, y) = (5.0 + 5.0 * random.next(), 5.0 + 5.0 * random.next());
+        let level = ((random.next() + 1.0) * 15.0).min(29.0) as u32;
+        // Position 11 stands for a missing value.
+        let shown = if row % 10 == 3 { 11.0 } else { x };
+        values.extend([shown, y, level as f32]);
+        labels.push(label(if row % 10 == 3 { f32::NAN } else { x }, y, level));
+    }
+    let number =
+        BinnedColumn { knots: (0..11).map(|knot| knot as f32).collect(), levels: 1, ..BinnedColumn::default() };
+    let category = BinnedColumn { levels: 30, ..BinnedColumn::default() };
+    let split = RowSplit {
+        training: (0..rows as u32).filter(|row| row % 4 != 0).collect(),
+        validation: (0..rows as u32).filter(|row| row % 4 == 0).collect(),
+    };
+    Dataset {
+        matrix: Matrix::new(3, &values).unwrap(),
+        binned: Some(Arc::from(vec![number.clone(), number, category])),
+        labels: labels.into(),
+        classes,
+        weights: None,
+        splits: vec![split],
+    }
+}
+
+fn settings(growth: Growth) -> TreeSettings {
+    let settings = match growth {
+        Growth::Symmetric => TreeSettings::symmetric(),
+        Growth::LeafWise => TreeSettings::leaf_wise(),
+    };
+    TreeSettings { rounds: 200, patience: 20, learning_rate: Some(0.1), ..settings }
+}
+
+fn fit(dataset: &Dataset, settings: &TreeSettings, objective: &Objective, threads: usize) -> Fit {
+    let learner = Learner::Trees(settings.clone());
+    let job = Job { dataset: 0, split: 0, learner, objective: objective.clone(), seed: 3 };
+    let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
+    let fits = Cpu { threads }.fit(std::slice::from_ref(dataset), &[job], &watch).unwrap();
+    fits.into_iter().next().flatten().unwrap()
+}
+
+fn cross_entropy() -> Objective {
+    Objective::Binary(Loss::CrossEntropy(CrossEntropy::plain()))
+}
+
+fn trees(fit: &Fit) -> &Trees {
+    let Member::Trees(trees) = &fit.member else { panic!("not trees") };
+    trees
+}
+
+/// Share of the validation rows whose greatest logit, or whose sign, gives the class.
+fn accuracy(dataset: &Dataset, fit: &Fit) -> f64 {
+    let rows = &dataset.splits[0].validation;
+    let outputs = trees(fit).outputs();
+    let mut logits = vec![0.0; rows.len() * outputs];
+    trees(fit).predict(&dataset.matrix, rows, &mut logits);
+    let class = |logits: &[f32]| match logits {
+        [logit] => u32::from(*logit > 0.0),
+        logits => (0..outputs).reduce(|a, b| if logits[b] > logits[a] { b } else { a }).unwrap() as u32,
+    };
+    let right =
+        rows.iter().zip(logits.chunks(outputs)).filter(|(row, logits)| dataset.labels[**row as usize] == class(logits));
+    right.count() as f64 / rows.len() as f64
+}
+
+#[test]
+fn both_kinds_of_trees_learn_interactions_missing_values_and_levels() {
+    for growth in [Growth::Symmetric, Growth::LeafWise] {
+        let settings = settings(growth);
+        let interaction = dataset(3000, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
+        let accuracy_of = |dataset: &Dataset, settings: &TreeSettings| {
+            accuracy(dataset, &fit(dataset, settings, &cross_entropy(), 1))
+        };
+        assert!(accuracy_of(&interaction, &settings) > 0.95, "{growth:?}: interaction");
+        let missing = dataset(3000, 2, |x, y, _| u32::from(x.is_nan() || y > 8.0));
+        assert!(accuracy_of(&missing, &settings) > 0.98, "{growth:?}: missing values");
+        // Every third level is positive. The levels are more than can be compared one at a time, so their target statistics are used.
+        let levels = dataset(6000, 2, |_, _, level| u32::from(level % 3 == 0));
+        assert!(accuracy_of(&levels, &settings) > 0.98, "{growth:?}: statistics of levels");
+        let single = TreeSettings { single_levels: 30, ..settings };
+        assert!(accuracy_of(&levels, &single) > 0.98, "{growth:?}: single levels");
+    }
+}
+
+#[test]
+fn trees_learn_many_classes() {
+    let dataset = dataset(3000, 3, |x, y, _| if x > 6.0 { 2 } else { u32::from(y > 5.0) });
+    for growth in [Growth::Symmetric, Growth::LeafWise] {
+        let fit = fit(&dataset, &settings(growth), &Objective::Softmax(SoftmaxCrossEntropy::plain()), 1);
+        assert_eq!(trees(&fit).outputs(), 3);
+        // A missing x is class 0 or 1 by y, so all rows can be right.
+        assert!(accuracy(&dataset, &fit) > 0.97, "{growth:?}: {}", accuracy(&dataset, &fit));
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_trees_for_any_number_of_threads() {
+    let dataset = dataset(40_000, 2, |x, y, level| u32::from((x > 5.0) != (y > 3.0) || level == 4));
+    for growth in [Growth::Symmetric, Growth::LeafWise] {
+        let settings = TreeSettings { rounds: 10, ..settings(growth) };
+        let one = fit(&dataset, &settings, &cross_entropy(), 1);
+        for threads in [2, 7] {
+            assert_eq!(fit(&dataset, &settings, &cross_entropy(), threads), one, "{growth:?}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn the_recorded_validation_loss_is_that_of_the_returned_trees() {
+    let dataset = dataset(2000, 2, |x, y, level| u32::from((x > 5.0) != (y > 3.0) || level % 7 == 4));
+    let fit = fit(&dataset, &settings(Growth::Symmetric), &cross_entropy(), 1);
+    let rows = &dataset.splits[0].validation;
+    let mut logits = vec![0.0; rows.len()];
+    trees(&fit).predict(&dataset.matrix, rows, &mut logits);
+    let loss = |(row, logit): (&u32, &f32)| {
+        let (z, sign) = (f64::from(*logit), if dataset.labels[*row as usize] == 1 { 1.0 } else { -1.0 });
+        (1.0 + (-sign * z).exp()).ln()
+    };
+    let mean = rows.iter().zip(&logits).map(loss).sum::<f64>() / rows.len() as f64;
+    let recorded = fit.history[fit.kept.unwrap()].validation;
+    assert!((mean - recorded).abs() < 1e-5, "{mean}, {recorded}");
+}
+
+#[test]
+fn a_weight_of_two_is_the_same_as_a_repeated_row() {
+    let single = dataset(1200, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
+    // Rows are not drawn and statistics of levels not used, because both depend on the number of rows.
+    let settings = TreeSettings {
+        rounds: 15,
+        row_share: 1.0,
+        single_levels: 30,
+        random_strength: 0.0,
+        ..settings(Growth::Symmetric)
+    };
+    let is_double = |row: u32| row % 5 == 1;
+    let weights: Vec<f32> = (0..1200).map(|row| if is_double(row) { 2.0 } else { 1.0 }).collect();
+    let weighted = Dataset { weights: Some(weights.into()), ..single.clone() };
+    let mut repeated = single.clone();
+    let with_copies = |rows: &[u32]| -> Vec<u32> {
+        rows.iter().flat_map(|row| vec![*row; 1 + usize::from(is_double(*row))]).collect()
+    };
+    let RowSplit { training, validation } = &repeated.splits[0];
+    repeated.splits = vec![RowSplit { training: with_copies(training), validation: with_copies(validation) }];
+    let (weighted, repeated) =
+        (fit(&weighted, &settings, &cross_entropy(), 1), fit(&repeated, &settings, &cross_entropy(), 1));
+    let rows = &single.splits[0].validation;
+    let logits = |fit: &Fit| {
+        let mut logits = vec![0.0; rows.len()];
+        trees(fit).predict(&single.matrix, rows, &mut logits);
+        logits
+    };
+    let differences = logits(&weighted).into_iter().zip(logits(&repeated)).map(|(a, b)| (a - b).abs());
+    let greatest = differences.fold(0.0, f32::max);
+    assert!(greatest < 1e-3, "{greatest}");
+}
+
+#[test]
+fn after_cross_entropy_the_best_threshold_lies_at_the_centre_of_the_prior() {
+    let dataset = dataset(4000, 2, |x, y, _| u32::from(x > 8.5 && y > 4.0));
+    let loss = ScoreLoss::new(Score::parse("csi").unwrap(), "cosine:0.5,0.4".parse::<Prior>().unwrap());
+    let objective = Objective::Binary(Loss::Score(loss));
+    let fit = fit(&dataset, &TreeSettings { score_rounds: 30, ..settings(Growth::LeafWise) }, &objective, 1);
+    assert!(!fit.warm_up.is_empty() && fit.success);
+    assert!(accuracy(&dataset, &fit) > 0.97, "{}", accuracy(&dataset, &fit));
+}
+
+#[test]
+fn damaged_trees_are_refused() {
+    let feature = TreeFeature { column: 0, knots: 3, is_level: false, values: vec![-1.0] };
+    let leaf = |number| TreeNode { feature: TreeNode::LEAF, number, left: 0, missing_left: false };
+    let root = TreeNode { feature: 0, number: 1.5, left: 1, missing_left: true };
+    let nodes = vec![root, leaf(1.0), leaf(-1.0)];
+    let new = |features: &[TreeFeature], nodes: &[TreeNode], roots: &[u32]| {
+        Trees::new(1, vec![4], features.to_vec(), vec![0.0], nodes.to_vec(), roots.to_vec())
+    };
+    let features = [feature.clone()];
+    assert!(new(&features, &nodes, &[0]).is_ok());
+    let changed = |change: fn(&mut TreeNode)| {
+        let mut nodes = nodes.clone();
+        change(&mut nodes[0]);
+        nodes
+    };
+    for (nodes, roots, problem) in [
+        (changed(|root| root.left = 0), vec![0], "do not exist"), // a cycle
+        (changed(|root| root.left = 2), vec![0], "do not exist"),
+        (changed(|root| root.left = u32::MAX), vec![0], "do not exist"),
+        (changed(|root| root.feature = 1), vec![0], "do not exist"),
+        (nodes.clone(), vec![1], "does not begin"),
+        (nodes.clone(), vec![0, 9], "has no nodes"),
+        (nodes.clone(), vec![], "does not begin"),
+    ] {
+        let error = new(&features, &nodes, &roots).unwrap_err();
+        assert!(error.contains(problem), "{error}");
+    }
+    for bad in [
+        TreeFeature { column: 1, ..feature.clone() },
+        TreeFeature { knots: 4, ..feature.clone() },
+        TreeFeature { values: vec![f32::NAN], ..feature.clone() },
+    ] {
+        assert!(new(&[bad], &nodes, &[0]).unwrap_err().contains("does not fit its column"));
+    }
+    let mut chain = Vec::new();
+    for depth in 0..40 {
+        chain.push(TreeNode { left: 2 * depth + 1, ..root });
+        chain.push(leaf(0.0));
+    }
+    // Node 2 d is a question whose left child is a leaf and whose right child is the next question.
+    chain.push(leaf(0.0));
+    assert!(new(&features, &chain, &[0]).unwrap_err().contains("deeper than 32"));
+}
+
+#[test]
+fn a_position_that_a_column_does_not_have_is_replaced_by_its_last_one() {
+    let feature = TreeFeature { column: 0, knots: 2, is_level: false, values: vec![0.5, -1.0] };
+    assert_eq!(feature.value(1.0), 1.0);
+    assert_eq!(feature.value(2.0), 0.5);
+    assert!([3.0, 1e30, f32::INFINITY].iter().all(|position| feature.value(*position).is_nan()));
+}

@@ -109,8 +109,7 @@ fn explain_table(
     let table = reader.whole()?;
     reader.late_notes().iter().for_each(note);
     let (rows, mut notes) = ExplainedRows::of_table(model, &table)?;
-    let fingerprint = Fingerprint::of(&table).hex();
-    if fingerprint == model.fingerprint {
+    if is_training_table(model, &table) {
         let text = "the model was trained on this table, so columns may look more important than they are for new rows";
         notes.push(Note::new(format!("{}: {text}", arguments.table)));
     }
@@ -134,8 +133,39 @@ fn explain_table(
     let explanation = explain(model, &rows, &options, &watch);
     bar.finish_and_clear();
     let explanation = explanation?.ok_or(Failure("stopped before all columns were shuffled".into()))?;
+    let fingerprint = Fingerprint::of(&table).hex();
     let data = DataSource { name: arguments.table.clone(), rows: table.rows(), fingerprint };
     Ok((explanation, data, notes.iter().map(with_options).collect()))
+}
+
+/// Whether the model was trained on this table. The target was read as strings here, but as numbers or booleans in training if all its values
+/// have that form, and the fingerprint depends on the type of a column.
+fn is_training_table(model: &Model, table: &Table) -> bool {
+    if Fingerprint::of(table).hex() == model.fingerprint {
+        return true;
+    }
+    let Some(target) = table.columns.iter().position(|column| column.name == model.target.column) else { return false };
+    let Values::Category(Category { codes, levels }) = &table.columns[target].values else { return false };
+    let numbers: Option<Vec<f64>> = levels.iter().map(|level| level.parse().ok()).collect();
+    let booleans: Option<Vec<bool>> = levels
+        .iter()
+        .map(|level| match level.to_ascii_lowercase().as_str() {
+            "true" | "yes" => Some(true),
+            "false" | "no" => Some(false),
+            _ => None,
+        })
+        .collect();
+    let value_of = |code: &u32| *code as usize;
+    let as_numbers = numbers.map(|numbers| {
+        Values::Number(codes.iter().map(|code| numbers.get(value_of(code)).copied().unwrap_or(f64::NAN)).collect())
+    });
+    let as_booleans = booleans
+        .map(|booleans| Values::Boolean(codes.iter().map(|code| booleans.get(value_of(code)).copied()).collect()));
+    as_numbers.into_iter().chain(as_booleans).any(|values| {
+        let mut other = table.clone();
+        other.columns[target].values = values;
+        Fingerprint::of(&other).hex() == model.fingerprint
+    })
 }
 
 /// Writes the importance of the columns as a table; an undefined number is an empty cell.

@@ -127,6 +127,18 @@ fn the_training_table_gets_a_note() {
     };
     assert!(notes("t.csv").contains("note: t.csv: the model was trained on this table"), "{}", notes("t.csv"));
     assert!(!notes("new.csv").contains("trained on this table"));
+    // Also if the classes are words for booleans, or other strings.
+    for [negative, positive] in [["false", "true"], ["calm", "storm"]] {
+        let line = |row: &str| {
+            let (features, class) = row.rsplit_once(',').unwrap();
+            format!("{features},{}\n", if class == "1" { positive } else { negative })
+        };
+        let text: String = rows(0, 300).lines().map(line).collect();
+        fs::write(folder.0.join("words.csv"), format!("a,b,colour,y\n{text}")).unwrap();
+        let quick = ["--recipe", "quick", "--epochs", "3", "--report", "none", "--replicates", "20"];
+        folder.run(&[&["train", "words.csv", "--target", "y"], &quick[..]].concat());
+        assert!(notes("words.csv").contains("note: words.csv: the model was trained on this table"), "{positive}");
+    }
 }
 
 #[test]
@@ -168,7 +180,7 @@ fn bad_input_gets_one_sentence_and_exit_code_2() {
 fn the_report_of_train_shows_which_columns_matter() {
     let folder = Folder::new("explain-train");
     fs::write(folder.0.join("t.csv"), format!("a,b,colour,y\n{}", rows(0, 400))).unwrap();
-    let train = ["train", "t.csv", "--target", "y", "--recipe", "quick", "--replicates", "20"];
+    let train = ["train", "t.csv", "--target", "y", "--score", "f1", "--recipe", "quick", "--replicates", "20"];
     folder.run(&[&train[..], &["--report", "page.html"]].concat());
     let page = String::from_utf8(folder.bytes("page.html")).unwrap();
     for text in ["Which columns matter", "figure-importance", "figure-dependence-3", "test rows not used in training"] {

@@ -54,7 +54,7 @@ const OTHER_HEIGHT: f64 = 84.0;
 const LEAST_HEIGHT: f64 = 180.0;
 
 impl ImportanceBars {
-    fn drawable(&self) -> impl Iterator<Item = &ImportanceBar> + DoubleEndedIterator {
+    fn drawable(&self) -> impl DoubleEndedIterator<Item = &ImportanceBar> {
         self.bars.iter().filter(|bar| bar.value.is_finite())
     }
 

@@ -237,7 +237,7 @@ fn time_parts(encoder: &Encoder) -> Vec<TimePart> {
         };
         found.into_iter().for_each(|part| {
             if !parts.contains(&part) {
-                parts.push(part)
+                parts.push(part);
             }
         });
     }

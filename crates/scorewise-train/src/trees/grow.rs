@@ -152,7 +152,8 @@ impl Grower {
         let mut open = vec![OpenLeaf { node: 0, histogram, sums, best: None }];
         for level in 0..self.settings.depth {
             let before: f64 = open.iter().map(|leaf| self.score(leaf.sums)).sum();
-            let leaves: Vec<(&GradientHistogram, Sums)> = open.iter().map(|leaf| (&leaf.histogram, leaf.sums)).collect();
+            let leaves: Vec<(&GradientHistogram, Sums)> =
+                open.iter().map(|leaf| (&leaf.histogram, leaf.sums)).collect();
             let Some((score, split)) = self.best(data, &leaves, 0.0, noise.as_mut()) else { break };
             // Noise may have chosen a split that separates no rows.
             if score <= before * (1.0 + 1e-12) {

@@ -92,8 +92,9 @@ pub(super) fn features(sample: &Sample<'_>, max_levels: usize) -> (Vec<TreeFeatu
             continue;
         }
         // With two classes, the share of the second class determines that of the first.
-        for class in (if sample.classes == 2 { 1 } else { 0 })..sample.classes {
-            let share = class_weights[class] / total;
+        let first = usize::from(sample.classes == 2);
+        for (class, weight) in class_weights.iter().enumerate().skip(first) {
+            let share = weight / total;
             let class = class as u32;
             statistics.push(Statistic { feature: features.len(), column: index, class, share, levels: *levels });
             features.push(TreeFeature { column: index as u32, knots: 0, is_level: false, values: Vec::new() });

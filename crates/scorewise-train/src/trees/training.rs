@@ -336,10 +336,8 @@ impl<'a> TreeTraining<'a> {
         for (index, node) in nodes.iter().enumerate().filter(|(_, node)| node.split.is_none()) {
             rows[node.rows.clone()].iter().for_each(|row| leaf_of_row[*row as usize] = index as u32);
         }
-        for row in 0..count {
-            if leaf_of_row[row] == u32::MAX {
-                leaf_of_row[row] = leaf(&nodes, &self.codings, self.codes.row(row)) as u32;
-            }
+        for (row, to) in leaf_of_row.iter_mut().enumerate().filter(|(_, leaf)| **leaf == u32::MAX) {
+            *to = leaf(&nodes, &self.codings, self.codes.row(row)) as u32;
         }
         let values = self.leaf_values(objective, output, nodes.len(), &leaf_of_row, gradient, curvature)?;
         let values: Vec<f32> = values.into_iter().map(|value| (f64::from(learning_rate) * value) as f32).collect();

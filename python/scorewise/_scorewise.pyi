@@ -27,6 +27,11 @@ class Model:
         """
         The content of the model file except the weights of the networks, as JSON.
         """
+    def explain(self, /, columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete, weights: Incomplete | None, permutations: SupportsIndex, rows: SupportsIndex, seed: SupportsIndex) -> str:
+        """
+        The importance of each column for the score of the model, and the partial dependence on the most important columns, as JSON. `labels` are
+        indices into the list of classes.
+        """
     @staticmethod
     def from_bytes(bytes: bytes) -> Model:
         """
@@ -86,6 +91,15 @@ class Sweep:
     def rows(self, /) -> int:
         """
         The number of rows.
+        """
+    def smooth_best(self, /, score: str, width: SupportsFloat | SupportsIndex) -> str:
+        """
+        The smoothed threshold of a score, as JSON with the keys of `smooth` in the output of `scorewise tune`, and `score` and `interval` (the
+        thresholds with the same confusion matrix).
+        """
+    def smooth_bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, width: SupportsFloat | SupportsIndex, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None]) -> str:
+        """
+        Confidence intervals of the smoothed threshold and of the score there, as JSON. `rows` must be the rows that the sweep was made from.
         """
 
 def boosting(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, floor: SupportsFloat | SupportsIndex) -> tuple[Incomplete, Incomplete]:

@@ -23,10 +23,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(os.environ.get("SCOREWISE", ROOT / "target" / "debug" / "scorewise"))
 CASES = [
     "linear",
-    "binned",
-    "trees",
-    "pool",
-    "pool-of-classes",
     "deep",
     "wide",
     "one-input",

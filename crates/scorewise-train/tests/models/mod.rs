@@ -20,10 +20,6 @@ use serde_json::json;
 pub fn all() -> Vec<(&'static str, Model)> {
     vec![
         ("linear", binary(12, &[], 1, 0.3)),
-        ("binned", binned(&[4], 2)),
-        ("trees", trees()),
-        ("pool", pool()),
-        ("pool-of-classes", pool_of_classes()),
         ("deep", binary(48, &[50, 20, 5], 1, 0.415_000_000_000_000_1)),
         ("wide", binary(17, &[200], 1, 0.5)),
         ("one-input", one_input()),
@@ -155,7 +151,13 @@ pub fn trees() -> Model {
     let first = fitted_trees(1);
     let second =
         Trees::new(2, vec![5, 3], first.features().to_vec(), vec![0.3], other, first.roots().to_vec()).unwrap();
-    Model { members: vec![Member::Trees(first), Member::Trees(second)], weights: vec![1.0; 2], ..binned(&[4], 1) }
+    let decision = Decision::at(0.54, ThresholdSource::Given, "given");
+    Model {
+        members: vec![Member::Trees(first), Member::Trees(second)],
+        weights: vec![1.0; 2],
+        decision,
+        ..binned(&[4], 1)
+    }
 }
 
 /// A model that averages the logits of networks, trees and a linear model with different weights.

@@ -18,19 +18,19 @@ const NINE_SCORES: [&str; 9] = ["accuracy", "precision", "recall", "specificity"
 /// An allocator that tracks the current and the largest number of allocated bytes.
 struct CountingAllocator;
 
-static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
-static LARGEST: AtomicUsize = AtomicUsize::new(0);
+static ALLOCATED_BYTES: AtomicUsize = AtomicUsize::new(0);
+static PEAK_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: all calls are forwarded to the system allocator; only sizes are counted.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let allocated = ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        LARGEST.fetch_max(allocated, Ordering::Relaxed);
+        let allocated = ALLOCATED_BYTES.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK_BYTES.fetch_max(allocated, Ordering::Relaxed);
         // SAFETY: the caller guarantees that `layout` is valid for `alloc`, and it is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
+        ALLOCATED_BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
         // SAFETY: the caller guarantees that `pointer` was allocated by this allocator with `layout`, and both are passed on unchanged.
         unsafe { System.dealloc(pointer, layout) };
     }
@@ -141,11 +141,11 @@ fn main() {
     drop(sweep_of_rows);
 
     for (name, input) in [("f32", 5 * ROWS), ("f64", 9 * ROWS)] {
-        let before = ALLOCATED.load(Ordering::Relaxed);
-        LARGEST.store(before, Ordering::Relaxed);
+        let before = ALLOCATED_BYTES.load(Ordering::Relaxed);
+        PEAK_BYTES.store(before, Ordering::Relaxed);
         let sweep = if name == "f32" { sweep(&rows) } else { sweep(&rows_f64) }.expect("sorted");
         black_box(sweep.all_best(&nine));
-        let extra = LARGEST.load(Ordering::Relaxed) - before;
+        let extra = PEAK_BYTES.load(Ordering::Relaxed) - before;
         print_requirement(
             &format!("{name}: input and allocations of the sweep, relative to input"),
             (input + extra) as f64 / input as f64,

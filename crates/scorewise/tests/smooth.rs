@@ -64,12 +64,12 @@ fn brute_force_matrices(batch: &Batch, width: f64) -> Vec<Confusion> {
         .collect()
 }
 
-fn best_of(matrices: &[Confusion], score: &Score) -> Option<f64> {
+fn best_score_of(matrices: &[Confusion], score: &Score) -> Option<f64> {
     let values = matrices.iter().filter_map(|matrix| score.checked(matrix));
     values.map(|value| score.oriented_value(value)).max_by(f64::total_cmp)
 }
 
-fn smooth(batch: &Batch, score: &Score, width: f64) -> Option<SmoothBest> {
+fn smoothed_threshold(batch: &Batch, score: &Score, width: f64) -> Option<SmoothBest> {
     sweep(&batch.rows()).unwrap().smooth_best(score, width).unwrap()
 }
 
@@ -88,7 +88,7 @@ fn smoothed_threshold_equals_brute_force_for_every_score() {
         let (matrices, h) = (brute_force_matrices(&batch, width), half_width(width));
         for score in &scores {
             let what = format!("{score}, {width}, {:?}, {:?}, {:?}", batch.probabilities, batch.labels, batch.weights);
-            let (found, expected) = (smooth(&batch, score, width), best_of(&matrices, score));
+            let (found, expected) = (smoothed_threshold(&batch, score, width), best_score_of(&matrices, score));
             let (Some(found), Some(expected)) = (&found, expected) else {
                 assert!(found.is_none() && expected.is_none(), "{what}: {found:?}, {expected:?}");
                 undefined += 1;
@@ -123,7 +123,7 @@ fn narrow_and_wide_priors_and_extreme_predictions_lose_no_accuracy() {
     let batch = Batch { probabilities, labels, weights: Some(weights) };
     for width in [0.001, 0.01, 0.499_999] {
         for score in ["tss", "f1", "cost(fp=1, fn=10)", "frequency_bias"].map(score) {
-            let found = smooth(&batch, &score, width).unwrap();
+            let found = smoothed_threshold(&batch, &score, width).unwrap();
             let by_rows = brute_force_expectation(&batch, log_odds(found.threshold), half_width(width));
             for (cell, by_rows) in found.expected.array().into_iter().zip(by_rows.array()) {
                 assert!((cell - by_rows).abs() < 1e-9 * by_rows.max(1e6), "{score}, {width}: {cell}, {by_rows}");
@@ -139,7 +139,7 @@ fn trying_more_centres_hardly_improves_the_score() {
         let batch = Batch::random(&mut random);
         let h = half_width(0.2);
         for score in ["tss", "f1", "accuracy"].map(score) {
-            let Some(found) = smooth(&batch, &score, 0.2) else { continue };
+            let Some(found) = smoothed_threshold(&batch, &score, 0.2) else { continue };
             let value = |step: i32| {
                 let centre = log_odds(found.threshold) + f64::from(step) * h / 2000.0;
                 score.checked(&brute_force_expectation(&batch, centre, h)).unwrap_or(f64::NEG_INFINITY)
@@ -163,7 +163,7 @@ fn f32_predictions_give_the_result_of_the_same_numbers_as_f64() {
         let rows = weights.as_ref().map_or(rows, |weights| rows.weighted(weights).unwrap());
         for score in ["tss", "csi", "accuracy", "far"].map(score) {
             let found = sweep(&rows).unwrap().smooth_best(&score, 0.2).unwrap();
-            assert_eq!(found, smooth(&batch, &score, 0.2));
+            assert_eq!(found, smoothed_threshold(&batch, &score, 0.2));
         }
     }
 }
@@ -171,34 +171,34 @@ fn f32_predictions_give_the_result_of_the_same_numbers_as_f64() {
 #[test]
 fn predictions_of_0_and_1_count_as_they_do_at_every_threshold_below_1() {
     // The prediction of 0 is a miss at every threshold, so recall cannot reach 1 and nothing is gained by a threshold near 0.
-    let found = smooth(&batch(&[0.0, 0.5, 0.4, 0.2], &[1, 1, 0, 0]), &score("f1"), 0.05).unwrap();
+    let found = smoothed_threshold(&batch(&[0.0, 0.5, 0.4, 0.2], &[1, 1, 0, 0]), &score("f1"), 0.05).unwrap();
     assert_eq!(found.confusion, Confusion::new(2.0, 0.0, 1.0, 1.0));
     assert!(found.expected.fn_ >= 1.0, "{found:?}");
     // The prediction of 1 is an alarm unless the threshold is 1.
     let rows = batch(&[1.0, 0.5, 0.9, 0.2], &[0, 1, 1, 0]);
-    let found = smooth(&rows, &score("accuracy"), 0.05).unwrap();
+    let found = smoothed_threshold(&rows, &score("accuracy"), 0.05).unwrap();
     assert_eq!((found.confusion, found.value), (Confusion::new(1.0, 1.0, 0.0, 2.0), Some(0.75)));
-    let never = smooth(&rows, &score("cost(fp=10, fn=1)"), 0.05).unwrap();
+    let never = smoothed_threshold(&rows, &score("cost(fp=10, fn=1)"), 0.05).unwrap();
     assert_eq!((never.threshold, never.confusion), (1.0, Confusion::new(2.0, 0.0, 2.0, 0.0)));
     assert_eq!((never.expected, never.expected_value), (never.confusion, never.value.unwrap()));
     // No prediction has finite log-odds.
-    let only = smooth(&batch(&[1.0, 0.0, 1.0], &[1, 0, 1]), &score("f1"), 0.2).unwrap();
+    let only = smoothed_threshold(&batch(&[1.0, 0.0, 1.0], &[1, 0, 1]), &score("f1"), 0.2).unwrap();
     assert_eq!((only.threshold, only.value, only.expected_value), (0.5, Some(1.0), 1.0));
 }
 
 #[test]
 fn absent_class_and_single_row_are_undefined_only_where_the_score_is() {
     let negatives = batch(&[0.3, 0.6, 0.1], &[0, 0, 0]);
-    assert_eq!(smooth(&negatives, &score("tss"), 0.2), None);
-    assert_eq!(smooth(&negatives, &score("recall"), 0.2), None);
-    let accuracy = smooth(&negatives, &score("accuracy"), 0.2).unwrap();
+    assert_eq!(smoothed_threshold(&negatives, &score("tss"), 0.2), None);
+    assert_eq!(smoothed_threshold(&negatives, &score("recall"), 0.2), None);
+    let accuracy = smoothed_threshold(&negatives, &score("accuracy"), 0.2).unwrap();
     assert_eq!((accuracy.value, accuracy.expected_value), (Some(1.0), 1.0));
     assert!(accuracy.threshold > 0.6, "{accuracy:?}");
-    let one = smooth(&batch(&[0.3], &[1]), &score("f1"), 0.2).unwrap();
+    let one = smoothed_threshold(&batch(&[0.3], &[1]), &score("f1"), 0.2).unwrap();
     assert_eq!((one.value, one.expected_value), (Some(1.0), 1.0));
     assert!(one.threshold < 0.3, "{one:?}");
     let none = Batch { weights: Some(vec![0.0; 3]), ..negatives };
-    assert_eq!(smooth(&none, &score("accuracy"), 0.2), None);
+    assert_eq!(smoothed_threshold(&none, &score("accuracy"), 0.2), None);
 }
 
 #[test]
@@ -206,12 +206,12 @@ fn separated_classes_have_their_threshold_in_the_middle_of_the_gap() {
     // Beyond the windows of all rows the expected score is constant, and the exact threshold is in the middle too.
     let rows = batch(&[0.02, 0.01, 0.03, 0.97, 0.98, 0.99], &[0, 0, 0, 1, 1, 1]);
     let exact = sweep(&rows.rows()).unwrap().best(&score("f1")).unwrap();
-    let found = smooth(&rows, &score("f1"), 0.2).unwrap();
+    let found = smoothed_threshold(&rows, &score("f1"), 0.2).unwrap();
     assert_eq!((found.value, found.expected_value), (Some(1.0), 1.0));
     assert!((found.threshold - exact.threshold).abs() < 0.01, "{found:?}, {exact:?}");
     // An asymmetric gap that is narrower than the prior: the threshold is inside, and the expected score is below 1.
     let rows = batch(&[0.1, 0.2, 0.45, 0.6, 0.8, 0.9], &[0, 0, 0, 1, 1, 1]);
-    let found = smooth(&rows, &score("f1"), 0.2).unwrap();
+    let found = smoothed_threshold(&rows, &score("f1"), 0.2).unwrap();
     assert_eq!(found.value, Some(1.0));
     assert!(found.expected_value < 1.0 && (0.45..0.6).contains(&found.threshold), "{found:?}");
 }
@@ -228,7 +228,7 @@ fn a_narrow_prior_gives_the_exactly_best_score() {
             .for_each(|p| *p = probability(0.04 * (log_odds(*p).clamp(-9.0, 9.0) / 0.04).round()));
         for score in ["tss", "f1", "csi", "accuracy", "hss", "cost(fp=1, fn=10)", "frequency_bias"].map(score) {
             let exact = sweep(&batch.rows()).unwrap().best(&score);
-            let found = smooth(&batch, &score, 0.001);
+            let found = smoothed_threshold(&batch, &score, 0.001);
             assert_eq!(found.is_some(), exact.is_some(), "{score}");
             if let (Some(found), Some(exact)) = (found, exact) {
                 // The expected score may be better still: an expected confusion matrix can lie between two of the thresholds.
@@ -260,7 +260,7 @@ fn repeated_rows_and_weights_give_the_same_threshold() {
             weights: None,
         };
         for score in ["tss", "f1", "accuracy", "mcc"].map(score) {
-            let (weighted, repeated) = (smooth(&once, &score, 0.2), smooth(&many, &score, 0.2));
+            let (weighted, repeated) = (smoothed_threshold(&once, &score, 0.2), smoothed_threshold(&many, &score, 0.2));
             assert_eq!(weighted.is_some(), repeated.is_some(), "{score}");
             if let (Some(weighted), Some(repeated)) = (weighted, repeated) {
                 assert_close(weighted.threshold, repeated.threshold, 1e-9, &(&score, &once.probabilities, &copies));
@@ -271,7 +271,7 @@ fn repeated_rows_and_weights_give_the_same_threshold() {
 }
 
 /// Calibrated predictions of an event with a rate of about 0.3.
-fn calibrated(rows: usize, seed: u64) -> Batch {
+fn calibrated_batch(rows: usize, seed: u64) -> Batch {
     let mut random = Random(seed);
     let probabilities: Vec<f64> = (0..rows).map(|_| probability(6.0 * random.uniform() - 4.0)).collect();
     let labels = probabilities.iter().map(|p| random.uniform() < *p).collect();
@@ -281,7 +281,7 @@ fn calibrated(rows: usize, seed: u64) -> Batch {
 #[test]
 fn order_of_rows_does_not_change_a_bit_of_the_result() {
     // More rows than one parallel task adds up.
-    let rows = calibrated(150_000, 47);
+    let rows = calibrated_batch(150_000, 47);
     let mut order: Vec<usize> = (0..150_000).collect();
     order.sort_by_key(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let shuffled = Batch {
@@ -289,8 +289,8 @@ fn order_of_rows_does_not_change_a_bit_of_the_result() {
         labels: order.iter().map(|row| rows.labels[*row]).collect(),
         weights: None,
     };
-    let found = smooth(&rows, &score("f1"), 0.2).unwrap();
-    assert_eq!(smooth(&shuffled, &score("f1"), 0.2).unwrap(), found);
+    let found = smoothed_threshold(&rows, &score("f1"), 0.2).unwrap();
+    assert_eq!(smoothed_threshold(&shuffled, &score("f1"), 0.2).unwrap(), found);
     let by_rows = brute_force_expectation(&rows, log_odds(found.threshold), half_width(0.2));
     assert_close(score("f1").value(&by_rows), found.expected_value, 1e-9, &"f1");
     // If predictions are calibrated, the best threshold of F1 is half of the best F1 (Lipton et al. 2014).
@@ -299,7 +299,7 @@ fn order_of_rows_does_not_change_a_bit_of_the_result() {
 
 #[test]
 fn replicates_of_the_bootstrap_are_those_of_the_exact_threshold() {
-    let rows = calibrated(300, 48);
+    let rows = calibrated_batch(300, 48);
     let weights: Vec<f64> = (0..300).map(|row| f64::from(row % 5) / 4.0).collect();
     let tss = score("tss");
     for resampling in [Resampling::Poisson, Resampling::Stratified, Resampling::Blocks(24)] {
@@ -311,8 +311,8 @@ fn replicates_of_the_bootstrap_are_those_of_the_exact_threshold() {
             .map(|replicate| {
                 bootstrap.copies(replicate, &rows.labels, &mut copies).unwrap();
                 let weights = weights.iter().zip(&copies).map(|(weight, copies)| weight * f64::from(*copies)).collect();
-                let replicate = Batch { weights: Some(weights), ..calibrated(300, 48) };
-                let best = smooth(&replicate, &tss, 0.2).unwrap();
+                let replicate = Batch { weights: Some(weights), ..calibrated_batch(300, 48) };
+                let best = smoothed_threshold(&replicate, &tss, 0.2).unwrap();
                 (best.threshold, best.value.unwrap())
             })
             .collect();
@@ -332,7 +332,7 @@ fn replicates_of_the_bootstrap_are_those_of_the_exact_threshold() {
 
 #[test]
 fn runs_of_rows_hardly_change_the_bootstrap_of_the_smoothed_threshold() {
-    let rows = calibrated(20_000, 49);
+    let rows = calibrated_batch(20_000, 49);
     let bootstrap = Bootstrap { resampling: Resampling::Stratified, replicates: 40, seed: 3 };
     let by_rows = bootstrap.smooth_best(&rows.rows(), &score("f1"), 0.2).unwrap();
     let runs = sweep(&rows.rows()).unwrap().runs(2000);
@@ -340,7 +340,7 @@ fn runs_of_rows_hardly_change_the_bootstrap_of_the_smoothed_threshold() {
     for (row, run) in by_rows.threshold.values().iter().zip(by_runs.threshold.values()) {
         assert_close(*row, *run, 0.005, &"threshold");
     }
-    let error = bootstrap.smooth_best_of_runs(&calibrated(10, 0).rows(), &runs, &score("f1"), 0.2).unwrap_err();
+    let error = bootstrap.smooth_best_of_runs(&calibrated_batch(10, 0).rows(), &runs, &score("f1"), 0.2).unwrap_err();
     assert_eq!(error.to_string(), "wrong number of rows in runs: 20000, expected 10");
 }
 
@@ -349,7 +349,7 @@ fn smoothed_thresholds_vary_less_between_samples_than_exact_thresholds() {
     let score = score("f1");
     let found: Vec<(f64, f64)> = (0..200)
         .map(|seed| {
-            let sweep = sweep(&calibrated(400, 1000 + seed).rows()).unwrap();
+            let sweep = sweep(&calibrated_batch(400, 1000 + seed).rows()).unwrap();
             (sweep.best(&score).unwrap().threshold, sweep.smooth_best(&score, 0.2).unwrap().unwrap().threshold)
         })
         .collect();

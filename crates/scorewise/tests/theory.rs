@@ -108,7 +108,7 @@ fn tails_and_quantiles_of_a_score_match_brute_force() {
         let (centre, epsilon) = (random.uniform(), 0.5 * random.uniform());
         let indicator = |holds: bool| f64::from(u8::from(holds));
         let tail = batch.brute_force_expectation(prior, |c| indicator((csi.value(c) - centre).abs() >= epsilon));
-        assert_close(distribution.tail(centre, epsilon), tail, 1e-12, prior);
+        assert_close(distribution.tail_probability(centre, epsilon), tail, 1e-12, prior);
         let below = batch.brute_force_expectation(prior, |c| indicator(csi.value(c) <= centre));
         assert_close(distribution.cdf(centre), below, 1e-12, prior);
         let mad = batch.brute_force_expectation(prior, |c| (csi.value(c) - centre).abs());
@@ -327,9 +327,9 @@ fn proposition_1_bounds_hold_and_the_corrected_bound_of_the_trace_is_tighter() {
         // FP + TN and FN + TP are constant, so FP deviates from its mean by as much as TN, and FN by as much as TP.
         let mean = matrices.expected();
         let epsilon = 0.37 * largest;
-        let false_alarms = matrices.distribution_of(|confusion| confusion.fp).tail(mean.fp, epsilon);
+        let false_alarms = matrices.distribution_of(|confusion| confusion.fp).tail_probability(mean.fp, epsilon);
         assert_close(bounds::negatives(&matrices, epsilon).exact, false_alarms, 1e-12, prior);
-        let misses = matrices.distribution_of(|confusion| confusion.fn_).tail(mean.fn_, epsilon);
+        let misses = matrices.distribution_of(|confusion| confusion.fn_).tail_probability(mean.fn_, epsilon);
         assert_close(bounds::positives(&matrices, epsilon).exact, misses, 1e-12, prior);
     });
 }

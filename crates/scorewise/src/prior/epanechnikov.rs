@@ -36,7 +36,7 @@ impl Kernel for Parabola {
         0.75 * v * (2.0 - v)
     }
     #[inline(always)]
-    fn tail_f32(v: f32) -> f32 {
+    fn tail_probability_f32(v: f32) -> f32 {
         0.25 * v * v * (3.0 - v)
     }
     #[inline(always)]

@@ -35,7 +35,7 @@ impl Kernel for Biweight {
         15.0 / 16.0 * parabola * parabola
     }
     #[inline(always)]
-    fn tail_f32(v: f32) -> f32 {
+    fn tail_probability_f32(v: f32) -> f32 {
         v * v * v * v.fused(v.fused(3.0 / 16.0, -15.0 / 16.0), 20.0 / 16.0)
     }
     #[inline(always)]

@@ -47,7 +47,7 @@ impl Kernel for Cosine {
         sine * sine
     }
     #[inline(always)]
-    fn tail_f32(v: f32) -> f32 {
+    fn tail_probability_f32(v: f32) -> f32 {
         // The tail probability is computed as v³ R(v²), which is accurate even for v near 0; R is a Chebyshev fit with an error of 2e-9.
         let t = v * v;
         let r = t.fused(t.fused(-6.443_24e-5, 0.001_162_278_7), -0.013_068_402);

@@ -33,7 +33,7 @@ impl Kernel for Triangle {
         v
     }
     #[inline(always)]
-    fn tail_f32(v: f32) -> f32 {
+    fn tail_probability_f32(v: f32) -> f32 {
         0.5 * v * v
     }
     #[inline(always)]

@@ -130,7 +130,7 @@ fn hoeffding_bound(epsilon: f64, range: f64) -> f64 {
 }
 
 fn tail_bound(name: &str, distribution: &ScoreDistribution, epsilon: f64, range: f64) -> Bound {
-    let exact = distribution.tail(distribution.mean(), epsilon);
+    let exact = distribution.tail_probability(distribution.mean(), epsilon);
     Bound {
         name: format!("P(|{name} − E[{name}]| ≥ {})", format_four_digits(epsilon)),
         bound: hoeffding_bound(epsilon, range),

@@ -25,7 +25,10 @@ fn every_combination_of_seed_purpose_and_number_has_its_own_stream() {
     for seed in SEEDS {
         for purpose in Purpose::ALL {
             for number in 0..1000 {
-                assert_new(stream(seed, *purpose, number), format!("{} {number} of {seed}", purpose.name()));
+                assert_new(
+                    stream(seed, *purpose, number),
+                    format!("purpose {}, number {number}, seed {seed}", purpose.name()),
+                );
             }
         }
         // The seeds that a training run derives: one for each fold, ensemble member and restart, and the streams of each restart.
@@ -33,13 +36,14 @@ fn every_combination_of_seed_purpose_and_number_has_its_own_stream() {
             let fold_seed = stream(seed, Purpose::FoldTraining, fold);
             for member in 0..10 {
                 let member_seed = stream(fold_seed, Purpose::Member, member);
-                assert_new(member_seed, format!("member {member} of fold {fold} of {seed}"));
+                assert_new(member_seed, format!("member {member} of fold {fold}, seed {seed}"));
                 for restart in 0..5 {
                     let start = stream(member_seed, Purpose::Restart, restart);
-                    assert_new(start, format!("restart {restart} of member {member} of fold {fold} of {seed}"));
+                    assert_new(start, format!("restart {restart} of member {member} of fold {fold}, seed {seed}"));
                     for purpose in [Purpose::InitialWeights, Purpose::BatchOrder] {
                         let name = purpose.name();
-                        assert_new(stream(start, purpose, 0), format!("{name} {restart} {member} {fold} of {seed}"));
+                        let name = format!("{name} of restart {restart}, member {member}, fold {fold}, seed {seed}");
+                        assert_new(stream(start, purpose, 0), name);
                     }
                 }
             }
@@ -78,10 +82,17 @@ fn random_numbers_from_different_streams_are_uncorrelated() {
         for (at, purpose) in Purpose::ALL.iter().enumerate() {
             let name = purpose.name();
             let (before, after) = (&draws[at][..NUMBERS - 1], &draws[at][1..]);
-            assert!(mean_product(before, after).abs() < limit, "consecutive numbers of {name}, seed {seed}");
+            assert!(
+                mean_product(before, after).abs() < limit,
+                "consecutive numbers of {name} are correlated, seed {seed}"
+            );
             for (other, numbers) in Purpose::ALL[..at].iter().zip(&draws) {
                 let product = mean_product(numbers, &draws[at]);
-                assert!(product.abs() < limit, "{name} and {}, seed {seed}: {product}", other.name());
+                assert!(
+                    product.abs() < limit,
+                    "{name} and {} are correlated, seed {seed}: mean product {product}",
+                    other.name()
+                );
                 // Two independent 64-bit numbers agree in 32 bits on average, with a standard deviation of 4.
                 let common = bits_in_common(numbers, &draws[at]);
                 assert!((common - 32.0).abs() < 5.0 * 4.0 / (NUMBERS as f64).sqrt(), "{name}, {}", other.name());

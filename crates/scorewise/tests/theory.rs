@@ -113,7 +113,7 @@ fn tails_and_quantiles_of_a_score_match_brute_force() {
         assert_close(distribution.cdf(centre), below, 1e-12, prior);
         let mad = batch.brute_force_expectation(prior, |c| (csi.value(c) - centre).abs());
         assert_close(distribution.mean_absolute_deviation(centre), mad, 1e-12, prior);
-        // The quantile is the smallest value whose cumulative probability reaches the level.
+        // The quantile is the smallest value x of the score with P(score ≤ x) ≥ level.
         let level = random.uniform();
         let quantile = distribution.quantile(level);
         assert!(distribution.cdf(quantile) >= level - 1e-12);
@@ -483,7 +483,10 @@ fn taylor_approximation_is_on_average_more_accurate_than_the_score_of_the_expect
             plug_in += (matrices.score_of_expectation(&f1).unwrap() - exact).abs();
             second_order += (taylor(&f1, &matrices).unwrap() - exact).abs();
         }
-        assert!(second_order < 0.5 * plug_in, "{prior}: {second_order} against {plug_in}");
+        assert!(
+            second_order < 0.5 * plug_in,
+            "{prior}: the Taylor approximation has the error {second_order}, the score of the expected matrix {plug_in}"
+        );
     }
 }
 
@@ -531,7 +534,10 @@ fn calibrated_threshold_agrees_with_the_best_threshold_of_calibrated_predictions
         // accurate.
         assert!((best.threshold - threshold).abs() < 0.03, "{name}: {}, expected {threshold}", best.threshold);
         let shortfall = score.oriented_value(best.value) - score.oriented_value(score.value(&sweep.at(threshold)));
-        assert!((0.0..0.001).contains(&shortfall), "{name} is lower by {shortfall}");
+        assert!(
+            (0.0..0.001).contains(&shortfall),
+            "{name} at the calibrated threshold is lower than the best by {shortfall}"
+        );
     }
 }
 

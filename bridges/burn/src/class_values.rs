@@ -43,6 +43,7 @@ impl ClassValues<'_> {
         }
     }
 
+    /// Applies a function of one argument, given for a constant and for a tensor.
     fn map(self, constant: impl Fn(f64) -> f64, tensor: impl Fn(Tensor<1>) -> Tensor<1>) -> Self {
         match self {
             Constant(value) => Constant(constant(value)),
@@ -178,8 +179,8 @@ impl Number for ClassValues<'_> {
         }
         let template = arena.get(0);
         let (x, y) = (self.to_tensor(&template), other.to_tensor(&template));
-        let blend = below.merge_branches(above).to_tensor(&template);
-        let with_below = blend.mask_where(x.clone().lower(y.clone()), below.to_tensor(&template));
+        let merged = below.merge_branches(above).to_tensor(&template);
+        let with_below = merged.mask_where(x.clone().lower(y.clone()), below.to_tensor(&template));
         arena.store(with_below.mask_where(x.greater(y), above.to_tensor(&template)))
     }
 }

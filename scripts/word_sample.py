@@ -4,7 +4,7 @@
 
 Each item is what a reader meets at once: a comment with the line of code below it, a name in its declaration, a message or help text as a whole
 string. Items are numbered and carry no path, because a sentence should be clear when it is taken out of its file. The three kinds are drawn in
-proportion to how often they occur, files of all tracked Rust and Python sources together.
+proportion to how often they occur in all tracked Rust and Python sources.
 """
 
 import random
@@ -19,7 +19,7 @@ RUST_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def comments(lines: list[str], marks: tuple[str, ...]) -> list[str]:
-    """Whole comment blocks, each with the line of code that follows it."""
+    """Return whole comment blocks, each with the line of code that follows it."""
     found, block = [], []
     for line in [*lines, ""]:
         text = line.strip()
@@ -33,17 +33,18 @@ def comments(lines: list[str], marks: tuple[str, ...]) -> list[str]:
 
 
 def docstrings(text: str) -> list[str]:
-    """The docstrings of Python, each with the line of the declaration above it."""
+    """Return the docstrings of Python, each with the line of the declaration above it."""
     pattern = re.compile(r'^( *(?:def|class) [^"]*?:\n)\s*"""(.*?)"""', re.S | re.M)
     return [f"{match[1].strip()}\n    {match[2].strip()}" for match in pattern.finditer(text)]
 
 
 def names(lines: list[str]) -> list[str]:
+    """Return the lines that declare a function, type or constant."""
     return [line.strip().rstrip("{").strip() for line in lines if DECLARATION.match(line)]
 
 
 def messages(text: str) -> list[str]:
-    """Strings that read as a message: at least four words."""
+    """Return the strings that read as a message: those with at least four words."""
     without_comments = re.sub(r"^\s*(//|#).*$", "", text, flags=re.M)
     strings = [re.sub(r"\\\n\s*", "", match[1]) for match in RUST_STRING.finditer(without_comments)]
     return [text for text in strings if len(re.findall(r"[A-Za-z]{2,}", text)) >= 4 and " " in text and "\n" not in text]

@@ -23,6 +23,7 @@ CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
 
 
 def load_toml(path: Path) -> dict[str, Any]:
+    """Return the contents of a TOML file."""
     return tomllib.loads(path.read_text())
 
 

@@ -7,6 +7,7 @@ string. Items are numbered and carry no path, because a sentence should be clear
 proportion to how often they occur in all tracked Rust and Python sources.
 """
 
+import ast
 import random
 import re
 import subprocess
@@ -34,8 +35,10 @@ def comments(lines: list[str], marks: tuple[str, ...]) -> list[str]:
 
 def docstrings(text: str) -> list[str]:
     """Return the docstrings of Python, each with the line of the declaration above it."""
-    pattern = re.compile(r'^( *(?:def|class) [^"]*?:\n)\s*"""(.*?)"""', re.S | re.M)
-    return [f"{match[1].strip()}\n    {match[2].strip()}" for match in pattern.finditer(text)]
+    lines = text.splitlines()
+    declarations = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    documented = [(node, ast.get_docstring(node)) for node in declarations if ast.get_docstring(node)]
+    return [f"{lines[node.lineno - 1].strip()}\n    {docstring}" for node, docstring in documented]
 
 
 def names(lines: list[str]) -> list[str]:

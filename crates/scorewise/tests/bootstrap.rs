@@ -17,9 +17,9 @@ struct TwoForecasts {
     weights: Vec<f64>,
 }
 
-fn two_forecasts(seed: u64, rate: f64) -> TwoForecasts {
+fn two_forecasts(seed: u64, event_rate: f64) -> TwoForecasts {
     let mut random = Random(seed);
-    let labels: Vec<bool> = (0..N_ROWS).map(|_| random.uniform() < rate).collect();
+    let labels: Vec<bool> = (0..N_ROWS).map(|_| random.uniform() < event_rate).collect();
     let mut forecast = |noise: f64| -> Vec<f64> {
         let skill = |label: &bool| f64::from(u8::from(*label)) * 0.3 + noise * random.uniform();
         labels.iter().map(skill).collect()

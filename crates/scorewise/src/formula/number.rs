@@ -77,7 +77,7 @@ pub trait Number: Copy {
     fn is_zero(self) -> bool {
         false
     }
-    /// Whether self is smaller than other, greater, or neither for certain.
+    /// Whether self is certainly smaller than other, certainly greater, or neither.
     fn compare(self, other: Self) -> Side;
     /// Combines the results of two branches of `min`, `max` or `abs` if either branch is possible: their mean, or for intervals the smallest
     /// interval that contains both.

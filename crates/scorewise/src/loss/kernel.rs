@@ -104,7 +104,7 @@ trait RowWeights<R>: Copy {
     #[must_use]
     fn range(self, start: usize, end: usize) -> Self;
     /// The weight of a row.
-    fn at(&self, row: usize) -> R;
+    fn weight_of(&self, row: usize) -> R;
 }
 
 /// Weights of rows that all have weight 1.
@@ -118,7 +118,7 @@ impl<R: Real> RowWeights<R> for Ones {
         self
     }
     #[inline(always)]
-    fn at(&self, _: usize) -> R {
+    fn weight_of(&self, _: usize) -> R {
         R::ONE
     }
 }
@@ -130,7 +130,7 @@ impl<R: Real> RowWeights<R> for &[R] {
         &self[start..end]
     }
     #[inline(always)]
-    fn at(&self, row: usize) -> R {
+    fn weight_of(&self, row: usize) -> R {
         self[row]
     }
 }
@@ -158,12 +158,13 @@ impl<P: Predictions, D: RowDistribution<P::Number>, W: RowWeights<P::Number>> Ve
             let values = &values[start..end];
             let labels = &self.rows.labels[start..end];
             let weights = self.weights.range(start, end);
-            predicted_positive.add(labels, values, |row, value| weights.at(row) * P::cdf(&self.distribution, value));
+            predicted_positive
+                .add(labels, values, |row, value| weights.weight_of(row) * P::cdf(&self.distribution, value));
             if W::HAS_WEIGHTS {
                 // A negative weight is replaced by NaN, so that the sum of the weights is NaN, which reveals the invalid weight. An infinite weight
                 // makes the sum infinite, which reveals it as well.
                 let checked = |weight: P::Number| if weight >= P::Number::ZERO { weight } else { P::Number::NAN };
-                total_weight.add(labels, values, |row, _| checked(weights.at(row)));
+                total_weight.add(labels, values, |row, _| checked(weights.weight_of(row)));
             } else {
                 count += labels.iter().filter(|label| **label).count();
             }
@@ -269,7 +270,7 @@ impl<R: Real, D: RowDistribution<R>, W: RowWeights<R>> Vectorised for GradientLo
         let weights = self.weights.range(0, self.rows.len());
         for (row, ((out, z), label)) in rows.enumerate() {
             let derivative = if *label { positive } else { negative };
-            *out = derivative * (weights.at(row) * self.distribution.density_of_logit(*z));
+            *out = derivative * (weights.weight_of(row) * self.distribution.density_of_logit(*z));
         }
     }
 }

@@ -61,7 +61,8 @@ impl Tape {
 impl Variable<'_> {
     /// Applies an operation, given as a function of dual numbers, and records it on the tape.
     fn apply(self, other: Self, rule: impl Fn(Dual<f64, 2>, Dual<f64, 2>) -> Dual<f64, 2>) -> Self {
-        // A constant becomes a dual number with derivative 0, so that no derivative with respect to it is computed; it could be infinite.
+        // A constant becomes a dual number with derivative 0, so that the derivative with respect to the constant, which could be infinite, is not
+        // computed.
         let direction = |variable: &Self| f64::from(u8::from(variable.index.is_some()));
         let result =
             rule(Dual::new(self.value, [direction(&self), 0.0]), Dual::new(other.value, [0.0, direction(&other)]));

@@ -18,7 +18,7 @@ pub trait Kernel: Copy + Send + Sync {
     /// The name of the prior in strings such as `cosine:0.5,0.1`.
     const NAME: &'static str;
     /// The variance of the prior for half-width δ = 1.
-    const VARIANCE: f64;
+    const VARIANCE_AT_DELTA_1: f64;
     /// T(v): the probability of all points within distance v of one end of [−1, 1].
     fn tail_probability(v: f64) -> f64;
     /// k(v): the density at distance v from the nearer end.
@@ -143,7 +143,7 @@ impl<K: Kernel> ThresholdDistribution for Centred<K> {
         self.mu
     }
     fn variance(&self) -> f64 {
-        K::VARIANCE * self.delta * self.delta
+        K::VARIANCE_AT_DELTA_1 * self.delta * self.delta
     }
     fn support(&self) -> (f64, f64) {
         self.ends

@@ -26,7 +26,7 @@ impl Quartic {
 
 impl Kernel for Biweight {
     const NAME: &'static str = "quartic";
-    const VARIANCE: f64 = 1.0 / 7.0;
+    const VARIANCE_AT_DELTA_1: f64 = 1.0 / 7.0;
     fn tail_probability(v: f64) -> f64 {
         v * v * v * (20.0 - v * (15.0 - 3.0 * v)) / 16.0
     }

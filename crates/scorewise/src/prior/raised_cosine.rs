@@ -30,7 +30,7 @@ impl RaisedCosine {
 
 impl Kernel for Cosine {
     const NAME: &'static str = "cosine";
-    const VARIANCE: f64 = (PI * PI - 6.0) / (3.0 * PI * PI);
+    const VARIANCE_AT_DELTA_1: f64 = (PI * PI - 6.0) / (3.0 * PI * PI);
     fn tail_probability(v: f64) -> f64 {
         // With u = v − 1 the tail probability is T(v) = ½ (v − sin(πv)/π). For v near 0 the two terms cancel, so a series is used there.
         let x = PI * v;

@@ -37,7 +37,7 @@ impl Uniform {
 
 impl Kernel for Flat {
     const NAME: &'static str = "uniform";
-    const VARIANCE: f64 = 1.0 / 3.0;
+    const VARIANCE_AT_DELTA_1: f64 = 1.0 / 3.0;
     fn tail_probability(v: f64) -> f64 {
         0.5 * v
     }

@@ -98,8 +98,8 @@ pub fn mean_absolute_deviation_as_printed(score: &Score, matrices: &Matrices) ->
     )
 }
 
-/// All bounds in their valid (where necessary corrected) form, with tail probabilities at deviations given as fractions of the range; `k` is the
-/// result of [`lipschitz`].
+/// All bounds of Marchetti et al. (2022), corrected where necessary. Tail probabilities are bounded at deviations that are the given fractions of
+/// the range; `k` is the result of [`lipschitz`].
 pub(super) fn all_bounds(
     score: &Score,
     matrices: &Matrices,

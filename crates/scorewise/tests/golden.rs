@@ -36,7 +36,7 @@ fn scores_agree_with_other_tools_on_every_matrix() {
         let case = format!("{} of {} by {} {}", &row[5], &row[0], &row[6], &row[7]);
         match (&row[8], score.checked(&confusion)) {
             ("undefined", None) => {
-                assert!(score.value(&confusion).is_finite(), "{case}: undefined, but a loss needs a number")
+                assert!(score.value(&confusion).is_finite(), "{case}: undefined, but a loss needs a number");
             }
             ("undefined", Some(value)) => panic!("{case}: {value}, expected undefined"),
             (_, None) => panic!("{case}: undefined, expected {}", &row[8]),

@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn nested_dual_numbers_give_second_derivatives() {
         // The function is x² y at the point (3, 5): ∂²/∂x² = 2y and ∂²/∂x∂y = 2x.
-        type Second = Dual<Dual<f64, 2>, 2>;
-        let seed = |value: f64, unit: [f64; 2]| -> Second {
+        type SecondOrderDual = Dual<Dual<f64, 2>, 2>;
+        let seed = |value: f64, unit: [f64; 2]| -> SecondOrderDual {
             Dual::new(Dual::new(value, unit), unit.map(|u| Dual::new(u, [0.0; 2])))
         };
         let (x, y) = (seed(3.0, [1.0, 0.0]), seed(5.0, [0.0, 1.0]));

@@ -168,6 +168,8 @@ impl RationalFunction {
         }
     }
 
+    /// The quotient of two polynomials, or `Unknown` if one of them is `None`. `guarded` says whether the formula divides by an expression that is not
+    /// constant.
     fn from_polynomials(numerator: Option<Polynomial>, denominator: Option<Polynomial>, guarded: bool) -> Self {
         match (numerator, denominator) {
             (Some(numerator), Some(denominator)) => RationalFunction::Quotient(numerator, denominator, guarded),

@@ -102,7 +102,7 @@ trait RowWeights<R>: Copy {
     const HAS_WEIGHTS: bool;
     /// The weights of the rows from `start` to `end`.
     #[must_use]
-    fn range(self, start: usize, end: usize) -> Self;
+    fn weights_in_range(self, start: usize, end: usize) -> Self;
     /// The weight of a row.
     fn weight_of(&self, row: usize) -> R;
 }
@@ -114,7 +114,7 @@ struct Ones;
 impl<R: Real> RowWeights<R> for Ones {
     const HAS_WEIGHTS: bool = false;
     #[inline(always)]
-    fn range(self, _: usize, _: usize) -> Self {
+    fn weights_in_range(self, _: usize, _: usize) -> Self {
         self
     }
     #[inline(always)]
@@ -126,7 +126,7 @@ impl<R: Real> RowWeights<R> for Ones {
 impl<R: Real> RowWeights<R> for &[R] {
     const HAS_WEIGHTS: bool = true;
     #[inline(always)]
-    fn range(self, start: usize, end: usize) -> Self {
+    fn weights_in_range(self, start: usize, end: usize) -> Self {
         &self[start..end]
     }
     #[inline(always)]
@@ -157,7 +157,7 @@ impl<P: Predictions, D: RowDistribution<P::Number>, W: RowWeights<P::Number>> Ve
             let end = (start + CHUNK_ROWS).min(values.len());
             let values = &values[start..end];
             let labels = &self.rows.labels[start..end];
-            let weights = self.weights.range(start, end);
+            let weights = self.weights.weights_in_range(start, end);
             predicted_positive
                 .add(labels, values, |row, value| weights.weight_of(row) * P::cdf(&self.distribution, value));
             if W::HAS_WEIGHTS {
@@ -267,7 +267,7 @@ impl<R: Real, D: RowDistribution<R>, W: RowWeights<R>> Vectorised for GradientLo
     fn run(self) {
         let (positive, negative) = (R::from_f64(self.derivatives.positive), R::from_f64(self.derivatives.negative));
         let rows = self.gradient.iter_mut().zip(self.rows.predictions.0).zip(self.rows.labels);
-        let weights = self.weights.range(0, self.rows.len());
+        let weights = self.weights.weights_in_range(0, self.rows.len());
         for (row, ((out, z), label)) in rows.enumerate() {
             let derivative = if *label { positive } else { negative };
             *out = derivative * (weights.weight_of(row) * self.distribution.density_of_logit(*z));

@@ -140,13 +140,13 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "this test needs a fixed seed")]
     fn drawn_numbers_follow_the_poisson_distribution_at_every_mean() {
-        const DRAWS: usize = 200_000;
+        const SAMPLE_SIZE: usize = 200_000;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
         for mean in [0.0, 0.3, 1.0, 9.9, 10.0, 12.5, 40.0, 1e3, 1e6, 1e8] {
-            let mut draws: Vec<f64> = (0..DRAWS).map(|_| random_poisson(&mut random, mean)).collect();
+            let mut draws: Vec<f64> = (0..SAMPLE_SIZE).map(|_| random_poisson(&mut random, mean)).collect();
             draws.sort_by(f64::total_cmp);
             if mean == 0.0 {
-                assert_eq!(draws[DRAWS - 1], 0.0);
+                assert_eq!(draws[SAMPLE_SIZE - 1], 0.0);
                 continue;
             }
             assert!(draws.iter().all(|draw| *draw >= 0.0 && draw.fract() == 0.0));
@@ -154,16 +154,16 @@ mod tests {
             let distribution = Poisson::new(mean).unwrap();
             let mut distance = 0.0f64;
             for share in 1..40 {
-                let value = draws[share * DRAWS / 40];
-                let at_or_below = draws.partition_point(|draw| *draw <= value) as f64 / DRAWS as f64;
+                let value = draws[share * SAMPLE_SIZE / 40];
+                let at_or_below = draws.partition_point(|draw| *draw <= value) as f64 / SAMPLE_SIZE as f64;
                 distance = distance.max((at_or_below - distribution.cdf(value as u64)).abs());
             }
-            assert!(distance < 1.95 / (DRAWS as f64).sqrt(), "{mean}: {distance}");
-            let average = draws.iter().sum::<f64>() / DRAWS as f64;
-            let variance = draws.iter().map(|draw| (draw - average).powi(2)).sum::<f64>() / DRAWS as f64;
-            assert!((average - mean).abs() < 4.0 * (mean / DRAWS as f64).sqrt(), "{mean}: {average}");
+            assert!(distance < 1.95 / (SAMPLE_SIZE as f64).sqrt(), "{mean}: {distance}");
+            let average = draws.iter().sum::<f64>() / SAMPLE_SIZE as f64;
+            let variance = draws.iter().map(|draw| (draw - average).powi(2)).sum::<f64>() / SAMPLE_SIZE as f64;
+            assert!((average - mean).abs() < 4.0 * (mean / SAMPLE_SIZE as f64).sqrt(), "{mean}: {average}");
             assert!(
-                (variance / mean - 1.0).abs() < 4.0 * ((2.0 + 1.0 / mean) / DRAWS as f64).sqrt(),
+                (variance / mean - 1.0).abs() < 4.0 * ((2.0 + 1.0 / mean) / SAMPLE_SIZE as f64).sqrt(),
                 "{mean}: {variance}"
             );
         }

@@ -21,12 +21,12 @@ pub(crate) trait RadixKey: Copy + Ord + Send + Sync + 'static {
     fn digit(self, shift: u32, mask: usize) -> usize;
     /// The bits in which two keys differ, as a key with exactly these bits set.
     #[must_use]
-    fn differing(self, other: Self) -> Self;
+    fn differing_bits(self, other: Self) -> Self;
     /// The bitwise or of two keys.
     #[must_use]
     fn or(self, other: Self) -> Self;
     /// The number of bits up to and including the highest bit that is set.
-    fn width(self) -> u32;
+    fn bit_width(self) -> u32;
 }
 
 macro_rules! radix_key {
@@ -39,14 +39,14 @@ macro_rules! radix_key {
                 (self >> shift) as usize & mask
             }
             #[inline(always)]
-            fn differing(self, other: Self) -> Self {
+            fn differing_bits(self, other: Self) -> Self {
                 self ^ other
             }
             #[inline(always)]
             fn or(self, other: Self) -> Self {
                 self | other
             }
-            fn width(self) -> u32 {
+            fn bit_width(self) -> u32 {
                 <$integer>::BITS - self.leading_zeros()
             }
         }
@@ -103,12 +103,12 @@ fn sort_into<K: RadixKey, V: Copy + Send + Sync>(
         return;
     }
     let first = data.keys[0];
-    let varying = data.keys.iter().fold(K::ZERO, |bits, key| bits.or(key.differing(first)));
-    if length <= MAX_CACHED_KEYS || varying.width() <= PARTITION_BITS {
+    let varying = data.keys.iter().fold(K::ZERO, |bits, key| bits.or(key.differing_bits(first)));
+    if length <= MAX_CACHED_KEYS || varying.bit_width() <= PARTITION_BITS {
         sort_bytes(data, spare, varying, in_spare);
         return;
     }
-    let shift = varying.width() - PARTITION_BITS;
+    let shift = varying.bit_width() - PARTITION_BITS;
     let ends = partition(data.keys, data.values, spare.keys, spare.values, shift);
     let (mut data, mut spare, mut start) = (data, spare, 0);
     let mut buckets = Vec::new();

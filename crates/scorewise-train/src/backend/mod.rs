@@ -35,18 +35,19 @@ pub trait Watch: Sync {
         let _ = (first, jobs);
     }
 
-    /// Called when a job begins, on the thread that trains it.
-    fn started(&self, job: usize) {
-        let _ = job;
-    }
-
     /// Called after every epoch of every job, with the index of the job and the number of the epoch within its phase (warm-up or main phase). If
     /// this method returns `Break`, the job ends and no other job is begun.
     fn epoch(&self, job: usize, number: usize, epoch: &Epoch) -> ControlFlow<()>;
 
-    /// Called once for every job that has ended without an error, on the thread that trained it. If this method returns an error, the job fails.
-    fn finished(&self, job: usize, fit: &Fit) -> Result<()> {
-        let _ = (job, fit);
+    /// Whether the training run should stop. A backend that waits for other machines asks this between epochs.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
+    /// Called once for every job that has ended without an error, with the time that its training took. If this method returns an error, the job
+    /// fails.
+    fn finished(&self, job: usize, fit: &Fit, seconds: f64) -> Result<()> {
+        let _ = (job, fit, seconds);
         Ok(())
     }
 }

@@ -97,8 +97,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
     Ok(FileContents { description, checksum, has_more, tensors })
 }
 
-/// Offset in the file of the checksum `digits`, as [`read`] has found them. `None` if the string `digits` is not 16 bytes long or contains JSON
-/// escapes, which scorewise never writes.
+/// The byte offset of the checksum in the file. `digits` must be the checksum that [`read`] returned for the same `bytes`. `None` if `digits` is not
+/// 16 bytes long or is written with JSON escapes, which scorewise never does.
 pub(super) fn checksum_offset(bytes: &[u8], digits: &str) -> Option<usize> {
     // A string without JSON escapes is borrowed from `bytes`, so the distance between the two pointers is its offset in the file. A string
     // with escapes is a copy at another address.
@@ -115,6 +115,7 @@ pub(super) fn checksum(bytes: &[u8], offset: usize) -> String {
     format!("{:016x}", hash.digest())
 }
 
+/// The error for a file that has `got` bytes although its header announces `expected`.
 fn truncated_error(got: usize, expected: u64) -> HeaderError {
     HeaderError::Truncated(format!("is truncated: it has {got} of at least {expected} bytes"))
 }
@@ -125,6 +126,7 @@ struct FileHeader<'a> {
     tensors: BTreeMap<Cow<'a, str>, TensorEntry<'a>>,
 }
 
+/// The description of one tensor in the JSON header.
 #[derive(Deserialize)]
 struct TensorEntry<'a> {
     #[serde(borrow)]
@@ -163,7 +165,7 @@ impl<'de> Deserialize<'de> for FileHeader<'de> {
                     } else {
                         let entry = map.next_value()?;
                         if tensors.contains_key(&name) {
-                            return Err(duplicate_key(&name));
+                            return Err(duplicate_key_error(&name));
                         }
                         tensors.insert(name, entry);
                     }
@@ -178,12 +180,12 @@ impl<'de> Deserialize<'de> for FileHeader<'de> {
 /// Stores the value of a key in `target`; an error if `target` already has a value, because then the key appears twice.
 fn store_once<E: serde::de::Error, T>(target: &mut Option<T>, key: &str, value: T) -> Result<(), E> {
     match target.replace(value) {
-        Some(_) => Err(duplicate_key(key)),
+        Some(_) => Err(duplicate_key_error(key)),
         None => Ok(()),
     }
 }
 
-fn duplicate_key<E: serde::de::Error>(key: &str) -> E {
+fn duplicate_key_error<E: serde::de::Error>(key: &str) -> E {
     E::custom(format!("`{}` appears twice", key.escape_debug()))
 }
 
@@ -228,6 +230,7 @@ impl<'de> Deserialize<'de> for Metadata<'de> {
 mod tests {
     use super::*;
 
+    /// The bytes of a safetensors file: the length of the header, the header, and the data of the tensors.
     fn file_bytes(header: &str, data: &[u8]) -> Vec<u8> {
         [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat()
     }

@@ -102,7 +102,7 @@ impl Folder {
         fs::write(self.0.join(name), text).unwrap();
     }
 
-    fn csv_table(&self, name: &str) -> Table {
+    fn table(&self, name: &str) -> Table {
         read(&Source::File(self.0.join(name)), &Reading::default()).unwrap()
     }
 

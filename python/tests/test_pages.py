@@ -141,7 +141,7 @@ def test_page_is_one_small_file_without_requests(pages_folder, browser, name):
         assert page.evaluate(OVERFLOW) == []
         open_all_details(page)
         assert page.evaluate(OVERFLOW) == []
-        # Controls are not printed, except buttons in tables, because their labels are numbers.
+        # Controls are not printed, except the buttons in tables, whose labels are numbers of the table.
         page.set_viewport_size(DESKTOP)
         page.emulate_media(media="print")
         visible = "Array.from(document.querySelectorAll('{}'), (each) => each.checkVisibility())"

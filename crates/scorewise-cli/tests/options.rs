@@ -8,8 +8,8 @@ use std::fs;
 use crate::folder::Folder;
 use serde_json::Value;
 
-/// The text of a table with columns `x,noise,kind,y`. Except in a few random rows, `y` is 1 if `x` is large, and `kind` is one of three classes that
-/// depends on `x`.
+/// The text of a table with columns `x,noise,kind,y`. Except in a few random rows, `y` is 1 if `x` is large, and `kind`, one of three classes, depends
+/// on `x`.
 fn csv_table(count: usize) -> String {
     let row = |i: usize| {
         let (x, random) = ((i * 7919) % 1000, (i * 104_729) % 97);

@@ -129,7 +129,7 @@ fn logits_agree_with_an_f64_computation() {
                     reference_outputs(widths, &parameters, &case.inputs[row * inputs..(row + 1) * inputs])[0];
                 assert!(
                     (f64::from(*logit) - expected).abs() < 1e-5,
-                    "{instructions:?}, {:?}, row {row}: {logit} for {expected}",
+                    "{instructions:?}, {:?}, row {row}: got {logit}, expected {expected}",
                     case.network.shape()
                 );
             }
@@ -200,7 +200,7 @@ fn gradient_of_every_layer_loss_and_prior_matches_central_differences() {
                     let got = f64::from(gradient[*index]);
                     assert!(
                         (got - expected).abs() <= 2e-4 * largest,
-                        "{instructions:?}, {:?}, {loss:?}: {got} for {expected}",
+                        "{instructions:?}, {:?}, {loss:?}: got {got}, expected {expected}",
                         case.network.shape()
                     );
                 }
@@ -320,7 +320,10 @@ fn gradient_of_a_large_batch_is_the_sum_over_small_batches() {
         }
         let largest = sum.iter().fold(0f64, |largest, derivative| largest.max(derivative.abs()));
         for (derivative, sum) in gradient.iter().zip(&sum) {
-            assert!((f64::from(*derivative) - sum).abs() < 1e-5 * largest, "{hidden:?}: {derivative} for {sum}");
+            assert!(
+                (f64::from(*derivative) - sum).abs() < 1e-5 * largest,
+                "{hidden:?}: got {derivative}, expected {sum}"
+            );
         }
     }
 }
@@ -347,7 +350,7 @@ fn the_gradient_is_correct_if_activations_are_computed_again_instead_of_stored()
     }
     let largest = sum.iter().fold(0f64, |largest, derivative| largest.max(derivative.abs()));
     for (derivative, sum) in gradient.iter().zip(&sum) {
-        assert!((f64::from(*derivative) - sum).abs() < 1e-5 * largest, "{derivative} for {sum}");
+        assert!((f64::from(*derivative) - sum).abs() < 1e-5 * largest, "got {derivative}, expected {sum}");
     }
 }
 
@@ -442,10 +445,14 @@ fn optimisers_follow_their_formulas() {
         expected_bias -= 0.01 * step; // Biases do not decay.
         assert!(
             (f64::from(parameters[weight]) - expected_weight).abs() < 1e-6,
-            "{} for {expected_weight}",
+            "got {}, expected {expected_weight}",
             parameters[weight]
         );
-        assert!((f64::from(parameters[bias]) - expected_bias).abs() < 1e-6, "{} for {expected_bias}", parameters[bias]);
+        assert!(
+            (f64::from(parameters[bias]) - expected_bias).abs() < 1e-6,
+            "got {}, expected {expected_bias}",
+            parameters[bias]
+        );
     }
     let (mut descent, mut parameters) = (Descent::new(&network, 0.5), vec![0.0; network.parameters.len()]);
     let gradient = vec![1.0; parameters.len()];

@@ -96,7 +96,7 @@ fn probabilities_are_the_mean_of_the_members() {
         let members = networks.into_iter().map(Member::Network).collect();
         let means = Ensemble::new(members).unwrap().probabilities(&matrix, &[2, 0]);
         for (mean, expected) in means.iter().zip(&expected) {
-            assert!((mean - expected).abs() < 1e-14, "{mean} for {expected}");
+            assert!((mean - expected).abs() < 1e-14, "got {mean}, expected {expected}");
         }
     }
 }

@@ -151,11 +151,11 @@ fn a_row_of_weight_two_has_the_same_effect_as_a_repeated_row() {
         (settings.epochs, settings.batch) = (5, BatchSize::Full);
         let (weighted, doubled) = (data.train(&[8], &settings), repeated.train(&[8], &settings));
         for (a, b) in weighted.history.iter().zip(&doubled.history) {
-            assert!((a.validation - b.validation).abs() < 1e-6, "{a:?} for {b:?}");
-            assert!((a.training - b.training).abs() < 1e-6, "{a:?} for {b:?}");
+            assert!((a.validation - b.validation).abs() < 1e-6, "got {a:?}, expected {b:?}");
+            assert!((a.training - b.training).abs() < 1e-6, "got {a:?}, expected {b:?}");
         }
         for (a, b) in network(&weighted).parameters.iter().zip(&network(&doubled).parameters) {
-            assert!((a - b).abs() < 1e-5, "{a} for {b}");
+            assert!((a - b).abs() < 1e-5, "got {a}, expected {b}");
         }
     }
 }

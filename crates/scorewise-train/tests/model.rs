@@ -89,7 +89,7 @@ fn every_model_is_read_back_unchanged() {
 }
 
 #[test]
-fn the_documented_example_matches_the_written_file() {
+fn the_example_in_the_documentation_of_model_files_matches_a_written_file() {
     let number = |column: &str, mean, deviation| InputColumn {
         column: column.into(),
         kind: ColumnKind::Number,

@@ -78,7 +78,11 @@ impl MutationRandom {
 fn check_loading(bytes: &[u8], what: &str) -> bool {
     let (peak, result) = peak_memory(|| Model::from_bytes("m.scorewise", bytes));
     let limit = MEMORY_BYTES_PER_FILE_BYTE * bytes.len() + CONSTANT_MEMORY_BYTES;
-    assert!(peak <= limit, "{what}: {peak} bytes for a file of {}, more than {limit}", bytes.len());
+    assert!(
+        peak <= limit,
+        "{what}: loading took {peak} bytes of memory for a file of {} bytes, more than {limit}",
+        bytes.len()
+    );
     match result {
         Err(error) => {
             let message = error.to_string();

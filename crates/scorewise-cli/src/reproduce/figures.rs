@@ -1,4 +1,4 @@
-//! Figures 1 and 2 of Marchetti et al. (2022).
+//! Makes Figures 1 and 2 of Marchetti et al. (2022) from the results of an experiment.
 
 use std::path::PathBuf;
 

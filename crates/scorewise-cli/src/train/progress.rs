@@ -28,9 +28,9 @@ pub struct ProgressWatch {
 
 /// The progress of one training run.
 struct JobProgress {
-    /// Maximum number of its epochs.
+    /// Maximum number of epochs of the training run.
     max_epochs: usize,
-    /// Number of its finished epochs. A finished training run counts as the maximum.
+    /// Number of finished epochs of the training run; after the training run, the maximum number.
     epochs: AtomicUsize,
 }
 

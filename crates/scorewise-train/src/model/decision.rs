@@ -103,7 +103,7 @@ impl Decision {
             | Decision::Thresholds { words, .. }
             | Decision::Factors { words, .. } => words,
             Decision::Greatest => "the class with the greatest probability",
-            Decision::Centres { .. } => "the class that is farthest above the centre of its threshold",
+            Decision::Centres { .. } => "the class whose log-probability is farthest above the centre of its threshold",
         }
     }
 

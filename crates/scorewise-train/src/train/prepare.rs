@@ -205,7 +205,10 @@ fn cross_fit_splits(
     }
     let (repeats, mut notes) = match plan.default_recipe() {
         Some(recipe) if recipe.members == plan.ensemble && rows.len() > MANY_ROWS && plan.ensemble > 1 => {
-            let note = format!("one network for each fold instead of {}, because there are many rows", plan.ensemble);
+            let note = format!(
+                "cross-fitting trains one network for each fold instead of {}, because there are many rows",
+                plan.ensemble
+            );
             (1, vec![Note::new(note)])
         }
         _ => (plan.ensemble, Vec::new()),
@@ -217,7 +220,10 @@ fn cross_fit_splits(
             Ok(splits) => {
                 if folds < plan.cross_fit {
                     let reason = "because there are few rows of a class";
-                    notes.push(Note::new(format!("{folds} folds instead of {}, {reason}", plan.cross_fit)));
+                    notes.push(Note::new(format!(
+                        "cross-fitting uses {folds} folds instead of {}, {reason}",
+                        plan.cross_fit
+                    )));
                 }
                 return Ok((splits, folds, notes));
             }

@@ -36,10 +36,10 @@ pub struct ExplainArguments {
     /// Table with the target column: a file (.csv, .tsv, .csv.gz, .parquet, .arrow; - for standard input) or a built-in table
     table: String,
     /// Number of times that each column is shuffled
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = parse_permutations)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = parse_permutation_count)]
     permutations: usize,
     /// Use at most this many rows, drawn at random
-    #[arg(long, value_name = "NUMBER", default_value_t = 10_000, value_parser = parse_rows)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10_000, value_parser = parse_row_count)]
     rows: usize,
     /// Seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
@@ -59,14 +59,14 @@ pub struct ExplainArguments {
     json: bool,
 }
 
-fn parse_permutations(text: &str) -> Result<usize, String> {
+fn parse_permutation_count(text: &str) -> Result<usize, String> {
     match text.trim().parse::<usize>() {
         Ok(number) if (1..=MAX_PERMUTATIONS).contains(&number) => Ok(number),
         _ => Err(format!("give an integer from 1 to {MAX_PERMUTATIONS}; 10 is common")),
     }
 }
 
-fn parse_rows(text: &str) -> Result<usize, String> {
+fn parse_row_count(text: &str) -> Result<usize, String> {
     match text.trim().parse::<usize>() {
         Ok(number) if number > 0 => Ok(number),
         _ => Err("give an integer from 1; 10000 is common".into()),

@@ -176,6 +176,7 @@ fn score_text(score: &Score, matrix: Option<&Confusion>) -> String {
     ])
 }
 
+/// The parameters of a score with their ranges; empty if it has none.
 fn parameters_text(row: Option<&RegistryEntry>) -> String {
     let row = match row {
         Some(row) if !row.parameters.is_empty() => row,

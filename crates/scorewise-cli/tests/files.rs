@@ -281,6 +281,7 @@ fn send_signal(child: &Child, signal: &str) {
     assert!(Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap().success());
 }
 
+/// Waits for a command to end, asserts its exit code, and returns its standard error.
 #[cfg(unix)]
 #[track_caller]
 fn assert_exit_code(child: Child, code: i32) -> String {

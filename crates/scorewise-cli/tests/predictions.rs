@@ -102,6 +102,7 @@ impl Folder {
         fs::write(self.0.join(name), text).unwrap();
     }
 
+    /// Reads a table in the folder.
     fn table(&self, name: &str) -> Table {
         read(&Source::File(self.0.join(name)), &Reading::default()).unwrap()
     }

@@ -23,24 +23,24 @@ const CONSTANT_MEMORY_BYTES: usize = 64 << 10;
 struct CountingAllocator;
 
 thread_local! {
-    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
-    static PEAK: Cell<usize> = const { Cell::new(0) };
+    static ALLOCATED_BYTES: Cell<usize> = const { Cell::new(0) };
+    static PEAK_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
 // SAFETY: all calls are forwarded to the system allocator.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATED.set(ALLOCATED.get().wrapping_add(layout.size()));
+        ALLOCATED_BYTES.set(ALLOCATED_BYTES.get().wrapping_add(layout.size()));
         // If this thread frees memory of another thread, the counter wraps around below 0. Such values are not counted as a peak.
-        if ALLOCATED.get() < usize::MAX / 2 {
-            PEAK.set(PEAK.get().max(ALLOCATED.get()));
+        if ALLOCATED_BYTES.get() < usize::MAX / 2 {
+            PEAK_BYTES.set(PEAK_BYTES.get().max(ALLOCATED_BYTES.get()));
         }
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        ALLOCATED.set(ALLOCATED.get().wrapping_sub(layout.size()));
+        ALLOCATED_BYTES.set(ALLOCATED_BYTES.get().wrapping_sub(layout.size()));
         // SAFETY: the caller keeps the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -51,10 +51,10 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// The peak memory of a computation in bytes, and its result.
 fn peak_memory<T>(work: impl FnOnce() -> T) -> (usize, T) {
-    ALLOCATED.set(0);
-    PEAK.set(0);
+    ALLOCATED_BYTES.set(0);
+    PEAK_BYTES.set(0);
     let result = work();
-    (PEAK.get(), result)
+    (PEAK_BYTES.get(), result)
 }
 
 /// Reproducible random numbers.

@@ -28,6 +28,7 @@ impl Adult {
         Adult::from_table(&read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default())?)
     }
 
+    /// Encodes the rows of the Adult table that have no missing value.
     fn from_table(table: &Table) -> Result<Self> {
         let is_complete = |row: &usize| table.columns.iter().all(|column| !column.values.is_missing(*row));
         let complete: Vec<usize> = (0..table.rows()).filter(is_complete).collect();

@@ -85,6 +85,7 @@ impl Pollution {
         Pollution::from_table(&read(&Source::BuiltIn(BuiltIn::Pollution), &Reading::default())?)
     }
 
+    /// Takes the columns from the pollution table, and computes the labels.
     fn from_table(table: &Table) -> Result<Self> {
         let measured = column(table, "pm2.5")?;
         let mut latest = 0.0;

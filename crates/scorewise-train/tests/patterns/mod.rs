@@ -108,6 +108,7 @@ impl TestData {
         (0..self.labels.len() as u32).collect()
     }
 
+    /// Number of classes, at least 2.
     pub fn classes(&self) -> usize {
         2.max(1 + *self.labels.iter().max().unwrap() as usize)
     }

@@ -15,9 +15,10 @@ pub(crate) fn ticks(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, Str
     }
 }
 
-/// Maximum number of intervals between ticks, for an axis of any length. An axis from 0 to 1 is thus divided into at most ten intervals.
+/// The maximum number of intervals between ticks, for an axis of any length. An axis from 0 to 1 is thus divided into at most ten intervals.
 const MAX_STEPS: f64 = 10.0;
 
+/// Ticks at multiples of a round step, with at most `max_steps` intervals between them.
 fn evenly_spaced_ticks(axis: &Axis<'_>, max_steps: f64) -> Vec<(f64, String)> {
     let mut step = round_step_above((axis.to - axis.from) / max_steps.clamp(2.0, MAX_STEPS));
     if axis.kind == AxisKind::Integer {

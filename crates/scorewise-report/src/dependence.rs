@@ -42,6 +42,7 @@ const MIN_LOWER_HALF_SHARE: f64 = 0.12;
 const VALUE_RADIUS: f64 = 2.0;
 
 impl DependenceCurves {
+    /// The points of all lines that have finite coordinates.
     fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         self.lines.iter().flat_map(NamedLine::defined_points)
     }

@@ -136,6 +136,7 @@ fn plotted_scores(forecast: &ForecastEvaluation) -> Vec<Score> {
     all.iter().take(1).chain(all.iter().skip(1).filter(is_common)).take(6).cloned().collect()
 }
 
+/// The figures of a forecast over all thresholds.
 fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> {
     let parse = |name: &str| -> Result<Score> { Score::parse(name).map_err(|error| Error::Drawing(error.to_string())) };
     let (precision, recall, pofd) = (parse("precision")?, parse("recall")?, parse("pofd")?);
@@ -335,6 +336,7 @@ fn wilson_interval(hits: f64, total: f64) -> (f64, f64) {
     ((middle - half).max(0.0), (middle + half).min(1.0))
 }
 
+/// The decision curve of a forecast.
 fn decision_figure(forecast: &ForecastEvaluation) -> Result<Picture> {
     let (positives, negatives) = class_weights(forecast);
     let always_yes = confusion_from_cells([0.0, negatives, 0.0, positives]);
@@ -353,6 +355,7 @@ fn decision_figure(forecast: &ForecastEvaluation) -> Result<Picture> {
     })
 }
 
+/// The figure of the training history; `None` if no epoch was recorded.
 fn training_figure(training: &TrainingHistory) -> Result<Option<ReportFigure>> {
     let values = |epochs: &[crate::document::EpochRecord]| -> Vec<EpochValues> {
         let value = |epoch: &crate::document::EpochRecord| EpochValues {
@@ -397,6 +400,7 @@ fn training_figure(training: &TrainingHistory) -> Result<Option<ReportFigure>> {
 /// The maximum number of columns in the figure of importance; the table on the page lists all columns.
 const MAX_PLOTTED_COLUMNS: usize = 20;
 
+/// The figure of the importance of columns, and the figures of partial dependence.
 fn explanation_figures(explanation: &Explanation) -> Result<Vec<ReportFigure>> {
     let bar = |importance: &ColumnImportance| {
         let value = importance.value?;
@@ -434,6 +438,7 @@ fn explanation_figures(explanation: &Explanation) -> Result<Vec<ReportFigure>> {
 /// The maximum number of classes whose probabilities are plotted in a figure of partial dependence.
 const MAX_PLOTTED_CLASSES: usize = 6;
 
+/// The figure of the partial dependence on one column. `number` is the number of the figure, from 0.
 fn dependence_figure(
     number: usize,
     dependence: &PartialDependence,
@@ -494,6 +499,7 @@ fn dependence_figure(
     figure_unless_empty(&format!("dependence-{}", number + 1), &title, &caption, MovingMark::Absent, picture)
 }
 
+/// The figure of the distribution of a score under a random threshold.
 fn theory_figure(theory: &TheoryReport) -> Result<Option<ReportFigure>> {
     let picture = figure_score_distribution(ScoreDistributionFigure {
         title: format!("{} under a random threshold", theory.score),
@@ -509,6 +515,7 @@ fn theory_figure(theory: &TheoryReport) -> Result<Option<ReportFigure>> {
     figure_unless_empty("law", "The score under a random threshold", &caption, MovingMark::Absent, picture)
 }
 
+/// The figures that compare two forecasts.
 fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> {
     let parse = |name: &str| Score::parse(name).map_err(|error| Error::Drawing(error.to_string()));
     let (score, pofd, recall) = (parse(&comparison.score)?, parse("pofd")?, parse("recall")?);

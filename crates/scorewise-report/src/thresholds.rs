@@ -59,6 +59,7 @@ const MAX_DATA_HEIGHT: f64 = 0.76;
 const WHISKER_HEIGHT: f64 = 0.82;
 
 impl ThresholdPanel {
+    /// The histogram of the thresholds.
     fn histogram(&self) -> DensityHistogram {
         DensityHistogram::new(&self.thresholds, bar_count_for(&self.thresholds))
     }

@@ -122,7 +122,7 @@ fn reliability_diagram_has_a_dot_and_an_interval_per_bin() {
 }
 
 #[test]
-fn weights_are_bars_on_a_logarithmic_axis_below_the_dots() {
+fn the_weights_of_the_bins_are_bars_on_a_logarithmic_axis_below_the_diagram() {
     let drawing = ReadPicture::with_nonlinear_y(&figure_reliability(reliability_data()).unwrap(), 1, f64::ln, f64::exp);
     let bars = drawing.bars(1, BLUE);
     assert_eq!(bars.len(), 3);

@@ -248,7 +248,7 @@ fn weights_count_in_the_score_and_in_the_importance() {
 }
 
 #[test]
-fn partial_dependence_of_numbers_is_the_mean_sigmoid() {
+fn partial_dependence_on_numbers_is_the_mean_of_sigmoids() {
     let rows = 300;
     let explanation = explain_on_table(&noisy_model("f1"), &noisy_table(rows), &OPTIONS);
     let PartialDependence { values, probability, positive_share, part, .. } = dependence_on(&explanation, "x");
@@ -315,7 +315,7 @@ fn partial_dependence_lists_levels_by_frequency_or_in_their_order_if_they_are_or
 }
 
 #[test]
-fn partial_dependence_of_a_time_sets_the_part_that_matters_most() {
+fn partial_dependence_on_a_time_sets_the_part_that_matters_most() {
     let rows = 400u32;
     let hours = |row: u32| i64::from(row * 7) * 3600;
     let knots = |count: u32| ColumnEncoding::Knots {

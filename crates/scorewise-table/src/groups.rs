@@ -198,6 +198,7 @@ enum TimeDirection {
 }
 
 impl TimeDirection {
+    /// The direction of the values that are not missing.
     fn of_times(values: &Values) -> Self {
         let keys = (0..values.len()).filter(|row| !values.is_missing(*row)).map(|row| time_key(values, row));
         if keys.clone().is_sorted() {

@@ -342,6 +342,7 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
+    /// Creates the temporary file for an output, or opens the output itself if it is a pipe or a device.
     fn create(path: &Path) -> Result<Self> {
         let old = fs::metadata(path).ok();
         if path.file_name().is_none() || old.as_ref().is_some_and(Metadata::is_dir) {

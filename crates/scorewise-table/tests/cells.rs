@@ -94,7 +94,7 @@ fn records_of_empty_cells_are_rows() {
 }
 
 #[test]
-fn an_empty_line_between_rows_is_a_row_and_is_noted() {
+fn an_empty_line_between_rows_is_read_as_a_row_and_reported() {
     for end in ["\n", "\r\n", "\r"] {
         let content = format!("{end}{end}a,b{end}1,x{end}{end}2,y{end}  \t{end}\"\"{end}3,z{end}{end} {end}");
         let TableWithNotes { table, late_notes, .. } = read_default(content);

@@ -215,7 +215,7 @@ fn only_the_most_frequent_levels_get_a_column() {
 }
 
 #[test]
-fn the_note_about_more_binned_levels_than_the_limit_says_that_the_others_are_treated_as_one() {
+fn if_there_are_more_binned_levels_than_allowed_a_note_says_that_the_others_are_treated_as_one() {
     // 65 636 levels with three rows each, and one level with a single row, which is too rare to have an index of its own.
     let (frequent, limit) = (65_636u32, 65_536);
     let codes = (0..3 * frequent).map(|row| row % frequent).chain([frequent]).collect();
@@ -361,7 +361,7 @@ fn ordinal_columns_are_encoded_in_the_order_of_their_levels() {
 }
 
 #[test]
-fn a_column_of_numbers_encoded_as_a_category_also_accepts_strings() {
+fn a_column_of_numbers_encoded_as_categorical_also_accepts_strings() {
     let training = table(vec![number("code", &[10.0, 9.0, 10.0, -0.0])]);
     let choice = EncodingOptions { categorical: to_strings(&["code"]), ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&training, &all_rows(&training), &choice).unwrap();

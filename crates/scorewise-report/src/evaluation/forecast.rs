@@ -170,6 +170,7 @@ fn optima(sweep: &Sweep, scores: &[Score], conditions: &[Condition]) -> Vec<Opti
     scores.iter().zip(bests).filter_map(optimum).collect()
 }
 
+/// The weights of the positive and negative rows in bins of the predicted probability.
 fn prediction_bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
     let bin = |bin: scorewise::sweep::ProbabilityBin| document::PredictionBin {
         low: bin.low,

@@ -115,7 +115,7 @@ pub struct PriorDescription {
 /// A quantile of a prior, as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PriorQuantile {
-    /// Probability that a threshold drawn from the prior does not exceed the quantile.
+    /// Probability that a random threshold with this prior does not exceed the quantile.
     pub level: f64,
     /// The quantile, which is a threshold.
     pub threshold: f64,

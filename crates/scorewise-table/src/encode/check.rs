@@ -103,6 +103,7 @@ impl InputColumn {
 /// position.
 const MAX_KNOTS: usize = 4096;
 
+/// Checks that knots are finite numbers in ascending order.
 fn check_ascending(numbers: &[f64]) -> Result<(), String> {
     if numbers.iter().all(|x| x.is_finite()) && numbers.is_sorted_by(|a, b| a < b) {
         return Ok(());
@@ -126,6 +127,7 @@ fn check_scale((centre_name, centre): (&str, f64), (scale_name, scale): (&str, f
     Ok(())
 }
 
+/// Checks that no level is listed twice.
 fn check_distinct(levels: &[String]) -> Result<(), String> {
     let mut seen = HashSet::new();
     match levels.iter().find(|level| !seen.insert(*level)) {

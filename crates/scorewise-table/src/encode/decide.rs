@@ -317,6 +317,7 @@ fn draft_ordinal_encoding(counts: &LevelCounts, column: &Column, order: Option<&
     })
 }
 
+/// The error for a column of times that the user listed in a setting for categorical columns.
 fn error_for_a_column_of_times(setting: &str, name: &str) -> Error {
     Error::setting(setting, format!("{} holds times", quoted(name)), "name a column of text or numbers")
 }

@@ -20,7 +20,7 @@ pub struct EncodingOptions {
     pub keep: Vec<String>,
     /// Columns whose levels have an order: `size=small<medium<large`, or just `size` for alphabetical order.
     pub ordinal: Vec<String>,
-    /// Columns of numbers to encode as categories.
+    /// Columns of numbers to encode as categorical columns.
     pub categorical: Vec<String>,
     /// The number of earlier rows whose values are also inputs: with 2, the values of the two rows before.
     pub lags: usize,
@@ -152,6 +152,7 @@ impl<'a> CheckedOptions<'a> {
         self.kept.contains(name)
     }
 
+    /// Whether the column is listed in `categorical`.
     pub fn is_categorical(&self, name: &str) -> bool {
         self.categorical.contains(name)
     }
@@ -162,6 +163,7 @@ impl<'a> CheckedOptions<'a> {
     }
 }
 
+/// Checks that no column is listed in two settings that contradict each other.
 fn check_contradictions(options: &EncodingOptions, ordinal: &[String]) -> Result<()> {
     let pairs: [(&str, &[String], &str, &[String]); 5] = [
         ("drop", &options.drop, "keep", &options.keep),

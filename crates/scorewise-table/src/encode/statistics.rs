@@ -164,7 +164,9 @@ pub(super) fn with_time_part(part: TimePart, time: i64, value: u32) -> i64 {
 /// The mean length of a year of the Gregorian calendar in seconds: 365.2425 days.
 const YEAR: i64 = 31_556_952;
 
+/// The number of seconds in an hour.
 const HOUR: i64 = 3600;
+/// The number of seconds in a day.
 const DAY: i64 = 24 * HOUR;
 
 /// The cycles in which the times vary: [`Cycle::Day`] if there are at least two different hours of the day, [`Cycle::Week`] if the times span

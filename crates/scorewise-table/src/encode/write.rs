@@ -43,6 +43,7 @@ const NEWLY_MISSING: usize = 1;
 const EXTREME: usize = 2;
 
 impl UnexpectedValues {
+    /// The counts of this many inputs, all 0.
     fn zeros(inputs: usize) -> Self {
         UnexpectedValues { counts: vec![[0; 3]; inputs] }
     }

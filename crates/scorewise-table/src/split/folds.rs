@@ -84,7 +84,7 @@ impl CrossValidation {
             return Err(Error::setting("repeats", "0 repeats are too few", "give 1 or more"));
         }
         if matches!(split, Split::Time(_)) && self.repeats > 1 {
-            let problem = "folds by time are the same in every repeat";
+            let problem = "folds by time are the same in every repetition";
             let hint = format!("leave out `{}`, or write `{}`", Setting("repeats"), Setting("split").to("random"));
             return Err(Error::setting("repeats", problem, hint));
         }

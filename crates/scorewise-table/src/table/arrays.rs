@@ -70,7 +70,7 @@ pub(super) fn unreadable_type(data_type: &DataType) -> (String, &'static str) {
 pub(super) struct StringFormat {
     /// The decimal mark of numbers: `.` or `,`.
     pub(super) mark: u8,
-    /// How the cells of this column are written.
+    /// How cells are written in an earlier table, such as the training table.
     pub(super) style: ColumnConventions,
     /// Whether the month comes before the day in dates with the year last; `None` if the user did not set it.
     pub(super) month_first: Option<bool>,

@@ -70,6 +70,7 @@ impl TableFormat {
         Err(Error::data(place, problem, "name a file that ends in .csv, .tsv, .csv.gz, .parquet or .arrow"))
     }
 
+    /// The byte between two cells of a text format.
     fn delimiter(self) -> u8 {
         if matches!(self, TableFormat::Tsv | TableFormat::TsvGzip) { b'\t' } else { b',' }
     }

@@ -253,6 +253,7 @@ fn time_parts(encoder: &Encoder) -> Vec<TimePart> {
     parts
 }
 
+/// The part of a time on which its phase in a cycle depends.
 fn part_of_cycle(cycle: Cycle) -> TimePart {
     match cycle {
         Cycle::Day => TimePart::Hour,

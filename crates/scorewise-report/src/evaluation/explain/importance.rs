@@ -29,6 +29,7 @@ enum ScoreKind {
 }
 
 impl DecidedScore {
+    /// The score that the model was trained for.
     pub fn new(model: &Model) -> Result<Self> {
         let score: TrainingScore = model.score.parse()?;
         let kind = match model.decision.threshold() {
@@ -213,7 +214,7 @@ fn bootstrap_importance(
     let bootstrap = Bootstrap { resampling: resampling(is_series), replicates: options.replicates, seed: options.seed };
     // Neither Poisson nor block resampling depends on the labels.
     let unused_labels = vec![false; rows.len()];
-    // Stratified resampling with a single class is sampling with replacement: as many permutations are drawn as there are.
+    // Stratified resampling with a single class is sampling with replacement: as many permutations are sampled as there are.
     let permutations = Bootstrap {
         resampling: Resampling::Stratified,
         seed: stream(options.seed, Purpose::PermutationBootstrap, 0),

@@ -158,7 +158,7 @@ pub(super) struct SampledRows<'a> {
     pub model: &'a Model,
     pub predictor: Predictor<'a>,
     pub table: &'a Table,
-    /// The rows of the table.
+    /// The index of each row in the table.
     pub table_rows: Vec<u32>,
     /// The encoded rows.
     pub matrix: Matrix,
@@ -172,6 +172,7 @@ pub(super) struct SampledRows<'a> {
 const CHUNK_ROWS: usize = 4096;
 
 impl<'a> SampledRows<'a> {
+    /// Takes a random sample of at most [`ExplainOptions::rows`] rows.
     pub fn new(model: &'a Model, rows: &ExplainedRows<'a>, options: &ExplainOptions) -> Result<Self> {
         let width = model.encoder.width();
         assert_eq!(rows.matrix.columns(), width, "the rows must be encoded by the encoder of the model");
@@ -238,6 +239,7 @@ impl<'a> SampledRows<'a> {
         Ok(probabilities)
     }
 
+    /// The location in the file of the row at this position.
     fn place(&self, position: usize) -> Location {
         self.table.place(self.table_rows[position] as usize)
     }

@@ -197,6 +197,7 @@ impl Tally {
         }
     }
 
+    /// The extra counts, which are allocated at the first call.
     fn extra_counts(&mut self) -> &mut ExtraCounts {
         self.extra.get_or_insert_default()
     }
@@ -399,6 +400,7 @@ impl Tally {
 }
 
 impl ExtraCounts {
+    /// Adds the counts of a later part of the sample, and its examples where there are none yet.
     fn merge(&mut self, part: &ExtraCounts) {
         let first = |example: &mut String, other: &String| {
             if example.is_empty() {
@@ -428,6 +430,7 @@ impl ExtraCounts {
 }
 
 impl DecimalMarks {
+    /// Adds the counts of further cells.
     fn add(&mut self, further: &DecimalMarks) {
         self.point += further.point;
         self.comma += further.comma;

@@ -338,7 +338,7 @@ fn predictions_do_not_depend_on_whether_the_newest_row_is_first() {
         .output()
         .unwrap();
     let notes = String::from_utf8(output.stderr).unwrap();
-    assert!(notes.contains("column `time`: lags and leads follow its times"), "{notes}");
+    assert!(notes.contains("column `time`: lags and leads follow the times in this column"), "{notes}");
     assert!(!notes.contains("in the order of the file"), "{notes}");
 }
 

@@ -8,8 +8,12 @@
 //! | `settings` | the settings, with the reason for each default |
 //! | `features` | what trees split on: numbers, levels, target statistics |
 //! | `codes` | the values of features as small integers |
+//! | `gradient`, `softmax_gradient` | gradient and curvature of the cross-entropy, with two classes and with more |
 //! | `histogram` | exact sums of gradients for each code |
+//! | `search` | the split with the greatest score |
+//! | `partition` | divides the rows of a node between its children |
 //! | `grow` | how one tree is grown |
+//! | `descent` | sends coded rows through a grown tree |
 //! | `training` | the boosting rounds |
 //! | `predict` | the logits of new rows |
 //! | `tensors` | trees as tensors of the model file |
@@ -18,8 +22,13 @@
 mod settings;
 mod features;
 mod codes;
+mod gradient;
+mod softmax_gradient;
 mod histogram;
+mod search;
+mod partition;
 mod grow;
+mod descent;
 mod training;
 mod predict;
 mod tensors;

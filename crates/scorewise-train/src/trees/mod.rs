@@ -56,6 +56,9 @@ pub struct Trees {
     nodes: Vec<TreeNode>,
     /// The index of the first node of each tree. Tree number t adds to output t modulo the number of outputs.
     roots: Vec<u32>,
+    /// The share of each feature in the sum of the gains of all splits; empty if it is not known.
+    #[serde(default)]
+    gains: Vec<f32>,
 }
 
 /// A node of a tree: a question, or a leaf.
@@ -128,7 +131,19 @@ impl Trees {
             let nodes = if root < end && end <= nodes.len() { &nodes[root..end] } else { &[] };
             check_tree(nodes, features.len()).map_err(|problem| format!("tree {tree} {problem}"))?;
         }
-        Ok(Trees { inputs, positions, features, bias, nodes, roots })
+        Ok(Trees { inputs, positions, features, bias, nodes, roots, gains: Vec::new() })
+    }
+
+    /// These trees with the share of each feature in the sum of the gains of all splits. The shares are not negative and sum to 1, or are all 0 if
+    /// no tree has a split.
+    pub fn with_gains(self, gains: Vec<f32>) -> Result<Self, String> {
+        let sum: f64 = gains.iter().copied().map(f64::from).sum();
+        let is_share = |gain: &f32| (0.0..=1.0).contains(gain);
+        if gains.len() != self.features.len() || !gains.iter().all(is_share) || (sum != 0.0 && (sum - 1.0).abs() > 1e-3)
+        {
+            return Err("the gains of the trees are not one share for each feature".into());
+        }
+        Ok(Trees { gains, ..self })
     }
 
     /// Number of columns of the encoded matrix.
@@ -171,6 +186,13 @@ impl Trees {
     #[must_use]
     pub fn roots(&self) -> &[u32] {
         &self.roots
+    }
+
+    /// The share of each feature in the sum of the gains of all splits, where the gain of a split is the increase of Σ G²/(H + λ) over the leaves;
+    /// all 0 if no tree has a split. Empty for trees from an older model file, which does not contain it.
+    #[must_use]
+    pub fn gains(&self) -> &[f32] {
+        &self.gains
     }
 
     /// The nodes of one tree.

@@ -76,7 +76,7 @@ pub(crate) fn fit(
                 course.bias_moved();
             }
             Action::CheckOneSided => course.checked(objective.is_one_sided(&training.validation)?),
-            Action::Finish => return Ok(Fit::new(Member::Trees(training.trees), course.summary())),
+            Action::Finish => return Ok(Fit::new(Member::Trees(training.finish()), course.summary())),
         }
     }
 }
@@ -111,6 +111,8 @@ struct TreeTraining<'a> {
     /// What the gradients of all training rows have in common, for a cross-entropy.
     cross_entropy: Option<GradientRows>,
     packed: Packed,
+    /// The gain of the split of each node of [`TreeTraining::trees`]; 0 for a leaf.
+    node_gains: Vec<f64>,
     buffers: TreeBuffers,
     rounds: usize,
     best: SavedRound,
@@ -233,6 +235,7 @@ impl<'a> TreeTraining<'a> {
             validation: batch(sample.validation),
             curvature: vec![0.0; count * outputs],
             packed: Packed::default(),
+            node_gains: Vec::new(),
             buffers: TreeBuffers::default(),
             rounds: 0,
             best: SavedRound::default(),
@@ -243,6 +246,7 @@ impl<'a> TreeTraining<'a> {
                 bias,
                 nodes: Vec::new(),
                 roots: Vec::new(),
+                gains: Vec::new(),
             },
         }
     }
@@ -274,9 +278,23 @@ impl<'a> TreeTraining<'a> {
         let Trees { roots, nodes, bias, .. } = &mut self.trees;
         nodes.truncate(roots.get(self.best.trees).map_or(nodes.len(), |root| *root as usize));
         roots.truncate(self.best.trees);
+        self.node_gains.truncate(nodes.len());
         bias.clone_from(&self.best.bias);
         self.training.logits.clone_from(&self.best.training);
         self.validation.logits.clone_from(&self.best.validation);
+    }
+
+    /// The trees, with the share of each feature in the gains of all splits.
+    fn finish(self) -> Trees {
+        let mut sums = vec![0.0; self.trees.features.len()];
+        for (node, gain) in
+            self.trees.nodes.iter().zip(&self.node_gains).filter(|(node, _)| node.feature != TreeNode::LEAF)
+        {
+            sums[node.feature as usize] += gain;
+        }
+        let total: f64 = sums.iter().sum();
+        let gains = sums.iter().map(|sum| if total > 0.0 { (sum / total) as f32 } else { 0.0 }).collect();
+        Trees { gains, ..self.trees }
     }
 
     /// Adds a constant to all logits, so that the best threshold on the validation rows lies at the mean of the prior.
@@ -418,6 +436,7 @@ impl<'a> TreeTraining<'a> {
         code_tree.leaves(&self.validation_codes, validation_rows, |row, leaf| {
             logits[row * outputs + output] += values[leaf];
         });
+        self.node_gains.extend(nodes.iter().map(|node| node.gain));
         self.trees.roots.push(self.trees.nodes.len() as u32);
         let codings = &self.codings;
         self.trees.nodes.extend(nodes.iter().zip(values).map(|(node, value)| match node.split {

@@ -78,18 +78,6 @@ pub struct TreeNode {
 impl TreeNode {
     /// The value of `feature` for a leaf.
     pub const LEAF: u32 = u32::MAX;
-
-    /// Whether a row with this value of the feature goes to the left.
-    #[inline(always)]
-    fn goes_left(&self, value: f32, is_level: bool) -> bool {
-        if is_level {
-            value == self.number
-        } else if value.is_nan() {
-            self.missing_left
-        } else {
-            value <= self.number
-        }
-    }
 }
 
 impl Trees {

@@ -32,13 +32,20 @@ struct FastTrees {
 
 impl FastTrees {
     fn new(trees: &Trees) -> Self {
-        let mut nodes = Vec::with_capacity(trees.nodes.len());
+        let count = trees.nodes.len();
+        let mut nodes = Vec::with_capacity(count);
         let mut values = Vec::with_capacity(trees.nodes.len());
         for tree in 0..trees.roots.len() {
             let root = trees.roots[tree];
             for TreeNode { feature, number, left, missing_left } in trees.tree(tree) {
                 let own = nodes.len() as u32;
                 let is_leaf = *feature == TreeNode::LEAF;
+                // `Trees::new` has checked this, but predictions rely on it, and the check is cheap.
+                let child = root as usize + *left as usize;
+                assert!(
+                    is_leaf || ((*feature as usize) < trees.features.len() && child > nodes.len() && child + 1 < count),
+                    "a node without children or feature"
+                );
                 values.push(if is_leaf { *number } else { 0.0 });
                 // A feature has two slots: its value, which is NaN if it is missing and so goes to the right, and its value or −∞.
                 nodes.push(if is_leaf {
@@ -51,6 +58,8 @@ impl FastTrees {
                 });
             }
         }
+        // All nodes of a tree follow its root, and the trees follow each other.
+        assert!(nodes.len() == count && trees.roots.iter().all(|root| (*root as usize) < count));
         FastTrees { nodes, values, roots: trees.roots.clone() }
     }
 }
@@ -99,8 +108,8 @@ impl FastTrees {
         loop {
             let mut changes = 0;
             for (row, place) in places.iter_mut().enumerate() {
-                // SAFETY: `Trees::new` has checked that the children and the features of all nodes exist, so all places are nodes, and every slot is
-                // below the number of slots. There are values for all rows, as checked above.
+                // SAFETY: `FastTrees::new` has checked that the children and the features of all nodes exist, so all places are nodes, and every slot is
+                // below the number of slots. There are values for all rows, as checked above. Roots are nodes, because no tree is empty.
                 let (node, value) = unsafe {
                     let node = self.nodes.get_unchecked(*place as usize);
                     (node, *values.get_unchecked(row * slots + node.slot as usize))

@@ -174,13 +174,16 @@ fn write_csv(file: AtomicFile, explanation: &Explanation) -> Result<(), Failure>
         Values::Number(explanation.importance.iter().map(|column| number(column).unwrap_or(f64::NAN)).collect())
     };
     let levels: Vec<String> = explanation.importance.iter().map(|importance| importance.column.clone()).collect();
-    let columns = [
+    let mut columns = vec![
         ("column", Values::Category(Category { codes: (0..levels.len() as u32).collect(), levels })),
         ("value", numbers(|column| column.value)),
         ("low", numbers(|column| column.low)),
         ("high", numbers(|column| column.high)),
     ];
-    let columns = columns.map(|(name, values)| Column { name: name.into(), values }).into();
+    if explanation.importance.iter().any(|column| column.gain.is_some()) {
+        columns.push(("gain", numbers(|column| column.gain)));
+    }
+    let columns = columns.into_iter().map(|(name, values)| Column { name: name.into(), values }).collect();
     let table = Table { columns, ..Table::default() };
     let mut writer = TableWriter::create(file, TableFormat::Csv, &table, &[], &[])?;
     writer.write(&table)?;
@@ -203,14 +206,26 @@ fn explanation_text(explanation: &Explanation) -> String {
     ]);
     let greatest = importance.iter().filter_map(|column| column.value).fold(0.0, f64::max);
     let end = |end: Option<f64>| end.map_or(String::new(), format_number);
-    let row = |ColumnImportance { column, value, low, high }: &ColumnImportance| {
+    let has_gain = importance.iter().any(|column| column.gain.is_some());
+    let row = |ColumnImportance { column, value, low, high, gain }: &ColumnImportance| {
         let bar = value.map_or(String::new(), |value| bar_text(value / greatest));
-        vec![column.clone(), format_optional(*value), end(*low), end(*high), bar]
+        let mut cells = vec![column.clone(), format_optional(*value), end(*low), end(*high)];
+        cells.extend(has_gain.then(|| end(*gain)));
+        cells.push(bar);
+        cells
     };
     let rows: Vec<Vec<String>> = importance.iter().map(row).collect();
-    let table = aligned_table(&["column", "importance", "low", "high", ""], &rows);
+    let mut heads = vec!["column", "importance", "low", "high"];
+    heads.extend(has_gain.then_some("gain"));
+    heads.push("");
+    let table = aligned_table(&heads, &rows);
+    let gain = if has_gain {
+        "Gain: the share of the column in the gains of all splits of the trees, that is, in the decrease of the training loss.\n"
+    } else {
+        ""
+    };
     format!(
-        "{head}\n{table}\nImportance: how much worse {score} gets when the column's values are shuffled among the rows; low and high are a 95 % interval.\n"
+        "{head}\n{table}\nImportance: how much worse {score} gets when the column's values are shuffled among the rows; low and high are a 95 % interval.\n{gain}"
     )
 }
 
@@ -240,6 +255,7 @@ mod tests {
             value,
             low: value.map(|value| value - 0.125),
             high: value.map(|value| value + 0.125),
+            gain: None,
         };
         let explanation = Explanation {
             score: "f1".into(),
@@ -261,5 +277,16 @@ mod tests {
                         b       undefined\n\n\
                         Importance: how much worse f1 gets when the column's values are shuffled among the rows; low and high are a 95 % interval.\n";
         assert_eq!(explanation_text(&explanation), expected);
+        let mut with_gain = explanation;
+        with_gain.importance.iter_mut().zip([0.75, 0.25, 0.0]).for_each(|(column, gain)| column.gain = Some(gain));
+        let text = explanation_text(&with_gain);
+        let lines: Vec<&str> = text.lines().skip(5).take(3).collect();
+        let expected = [
+            "COLUMN  IMPORTANCE  LOW     HIGH    GAIN",
+            "größe   0.5         0.375   0.625   0.75  ████████████████████████",
+            "a       -0.25       -0.375  -0.125  0.25",
+        ];
+        assert_eq!(lines, expected);
+        assert!(text.contains("\nGain: the share"));
     }
 }

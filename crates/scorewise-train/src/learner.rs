@@ -233,6 +233,18 @@ impl Member {
         }
     }
 
+    /// For trees, the share of each input in the sum of the gains of all splits; `None` for other members, for trees without splits, and for trees
+    /// from an older model file.
+    #[must_use]
+    pub fn gains_of_inputs(&self) -> Option<Vec<f64>> {
+        let Member::Trees(trees) = self else { return None };
+        let mut gains = vec![0.0; trees.inputs()];
+        for (feature, gain) in trees.features().iter().zip(trees.gains()) {
+            gains[feature.column as usize] += f64::from(*gain);
+        }
+        gains.iter().any(|gain| *gain > 0.0).then_some(gains)
+    }
+
     /// Replaces every logit z of the member by `scale` · z + `shift`.
     pub(crate) fn rescale(&mut self, scale: f64, shift: f64) {
         match self {
@@ -328,7 +340,7 @@ impl MemberDescription {
             MemberDescription::Network { widths, positions } => {
                 network_shape(widths, positions).map(|shape| 2 * (shape.widths().len() - 1))
             }
-            MemberDescription::Trees(_) => Ok(TreesDescription::TENSORS),
+            MemberDescription::Trees(trees) => Ok(trees.tensor_count()),
         }
     }
 

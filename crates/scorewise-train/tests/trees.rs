@@ -190,6 +190,119 @@ fn after_cross_entropy_the_best_threshold_lies_at_the_centre_of_the_prior() {
 }
 
 #[test]
+fn gains_are_shares_of_the_features_and_belong_to_those_that_decide_the_class() {
+    for growth in [Growth::Symmetric, Growth::LeafWise] {
+        let dataset_of_two = test_dataset(4000, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
+        let fit_of_two = fit_trees(&dataset_of_two, &tree_settings(growth), &cross_entropy(), 1);
+        let gains = trees_of(&fit_of_two).gains();
+        assert_eq!(gains.len(), 3);
+        assert!((gains.iter().sum::<f32>() - 1.0).abs() < 1e-5 && gains[0] + gains[1] > 0.95, "{growth:?}: {gains:?}");
+        assert!(gains[0] > 0.2 && gains[1] > 0.2, "{growth:?}: {gains:?}");
+        // Of three classes there are three target statistics of the levels, which stem from one column.
+        let dataset_of_levels = test_dataset(4000, 3, |_, _, level| level % 3);
+        let objective = Objective::Softmax(SoftmaxCrossEntropy::plain());
+        let fit_of_levels =
+            fit_trees(&dataset_of_levels, &TreeSettings { rounds: 20, ..tree_settings(growth) }, &objective, 1);
+        assert_eq!(trees_of(&fit_of_levels).gains().len(), 5);
+        let of_inputs = fit_of_levels.member.gains_of_inputs().unwrap();
+        assert!(of_inputs.len() == 3 && of_inputs[2] > 0.95, "{growth:?}: {of_inputs:?}");
+    }
+    // Without anything to learn, no tree is kept.
+    let constant = test_dataset(400, 2, |_, _, level| level % 2);
+    let settings =
+        TreeSettings { single_levels: 0, learning_rate: Some(1e-6), rounds: 1, ..tree_settings(Growth::LeafWise) };
+    let none = fit_trees(&constant, &TreeSettings { min_rows: 400, ..settings }, &cross_entropy(), 1);
+    assert!(trees_of(&none).gains().iter().all(|gain| *gain == 0.0) && none.member.gains_of_inputs().is_none());
+}
+
+#[test]
+fn damaged_gains_are_refused() {
+    let feature = |column| TreeFeature { column, knots: 3, is_level: false, values: vec![-1.0] };
+    let leaf = TreeNode { feature: TreeNode::LEAF, number: 1.0, left: 0, missing_left: false };
+    let new = || Trees::new(2, vec![4, 4], vec![feature(0), feature(1)], vec![0.0], vec![leaf], vec![0]).unwrap();
+    assert!(new().gains().is_empty());
+    for gains in [vec![0.25, 0.75], vec![1.0, 0.0], vec![0.0, 0.0]] {
+        assert_eq!(new().with_gains(gains.clone()).unwrap().gains(), gains);
+    }
+    let bad = [
+        vec![],
+        vec![1.0],
+        vec![0.5, 0.4],
+        vec![1.5, -0.5],
+        vec![f32::NAN, 1.0],
+        vec![f32::INFINITY, 0.0],
+        vec![0.5; 3],
+    ];
+    for gains in bad {
+        assert!(new().with_gains(gains.clone()).unwrap_err().contains("gains"), "{gains:?}");
+    }
+}
+
+#[test]
+fn a_row_reaches_the_leaf_that_its_questions_lead_to() {
+    let mut random = TestRandom(5);
+    // Features: a number, a level, and one whose last position is a missing value.
+    let features = vec![
+        TreeFeature { column: 0, knots: 10, is_level: false, values: vec![-1.0] },
+        TreeFeature { column: 1, knots: 0, is_level: true, values: vec![0.0, 1.0, 2.0, 3.0] },
+        TreeFeature { column: 2, knots: 0, is_level: false, values: vec![0.7, 0.2, 0.4, -1.0] },
+    ];
+    let mut draw = |count: u32| (((random.next() + 1.0) / 2.0 * count as f32) as u32).min(count - 1);
+    let (mut nodes, mut roots) = (Vec::new(), Vec::new());
+    for tree in 0..30u32 {
+        roots.push(nodes.len() as u32);
+        // Trees of 1 to 30 questions; a random leaf is split.
+        let mut own = vec![TreeNode { feature: TreeNode::LEAF, number: tree as f32, left: 0, missing_left: false }];
+        for _ in 0..tree {
+            let leaves: Vec<usize> = (0..own.len()).filter(|node| own[*node].feature == TreeNode::LEAF).collect();
+            // Leaves near the root come first, so that no tree is too deep.
+            let node = leaves[draw(leaves.len().min(4) as u32) as usize];
+            let feature = draw(3);
+            let number = match feature {
+                0 => draw(100) as f32 / 10.0,
+                1 => draw(4) as f32,
+                _ => draw(10) as f32 / 10.0,
+            };
+            let left = own.len() as u32;
+            for child in [left, left + 1] {
+                let number = child as f32 * 0.25 - 1.0;
+                own.push(TreeNode { feature: TreeNode::LEAF, number, left: 0, missing_left: false });
+            }
+            own[node] = TreeNode { feature, number, left, missing_left: draw(2) == 1 };
+        }
+        nodes.extend(own);
+    }
+    let trees = Trees::new(3, vec![11, 4, 4], features.clone(), vec![0.5, -0.5], nodes, roots).unwrap();
+    for rows in [1usize, 7, 8, 300] {
+        let cells: Vec<f32> =
+            (0..rows).flat_map(|_| [draw(105) as f32 / 10.0, draw(4) as f32, draw(4) as f32]).collect();
+        let matrix = Matrix::new(3, &cells).unwrap();
+        let order: Vec<u32> = (0..rows as u32).rev().collect();
+        let mut logits = vec![0.0; 2 * rows];
+        trees.predict(&matrix, &order, &mut logits);
+        for (row, logits) in order.iter().zip(logits.chunks(2)) {
+            let mut expected = [0.5, -0.5];
+            for tree in 0..30 {
+                let nodes = trees.tree(tree);
+                let mut node = &nodes[0];
+                while node.feature != TreeNode::LEAF {
+                    let feature = &features[node.feature as usize];
+                    let value = feature.value(matrix.row(*row as usize)[feature.column as usize]);
+                    let is_left = match (feature.is_level, value.is_nan()) {
+                        (true, _) => value == node.number,
+                        (false, true) => node.missing_left,
+                        (false, false) => value <= node.number,
+                    };
+                    node = &nodes[node.left as usize + usize::from(!is_left)];
+                }
+                expected[tree % 2] += node.number;
+            }
+            assert_eq!(logits, expected, "row {row} of {rows}");
+        }
+    }
+}
+
+#[test]
 fn damaged_trees_are_refused() {
     let feature = TreeFeature { column: 0, knots: 3, is_level: false, values: vec![-1.0] };
     let leaf = |number| TreeNode { feature: TreeNode::LEAF, number, left: 0, missing_left: false };

@@ -6,7 +6,7 @@ use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, report};
 use scorewise::{Confusion, Direction, Prior, Probabilities, Rows, Score};
 use scorewise_train::Result;
 use scorewise_train::fit::{self, Fit};
-use scorewise_train::model::{Decision, ThresholdSource};
+use scorewise_train::model::{Decision, Model, ThresholdSource};
 use scorewise_train::plan::Plan;
 use scorewise_train::train::{LabelledPredictions, Trained};
 use serde::{Deserialize, Serialize};
@@ -118,6 +118,9 @@ pub struct TrainSummary {
     /// Epochs, restarts and validation loss of each ensemble member.
     #[serde(default)]
     pub members: Vec<MemberSummary>,
+    /// For each column, its share in the gains of all splits of the trees of the model, the greatest first. Empty if the model has no trees.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gain: Vec<ColumnGain>,
     /// Names of the input features of the model.
     #[serde(default)]
     pub features: Vec<String>,
@@ -130,6 +133,27 @@ pub struct TrainSummary {
     /// Result of the cross-validation, if one was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folds: Option<FoldsSummary>,
+}
+
+/// The share of a column in the gains of all splits of the trees of a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnGain {
+    /// Name of the column of the table.
+    pub column: String,
+    /// The share; the shares of all columns sum to 1.
+    pub gain: f64,
+}
+
+impl ColumnGain {
+    /// The shares of all columns, the greatest first; columns with equal shares are in the order of the table. Empty if the model has no trees.
+    #[must_use]
+    pub fn of_model(model: &Model) -> Vec<Self> {
+        let gains = model.gain_of_columns().unwrap_or_default();
+        let mut gains: Vec<Self> =
+            gains.into_iter().map(|(column, gain)| ColumnGain { column: column.into(), gain }).collect();
+        gains.sort_by(|first, second| second.gain.total_cmp(&first.gain));
+        gains
+    }
 }
 
 /// Summary of the training run of one ensemble member, as JSON.
@@ -215,6 +239,7 @@ impl TrainSummary {
             decisions,
             cross_fit: model.plan.as_ref().map_or(0, |plan| plan.cross_fit),
             members: fits.iter().zip(&trained.shares).map(|(fit, share)| MemberSummary::new(fit, *share)).collect(),
+            gain: ColumnGain::of_model(model),
             features: model.encoder.names(),
             fingerprint: model.fingerprint.clone(),
             notes: run.notes,

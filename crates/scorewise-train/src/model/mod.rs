@@ -39,6 +39,7 @@ mod fingerprint;
 mod check;
 pub(crate) mod header;
 mod file;
+mod gain;
 mod predict;
 
 pub(crate) use decision::centre_factors;

@@ -141,10 +141,10 @@ fn fitted_trees(outputs: usize) -> Trees {
         nodes.extend_from_slice(if tree % 3 == 1 { &shallow } else { &deep });
     }
     let bias = (0..outputs).map(|output| 0.1 * output as f32 - 0.2).collect();
-    Trees::new(2, vec![5, 3], features, bias, nodes, roots).unwrap()
+    Trees::new(2, vec![5, 3], features, bias, nodes, roots).unwrap().with_gains(vec![0.5, 0.25, 0.25]).unwrap()
 }
 
-/// A model with two members that are trees.
+/// A model with two members that are trees. The second one has no gains, as in files of older programs.
 pub fn model_of_trees() -> Model {
     let mut other = fitted_trees(1).nodes().to_vec();
     other.iter_mut().filter(|node| node.feature == TreeNode::LEAF).for_each(|leaf| leaf.number *= -0.5);

@@ -177,6 +177,9 @@ pub struct ColumnImportance {
     pub low: Option<f64>,
     /// Upper end of the 95 % interval.
     pub high: Option<f64>,
+    /// The share of the column in the gains of all splits of the trees of the model; `None` if the model has no trees.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<f64>,
 }
 
 /// The mean predictions of a model when a column is set to one value in every row.
@@ -267,11 +270,14 @@ pub fn explain(
             return Ok(None);
         }
     }
+    // The columns of the gains are in the same order, that of the encoder.
+    let gains = model.gain_of_columns();
     let importance = |column: &usize| ColumnImportance {
         column: columns[*column].0.to_owned(),
         value: estimates[*column].value,
         low: estimates[*column].low,
         high: estimates[*column].high,
+        gain: gains.as_ref().map(|gains| gains[*column].1),
     };
     Ok(Some(Explanation {
         score: model.score.clone(),

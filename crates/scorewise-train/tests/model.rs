@@ -337,7 +337,7 @@ fn gains_are_stored_checked_and_summed_over_the_inputs_of_a_column() {
     assert!((gains[0].1 - 0.875).abs() < 1e-9 && (gains[1].1 - 0.125).abs() < 1e-9, "{gains:?}");
     // The description says which trees have gains; a file that says otherwise is refused.
     let description =
-        |edit: fn(&mut Value)| load_error(&edit_model_file(&bytes, |_, description| edit(&mut description["members"])));
+        |edit: fn(&mut Value)| load_error(&edit_model_file(&bytes, |description, _| edit(&mut description["members"])));
     let missing = description(|members| members[1]["gains"] = true.into());
     assert!(missing.contains("it has 11 tensors, but its 2 members need 12"), "{missing}");
     let unexpected = description(|members| members[0]["gains"] = false.into());

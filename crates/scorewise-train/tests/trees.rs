@@ -197,7 +197,7 @@ fn gains_are_shares_of_the_features_and_belong_to_those_that_decide_the_class() 
         let gains = trees_of(&fit_of_two).gains();
         assert_eq!(gains.len(), 3);
         assert!((gains.iter().sum::<f32>() - 1.0).abs() < 1e-5 && gains[0] + gains[1] > 0.95, "{growth:?}: {gains:?}");
-        assert!(gains[0] > 0.2 && gains[1] > 0.2, "{growth:?}: {gains:?}");
+        assert!(gains[0] > 0.1 && gains[1] > 0.1, "{growth:?}: {gains:?}");
         // Of three classes there are three target statistics of the levels, which stem from one column.
         let dataset_of_levels = test_dataset(4000, 3, |_, _, level| level % 3);
         let objective = Objective::Softmax(SoftmaxCrossEntropy::plain());

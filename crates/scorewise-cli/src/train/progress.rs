@@ -83,10 +83,14 @@ impl Watch for ProgressWatch {
             job.epochs.fetch_add(1, Ordering::Relaxed);
         }
         self.update();
-        if interrupt::is_stop_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn finished(&self, job: usize, _: &Fit) -> Result<(), Error> {
+    fn is_stopped(&self) -> bool {
+        interrupt::is_stop_requested()
+    }
+
+    fn finished(&self, job: usize, _: &Fit, _: f64) -> Result<(), Error> {
         // A training run that stopped early is complete, so it counts as if all its epochs had been run.
         if let Some(job) = self.jobs.read().as_deref().ok().and_then(|jobs| jobs.get(job)) {
             job.epochs.store(job.max_epochs, Ordering::Relaxed);

@@ -135,7 +135,7 @@ impl Target {
 
 /// The maximum number of classes of a target. A column with more different values is more likely a quantity, and a table of usual size
 /// would have too few rows of each class to learn from.
-pub(crate) const MAX_CLASSES: usize = 100;
+pub const MAX_CLASSES: usize = 100;
 
 impl ComparisonOperator {
     /// The operator as the user writes it.

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::header::{self, CHECKSUM_DIGITS, CHECKSUM_KEY, DESCRIPTION_KEY, FileContents, HeaderError};
+use super::header::{self, EncodedTensor, FileContents, HeaderError, shortened};
 use super::{Decision, Model};
 use crate::ensemble::MeanOf;
 use crate::learner::{Member, MemberDescription, NamedTensor};
@@ -131,10 +131,11 @@ impl Model {
         let mut tensors = Vec::new();
         for (number, member) in self.members.iter().enumerate() {
             for NamedTensor { name, shape, values } in member.tensors() {
-                tensors.push((tensor_name(number, &name), shape, to_bytes(&values)));
+                let bytes = header::to_bytes(&values, f32::to_le_bytes);
+                tensors.push(EncodedTensor { name: tensor_name(number, &name), dtype: "F32", shape, bytes });
             }
         }
-        file_bytes(&text, tensors).map_err(invalid)
+        header::write(&text, tensors).map_err(invalid)
     }
 
     /// Reads a model from the bytes of a file; `name` is the file name in error messages.
@@ -152,9 +153,7 @@ impl Model {
         let Some(text) = contents.description.as_deref() else {
             return Err(fault("is a safetensors file but not a scorewise model".into(), NAME_A_MODEL));
         };
-        if let Some(digits) = &contents.checksum
-            && header::checksum_offset(bytes, digits).is_none_or(|offset| header::checksum(bytes, offset) != **digits)
-        {
+        if contents.checksum.is_some() && !contents.has_correct_checksum(bytes) {
             return Err(damaged("its checksum does not match".into()));
         }
         let unparsable = |error: serde_json::Error| damaged(format!("its description cannot be parsed: {error}"));
@@ -239,35 +238,6 @@ impl ModelDescription {
     }
 }
 
-/// Name, shape and little-endian bytes of an f32 tensor.
-type EncodedTensor = (String, Vec<usize>, Vec<u8>);
-
-/// The contents of a model file: the header with the checksum and the JSON metadata `text`, then the tensors sorted by name.
-fn file_bytes(text: &str, mut tensors: Vec<EncodedTensor>) -> std::result::Result<Vec<u8>, String> {
-    tensors.sort_by(|one, other| one.0.cmp(&other.0));
-    let mut header = json!({ "__metadata__": { CHECKSUM_KEY: "0".repeat(CHECKSUM_DIGITS), DESCRIPTION_KEY: text } });
-    let mut end = 0;
-    for (name, shape, bytes) in &tensors {
-        let start = end;
-        end += bytes.len();
-        header[name] = json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] });
-    }
-    let mut header = header.to_string();
-    // The header is padded with spaces, so that the tensors begin at a multiple of 8 bytes.
-    header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
-    if header.len() as u64 > header::MAX_HEADER_BYTES {
-        return Err(format!("its description has {} bytes, more than {}", header.len(), header::MAX_HEADER_BYTES));
-    }
-    let mut file = Vec::with_capacity(8 + header.len() + end);
-    file.extend((header.len() as u64).to_le_bytes());
-    file.extend(header.as_bytes());
-    tensors.iter().for_each(|(_, _, bytes)| file.extend(bytes));
-    let offset = 8 + format!("{{\"__metadata__\":{{\"{CHECKSUM_KEY}\":\"").len();
-    let checksum = header::checksum(&file, offset);
-    file[offset..offset + CHECKSUM_DIGITS].copy_from_slice(checksum.as_bytes());
-    Ok(file)
-}
-
 /// Builds the members from the tensors of a model file. It is an error if a tensor is missing, has the wrong shape, or belongs to no member.
 fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::result::Result<Vec<Member>, String> {
     let tensors = contents.tensors.len();
@@ -295,8 +265,8 @@ fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::
         let mut tensors = HashMap::new();
         for (name, shape) in description.expected_tensors() {
             let shape: Vec<u64> = shape.iter().map(|width| *width as u64).collect();
-            let values = tensor_values(contents, &tensor_name(number, &name), &shape)?;
-            tensors.insert(name, values);
+            let bytes = contents.tensor(&tensor_name(number, &name), ("F32", 4), &shape)?;
+            tensors.insert(name, header::from_bytes(bytes, f32::from_le_bytes));
         }
         description.member(tensors)
     };
@@ -306,42 +276,4 @@ fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::
 /// The name in the model file of the tensor `name` of a member.
 fn tensor_name(member: usize, name: &str) -> String {
     format!("member.{member}.{name}")
-}
-
-/// The values of the f32 tensor with this name; an error if it is missing or has another type or shape.
-fn tensor_values(contents: &FileContents<'_>, name: &str, shape: &[u64]) -> std::result::Result<Vec<f32>, String> {
-    let tensor = contents.tensors.get(name).ok_or_else(|| format!("the tensor `{name}` is missing"))?;
-    if tensor.dtype != "F32" {
-        return Err(format!("the tensor `{name}` has the type `{}`, not `F32`", tensor.dtype.escape_debug()));
-    }
-    let bytes = shape.iter().try_fold(4, |product: u64, width| product.checked_mul(*width));
-    if tensor.shape != shape || bytes != Some(tensor.bytes.len() as u64) {
-        let got = FirstFew(&tensor.shape);
-        return Err(format!("the tensor `{name}` has shape {got:?} in {} bytes, not {shape:?}", tensor.bytes.len()));
-    }
-    Ok(tensor.bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
-}
-
-fn to_bytes(numbers: &[f32]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-}
-
-/// Limits an error message to 300 characters, because it may quote any amount of text from a damaged file.
-fn shortened(mut problem: String) -> String {
-    if let Some((end, _)) = problem.char_indices().nth(300) {
-        problem.truncate(end);
-        problem.push('…');
-    }
-    problem
-}
-
-/// Formats the first eight elements of a list.
-struct FirstFew<'a, T>(&'a [T]);
-
-impl<T: std::fmt::Debug> std::fmt::Debug for FirstFew<'_, T> {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut list = out.debug_list();
-        list.entries(self.0.iter().take(8));
-        if self.0.len() > 8 { list.finish_non_exhaustive() } else { list.finish() }
-    }
 }

@@ -37,7 +37,7 @@
 mod decision;
 mod fingerprint;
 mod check;
-mod header;
+pub(crate) mod header;
 mod file;
 mod predict;
 

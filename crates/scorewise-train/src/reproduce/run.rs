@@ -67,7 +67,6 @@ pub(super) fn run(
         seed,
         work: &work,
         fits: tasks.iter().map(|_| Mutex::new(Vec::new())).collect(),
-        started: work.jobs.iter().map(|_| Mutex::new(None)).collect(),
         trials: tasks.iter().map(|_| Mutex::new(None)).collect(),
         failed: AtomicBool::new(false),
         on_ended,
@@ -145,8 +144,6 @@ struct Progress<'a> {
     work: &'a Workload,
     /// For each task, the finished members: index of the job, fit, and duration in seconds.
     fits: Vec<Mutex<Vec<(usize, Fit, f64)>>>,
-    /// When each job was started; `None` before its start.
-    started: Vec<Mutex<Option<Instant>>>,
     /// The result of each task; `None` until the task is finished.
     trials: Vec<Mutex<Option<Trial>>>,
     /// Whether a task has failed; if so, all running jobs end.
@@ -179,20 +176,18 @@ impl Progress<'_> {
 }
 
 impl Watch for Progress<'_> {
-    fn started(&self, job: usize) {
-        *lock_mutex(&self.started[job]) = Some(Instant::now());
-    }
-
     fn epoch(&self, _: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
-        let must_end = (self.stopped)() || self.failed.load(Ordering::Relaxed);
-        if must_end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn finished(&self, job: usize, fit: &Fit) -> Result<()> {
+    fn is_stopped(&self) -> bool {
+        (self.stopped)() || self.failed.load(Ordering::Relaxed)
+    }
+
+    fn finished(&self, job: usize, fit: &Fit, seconds: f64) -> Result<()> {
         if fit.stop_reason == StopReason::Stopped {
             return Ok(());
         }
-        let seconds = lock_mutex(&self.started[job]).map_or(0.0, |start| start.elapsed().as_secs_f64());
         let number = self.work.task_of_job[job];
         let mut fits = lock_mutex(&self.fits[number]);
         fits.push((job, fit.clone(), seconds));

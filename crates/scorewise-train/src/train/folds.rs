@@ -126,15 +126,15 @@ struct OffsetWatch<'a> {
 }
 
 impl Watch for OffsetWatch<'_> {
-    fn started(&self, job: usize) {
-        self.watch.started(self.first + job);
-    }
-
     fn epoch(&self, job: usize, number: usize, epoch: &Epoch) -> ControlFlow<()> {
         self.watch.epoch(self.first + job, number, epoch)
     }
 
-    fn finished(&self, job: usize, fit: &Fit) -> Result<()> {
-        self.watch.finished(self.first + job, fit)
+    fn is_stopped(&self) -> bool {
+        self.watch.is_stopped()
+    }
+
+    fn finished(&self, job: usize, fit: &Fit, seconds: f64) -> Result<()> {
+        self.watch.finished(self.first + job, fit, seconds)
     }
 }

@@ -302,7 +302,8 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
             columns: list[Column] = [(name, _fold_column(name, per_row[name][kept])) for name in given]
             names = [str(name) for name in classes.tolist()]
             found = _scorewise.cross_fit(codes.astype(np.uint32), names, columns, folds, repeats, self.cv is None, seed)
-            return [(kept[training], kept[held_out]) for training, held_out in found]
+            # With few rows and many classes, a fold may be empty.
+            return [(kept[training], kept[held_out]) for training, held_out in found if len(held_out)]
         if per_row["time"] is not None:
             raise ValueError("time is given, but cv is a splitter, which does not use it: make cv a number of folds")
         if repeats != 1:
@@ -312,7 +313,8 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         rows = np.arange(len(labels))
         splits = [(rows[training], rows[held_out]) for training, held_out in check_cv(self.cv, labels, classifier=True).split(X, labels, **for_split)]
         splits = [(training[is_kept[training]], held_out[is_kept[held_out]]) for training, held_out in splits]
-        if not any(len(held_out) for _, held_out in splits):
+        splits = [split for split in splits if len(split[1])]
+        if not splits:
             raise ValueError("cv holds out no row")
         return splits
 

@@ -50,6 +50,7 @@ PROBABILITY_THRESHOLD_FAILS = {
     "threshold than 1/2 (with decision_function the same check passes)",
 }
 ESTIMATORS = [
+    (sw.ScoreClassifier(), CLASSIFIER_FAILS),
     (sw.ScoreClassifier(epochs=60), CLASSIFIER_FAILS),
     (sw.ScoreClassifier(recipe="strong", ensemble=2, epochs=200), CLASSIFIER_FAILS),
     (sw.ScoreThreshold(LogisticRegression()), PROBABILITY_THRESHOLD_FAILS),

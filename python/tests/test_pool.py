@@ -249,6 +249,18 @@ def test_class_that_is_absent_from_a_training_fold_has_probability_zero_there():
         sw.ScorePool([("svc", LinearSVC())], cv=folds).fit(X, y)
 
 
+def test_folds_without_rows_are_left_out():
+    X, y = three_classes((3, 3, 3))
+    pool = sw.ScorePool([("bayes", GaussianNB())], cv=5, repeats=20).fit(X, y)
+    assert 60 <= len(pool.estimators_["bayes"]) <= 100 and np.isfinite(pool.oof_probabilities_).all()
+    every_third = np.where(np.arange(9) % 3 == 0, 0.0, 1.0)
+    splits = [(np.arange(3, 9), np.array([0])), (np.array([0, 1, 2, 4, 7, 8]), np.array([3, 4, 5]))]
+    weighted = sw.ScorePool([("bayes", GaussianNB())], cv=splits).fit(X, y, sample_weight=every_third)
+    assert len(weighted.estimators_["bayes"]) == 1
+    with pytest.raises(ValueError, match="cv holds out no row"):
+        sw.ScorePool([("bayes", GaussianNB())], cv=splits[:1]).fit(X, y, sample_weight=every_third)
+
+
 def held_out_folds(pool, n_rows):
     """Return the fold of each row, found from the rows that the recording classifiers of the pool were trained on."""
     folds = np.full(n_rows, -1)

@@ -7,6 +7,7 @@ threshold exactly::
     import scorewise as sw
 
     model = sw.ScoreClassifier(score="tss").fit(X, y)                      # scikit-learn
+    pool = sw.ScorePool([("a", ClassifierA()), ("b", ClassifierB())], score="csi").fit(X, y)  # a mean of classifiers of any library
     sw.sweep(y, p).best("f1", subject_to="precision >= 0.3")               # the exact best threshold
     from scorewise.torch import ScoreLoss                                  # also scorewise.keras, .xgboost, .lightgbm
 
@@ -37,6 +38,7 @@ from ._report import Figure, Report, report
 
 if TYPE_CHECKING:
     from ._classifier import ScoreClassifier
+    from ._pool import ScorePool
     from ._threshold import ScoreThreshold
 
 __all__ = [
@@ -46,6 +48,7 @@ __all__ = [
     "Figure",
     "Report",
     "ScoreClassifier",
+    "ScorePool",
     "ScoreThreshold",
     "Sweep",
     "expected_confusion",
@@ -70,6 +73,10 @@ def __getattr__(name: str) -> Any:
         from ._classifier import ScoreClassifier
 
         return ScoreClassifier
+    if name == "ScorePool":
+        from ._pool import ScorePool
+
+        return ScorePool
     if name == "ScoreThreshold":
         from ._threshold import ScoreThreshold
 
@@ -78,4 +85,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "ScoreClassifier", "ScoreThreshold"])
+    return sorted([*globals(), "ScoreClassifier", "ScorePool", "ScoreThreshold"])

@@ -150,6 +150,20 @@ def columns(table: Any) -> list[Column]:
     return named
 
 
+def column(values: Array) -> Array | tuple[Array, list[str]]:
+    """Return an array with one entry for each row as the values of a column: numbers, times, booleans or categories."""
+    return _convert_column(values)
+
+
+def is_missing(values: Array | tuple[Array, list[str]]) -> Array:
+    """Return which values of a column are missing."""
+    if isinstance(values, tuple):
+        return np.asarray(values[0] == _MISSING_CODE)
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    return np.asarray(values < 0 if values.dtype == np.int8 else values == _MISSING_TIME)
+
+
 def _convert_arrow_column(values: Any) -> Array | tuple[Array, list[str]]:
     """Convert a column of a pyarrow table to numbers, times, booleans or categories."""
     if str(values.type).startswith("dictionary"):

@@ -24,12 +24,13 @@ from ._report import Report
 
 
 class ScoreClassifier(ScoreEstimator):
-    """Neural network classifier that is trained, in Rust, for the score it is evaluated by.
+    """Classifier that is trained, in Rust, for the score it is evaluated by: a pool of neural networks, boosted trees and linear models.
 
     Accepts pandas, polars and pyarrow tables with numbers, categories, times and missing values (NaN, None). NumPy arrays are tables of numbers.
-    By default, 15 networks are cross-fitted, three for each of five folds: each network is trained without one fold of the rows, and the threshold
-    is chosen on the predictions for rows that a network was not trained on. With two classes, ``classes_[1]`` is the positive class; it is
-    predicted if its probability is above ``threshold_``.
+    By default the model is that of the command ``scorewise train``: for each of five folds, three networks, two ensembles of boosted trees and a linear
+    model are trained without the fold. The weights of the learners in the mean, and the threshold, are chosen on the predictions for rows that a model
+    was not trained on. ``recipe="quick"`` trains one network, in a fraction of the time. With two classes, ``classes_[1]`` is the positive class;
+    it is predicted if its probability is above ``threshold_``.
 
     Parameters
     ----------
@@ -43,11 +44,13 @@ class ScoreClassifier(ScoreEstimator):
         The training loss: 1 − the score of the expected confusion matrix ("sol"), 1 − the exact expected score ("exact"), cross-entropy ("ce"), or
         cross-entropy with balanced classes ("weighted-ce").
     recipe : {"default", "quick", "paper", "strong"}, default="default"
-        A set of defaults for the training parameters that are None: the best scores ("default"), one network in a fraction of the time
+        A set of defaults for the training parameters that are None: a pool with the best scores ("default"), one network in a fraction of the time
         ("quick"), the settings of Marchetti et al. (2022) ("paper"), or settings for rare events in time series ("strong").
     learners : sequence of {"networks", "trees", "linear"}, default=None
         The types of models to train. Several are combined by a weighted mean of their logits, with weights chosen for the score on out-of-fold
-        predictions. None trains networks only.
+        predictions. None trains those of the recipe, which is all three for the recipe "default" and networks for the others; but networks only if a
+        parameter that only networks have is given: ``hidden``, ``batch``, ``learning_rate``, ``weight_decay``, ``epochs``, ``patience``,
+        ``optimiser``, ``keep_weights`` or ``no_cure``.
     hidden : sequence of int, default=None
         The widths of the hidden layers; () gives an additive model, or with ``bins=0`` a logistic regression.
     batch : int, "auto" or "full", default=None
@@ -66,7 +69,7 @@ class ScoreClassifier(ScoreEstimator):
     bins : int, default=None
         The maximum number of intervals into which the values of a number are divided; 0 only standardises numbers.
     ensemble : int, default=None
-        The number of networks whose probabilities are averaged; with cross-fitting, for each fold.
+        The number of networks that are averaged; with cross-fitting, for each fold. Trees and linear models are trained once for each fold.
     cross_entropy_first : bool, default=None
         Whether to train with cross-entropy before training with the loss of the score.
     threshold : {"auto", "tuned", "centre"} or float, default=None
@@ -74,18 +77,18 @@ class ScoreClassifier(ScoreEstimator):
         ("auto"), or a fixed number.
     multiclass : {"simplex", "one-versus-rest"}, default="simplex"
         How more than two classes are trained: as one decision among all classes ("simplex"), or as each class against the rest.
-    optimiser : {"adam", "sgd"}, default="adam"
-        Adam with decoupled weight decay ("adam"), or stochastic gradient descent with momentum 0.9 ("sgd").
-    keep_weights : {"best", "last"}, default="best"
-        Which weights the model keeps: those of the epoch with the lowest validation loss ("best"), or those of the last epoch ("last").
+    optimiser : {"adam", "sgd"}, default=None
+        Adam with decoupled weight decay ("adam"), or stochastic gradient descent with momentum 0.9 ("sgd"). None is "adam".
+    keep_weights : {"best", "last"}, default=None
+        Which weights of a network are kept: those of the epoch with the lowest validation loss ("best"), or those of the last epoch ("last"). None
+        is "best".
     no_cure : bool, default=False
         Train exactly as Marchetti et al. (2022): do not move the initial predictions into the support of the prior, and do not restart a training
         run that failed to learn.
     random_state : int, RandomState or None, default=0
         The seed. The same integer gives bit-identical results for any ``n_jobs``.
     n_jobs : int, default=None
-        The number of threads: the networks of an ensemble are trained in parallel, and a single network splits large batches. -1 uses all
-        cores.
+        The number of threads: the members of the pool are trained in parallel, and a single network splits large batches. -1 uses all cores.
 
     Attributes
     ----------
@@ -97,10 +100,11 @@ class ScoreClassifier(ScoreEstimator):
         The score of the predictions for the validation rows; None when it is undefined, or when the model comes from ``load`` and has more than
         two classes.
     n_iter_ : int
-        The number of epochs of the network that was trained longest, including epochs with cross-entropy. Not available after ``load``.
-    loss_curve_, validation_curve_ : ndarray of shape (n_epochs,) or (n_epochs, n_networks)
-        The loss on the training rows and on the validation rows after each epoch; epochs of ``cross_entropy_first`` are not included. An ensemble
-        has one column per network, with NaN after the network has stopped. Not available after ``load``.
+        The number of epochs, or of boosting rounds, of the member that was trained longest, including those with cross-entropy. Not available
+        after ``load``.
+    loss_curve_, validation_curve_ : ndarray of shape (n_epochs,) or (n_epochs, n_members)
+        The loss on the training rows and on the validation rows after each epoch or boosting round; those with cross-entropy before the loss of the
+        score are not included. Several members have one column each, with NaN after the member has stopped. Not available after ``load``.
     notes_ : list of str
         Notes on how columns were read and encoded, and on the training run.
     model_bytes_ : bytes
@@ -153,8 +157,8 @@ class ScoreClassifier(ScoreEstimator):
         cross_entropy_first: bool | None = None,
         threshold: str | float | None = None,
         multiclass: str = "simplex",
-        optimiser: str = "adam",
-        keep_weights: str = "best",
+        optimiser: str | None = None,
+        keep_weights: str | None = None,
         no_cure: bool = False,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -426,8 +430,8 @@ class ScoreClassifier(ScoreEstimator):
             "warm_start": None if first is None else bool(first),
             "threshold": chosen,
             "multiclass": _checks.text("multiclass", self.multiclass),
-            "optimiser": _checks.text("optimiser", self.optimiser),
-            "keep_weights": _checks.text("keep_weights", self.keep_weights),
+            "optimiser": None if self.optimiser is None else _checks.text("optimiser", self.optimiser),
+            "keep_weights": None if self.keep_weights is None else _checks.text("keep_weights", self.keep_weights),
             "no_cure": _checks.flag("no_cure", self.no_cure),
             "seed": _checks.seed(self.random_state),
         }

@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import SupportsFloat, SupportsIndex, final
 
-__all__ = ["Model", "Sweep", "boosting", "check_output", "class_loss", "class_score", "command", "confusion", "curves_svg", "expected_confusion", "figure_png", "figures", "loss", "page", "pieces", "prior_facts", "priors", "report", "score", "score_facts", "scores", "temporal_loss", "theory", "train", "training_options"]
+__all__ = ["Model", "Sweep", "boosting", "check_output", "class_loss", "class_score", "command", "confusion", "cross_fit", "curves_svg", "expected_confusion", "figure_png", "figures", "loss", "page", "pieces", "pool", "pool_logits", "pool_probabilities", "prior_facts", "priors", "report", "score", "score_facts", "scores", "temporal_loss", "theory", "train", "training_options"]
 
 @final
 class Model:
@@ -137,6 +137,13 @@ def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold:
     The confusion matrix at a threshold, as `[tn, fp, fn, tp]`.
     """
 
+def cross_fit(labels: Incomplete, classes: SupportsGetItem[int, str], columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], folds: SupportsIndex, repeats: SupportsIndex, may_reduce: bool, seed: SupportsIndex) -> list[tuple[Incomplete, Incomplete]]:
+    """
+    Divides rows into folds as `scorewise train` does: at random with the same share of each class, or if there is a column `groups` or `time`,
+    without dividing a group, or into blocks of consecutive times. Returns the training rows and the held-out rows of each fold of each repeat.
+    If `may_reduce` is true, there are fewer folds if a class has too few rows.
+    """
+
 def curves_svg(names: SupportsGetItem[int, str], thresholds: Incomplete, values: SupportsGetItem[int, Incomplete]) -> str | None:
     """
     A figure of scores by threshold, as SVG. `thresholds` must increase; `values` holds one array per score, with NaN where the score
@@ -172,6 +179,25 @@ def pieces(prior: str) -> tuple[float, list[tuple[float, float, Incomplete]]]:
     """
     The cdf of a prior as piecewise polynomials of the logit: the value of the cdf below the first range of logits; and for each range, its
     lower end, the width of the intervals it is divided into, and the polynomial coefficients, one row for each interval.
+    """
+
+def pool(candidates: SupportsGetItem[int, Incomplete], has_scale: SupportsGetItem[int, bool], labels: Incomplete, classes: SupportsIndex, weights: Incomplete | None, score: str, seed: SupportsIndex) -> tuple[str, Incomplete]:
+    """
+    Chooses how candidates are combined, on predictions of rows that they were not trained on. `candidates` is a list of logits, row by row, with one
+    logit for each row if there are two classes; `has_scale` says of each candidate whether its numbers are logits, or else values of a
+    `decision_function`, whose scale is not known. Returns JSON with the keys `calibrations` (a list of scales and shifts), `weights`, `decision`
+    and `value` (the score with the decision), and the combined probabilities of the rows.
+    """
+
+def pool_logits(probabilities: Incomplete, outputs: SupportsIndex) -> Incomplete:
+    """
+    The logits of predicted probabilities: with one number for each row the log-odds, otherwise the logarithms. Changes nothing else, so the softmax of
+    logarithms gives the probabilities again.
+    """
+
+def pool_probabilities(candidates: SupportsGetItem[int, Incomplete], calibrations: SupportsGetItem[int, tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex]], weights: SupportsGetItem[int, SupportsFloat | SupportsIndex], outputs: SupportsIndex) -> Incomplete:
+    """
+    The combined probabilities of rows from the mean logits of each candidate, with the calibrations and weights that the function `pool` returned.
     """
 
 def prior_facts(prior: str) -> tuple[str, float, tuple[float, float], tuple[float, float]]:

@@ -50,6 +50,7 @@ PROBABILITY_THRESHOLD_FAILS = {
     "threshold than 1/2 (with decision_function the same check passes)",
 }
 ESTIMATORS = [
+    (sw.ScoreClassifier(), CLASSIFIER_FAILS),
     (sw.ScoreClassifier(epochs=60), CLASSIFIER_FAILS),
     (sw.ScoreClassifier(recipe="strong", ensemble=2, epochs=200), CLASSIFIER_FAILS),
     (sw.ScoreThreshold(LogisticRegression()), PROBABILITY_THRESHOLD_FAILS),
@@ -556,6 +557,43 @@ def test_model_trained_by_the_command_line_can_be_loaded(tmp_path):
     assert model.classes_.tolist() == ["quiet", "alarm"] and model.get_params()["score"] == "csi"
     X = table[list(model.feature_names_in_)]
     assert model.score(X, table["event"]) > 0.3
+
+
+def test_default_model_equals_that_of_the_command_bit_for_bit(tmp_path):
+    data, y = mixed_columns(240)
+    table = pandas.DataFrame({**data, "event": np.where(y == 1, "quiet", "alarm")})
+    table.to_parquet(tmp_path / "train.parquet")
+    model = sw.ScoreClassifier("csi", random_state=3).fit(table[list(data)], table["event"])
+    arguments = ["train", tmp_path / "train.parquet", "--target", "event", "--positive", "quiet", "--score", "csi", "--seed", "3", "--test", "0"]
+    process = subprocess.run(
+        [sys.executable, "-m", "scorewise", *arguments, "--report", "none", "-o", tmp_path / "model.scorewise"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert process.returncode == 0, process.stderr
+    of_command = sw.ScoreClassifier.load(tmp_path / "model.scorewise")
+    mine, other = (json.loads(each._model.description()) for each in (model, of_command))
+    assert {member["learner"] for member in mine["members"]} == {"network", "trees"} and len(mine["members"]) == 30
+    assert mine["members"] == other["members"] and mine["weights"] == other["weights"]
+    assert model.threshold_ == of_command.threshold_ and model.best_score_ == of_command.best_score_
+    np.testing.assert_array_equal(model.predict_proba(table[list(data)]), of_command.predict_proba(table[list(data)]))
+    # The tensors of a safetensors file follow its header, whose length is in the first eight bytes.
+    tensors = [each.model_bytes_[8 + int.from_bytes(each.model_bytes_[:8], "little") :] for each in (model, of_command)]
+    assert tensors[0] == tensors[1] and len(tensors[0]) > 100_000
+    again = sw.ScoreClassifier(**of_command.get_params()).fit(table[list(data)], table["event"])
+    assert again.model_bytes_ == model.model_bytes_
+    assert model.loss_curve_.shape[1] == 30 and model.n_iter_ >= len(model.loss_curve_)
+
+
+def test_parameters_that_only_networks_have_train_networks_only():
+    X, y = rare_events(200, share=0.3)
+    kinds = lambda model: {member["learner"] for member in json.loads(model.fit(X, y)._model.description())["members"]}  # noqa: E731
+    for settings in (dict(epochs=2), dict(hidden=(2,), patience=1), dict(optimiser="sgd", recipe="quick"), dict(keep_weights="last", recipe="quick")):
+        assert kinds(sw.ScoreClassifier(**settings)) == {"network"}
+    assert kinds(sw.ScoreClassifier(learners=("trees",), cross_fit=2, epochs=2)) == {"trees"}
+    assert kinds(sw.ScoreClassifier(learners=("trees", "linear"), cross_fit=2)) == {"network", "trees"}
+    with pytest.raises(ValueError, match="learners must be a list of names"):
+        sw.ScoreClassifier(learners="trees").fit(X, y)
+    with pytest.raises(ValueError, match="learners: there is no `forests`"):
+        sw.ScoreClassifier(learners=("forests",)).fit(X, y)
 
 
 def test_names_and_number_of_columns_are_checked(fitted_classifier):

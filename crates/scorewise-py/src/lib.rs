@@ -13,7 +13,9 @@ mod measures;
 mod losses;
 mod frameworks;
 mod table;
+mod interrupt;
 mod model;
+mod pool;
 mod pages;
 mod command;
 
@@ -34,4 +36,6 @@ mod _scorewise {
     use crate::model::{PyModel, train, training_options};
     #[pymodule_export]
     use crate::pages::{curves_svg, figure_png, figures, page, report};
+    #[pymodule_export]
+    use crate::pool::{cross_fit, pool, pool_logits, pool_probabilities};
 }

@@ -3,11 +3,8 @@
 use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use scorewise::multiclass::MultiConfusion;
@@ -18,14 +15,15 @@ use scorewise_table::encode::EncodingOptions;
 use scorewise_table::table::{Category, Column, Reading, Values};
 use scorewise_train::backend::{self, Watch};
 use scorewise_train::fit::{Epoch, Fit};
-use scorewise_train::model::{Model, Predictor};
-use scorewise_train::plan::{Plan, Recipe, TrainingOptions};
+use scorewise_train::model::{Decision, Model, Predictor};
+use scorewise_train::plan::{Plan, Recipe, TrainingOptions, TrainingScore};
 use scorewise_train::train::{self as trainer, LabelledPredictions, Trained};
 use scorewise_train::{Error, Location};
 use serde_json::{Value, json};
 
 use crate::arrays::slice;
 use crate::errors::{value_error, with_parameter_names};
+use crate::interrupt::interruptible;
 use crate::table::{NamedColumn, table};
 
 /// Name of the column that is added for the labels; its private-use characters keep it distinct from the names of the caller's columns.
@@ -105,29 +103,29 @@ fn training_summary(trained: &Trained, plan: &Plan) -> scorewise_train::Result<V
         "report": training_curves(&trained.fits, plan, binary.as_ref()),
         "members": trained.fits.iter().map(member).collect::<Vec<_>>(),
         "notes": trained.notes.iter().map(with_argument_names).collect::<Vec<_>>(),
-        "value": validation_score(&trained.model, plan, &trained.validation)?,
+        "value": held_out_score(&trained.model.decision, trained.model.classes.len(), &plan.score, &trained.validation)?,
     }))
 }
 
-/// The score on the validation rows with the model's decision rule; `None` if it is undefined.
-fn validation_score(
-    model: &Model,
-    plan: &Plan,
-    validation: &LabelledPredictions,
+/// The score of predictions for rows that were not used in training, with a decision rule; `None` if it is undefined.
+pub fn held_out_score(
+    decision: &Decision,
+    classes: usize,
+    score: &TrainingScore,
+    predictions: &LabelledPredictions,
 ) -> scorewise_train::Result<Option<f64>> {
-    if let Some(threshold) = model.decision.threshold() {
-        let labels = validation.positives();
-        let rows = Rows::new(Probabilities(&validation.probabilities), &labels)?;
-        let confusion_matrix = match &validation.weights {
+    if let Some(threshold) = decision.threshold() {
+        let labels = predictions.positives();
+        let rows = Rows::new(Probabilities(&predictions.probabilities), &labels)?;
+        let confusion_matrix = match &predictions.weights {
             Some(weights) => confusion(&rows.weighted(weights)?, threshold)?,
             None => confusion(&rows, threshold)?,
         };
-        return Ok(plan.score.binary()?.checked(&confusion_matrix));
+        return Ok(score.binary()?.checked(&confusion_matrix));
     }
-    let predicted = Predictor::new(model).labels(&validation.probabilities);
-    let classes = model.classes.len();
-    let matrix = MultiConfusion::from_labels(classes, &validation.labels, &predicted, validation.weights.as_deref())?;
-    Ok(plan.score.multiclass().checked(&matrix))
+    let predicted: Vec<u32> = predictions.probabilities.chunks_exact(classes).map(|p| decision.label(p)).collect();
+    let matrix = MultiConfusion::from_labels(classes, &predictions.labels, &predicted, predictions.weights.as_deref())?;
+    Ok(score.multiclass().checked(&matrix))
 }
 
 /// The `ValueError` for an error, with the names of Python parameters.
@@ -140,35 +138,6 @@ fn with_argument_names(text: impl Display) -> String {
     let message = with_parameter_names(text);
     [(TARGET, "y"), (WEIGHT, "sample_weight")].into_iter().fold(message, |message, (column, argument)| {
         message.replace(column, argument).replace(&column.escape_debug().to_string(), argument)
-    })
-}
-
-/// Runs long work in another thread and checks for Ctrl-C meanwhile; `work` must stop when its argument becomes true.
-fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> PyResult<T> {
-    let stop = &AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let (send, mut receive) = channel();
-        scope.spawn(move || send.send(work(stop)));
-        loop {
-            let received;
-            (receive, received) = py.detach(move || {
-                let received = receive.recv_timeout(Duration::from_millis(20));
-                (receive, received)
-            });
-            match received {
-                Ok(result) => return Ok(result),
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("the working thread panicked"));
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Err(interrupt) = py.check_signals() {
-                        stop.store(true, Ordering::Relaxed);
-                        let _ = py.detach(move || receive.recv());
-                        return Err(interrupt);
-                    }
-                }
-            }
-        }
     })
 }
 

@@ -15,7 +15,7 @@ use super::recipe::{Recipe, RecipeName};
 use super::{LossName, Multiclass, Plan, ThresholdRule, TrainingScore, text};
 use crate::ensemble::check_members;
 use crate::fit::Keep;
-use crate::learner::LearnerName;
+use crate::learner::{Learner, LearnerName};
 use crate::network::{BatchSize, HiddenLayers, NetworkSettings, Optimiser};
 
 /// Options of a training run. An option that is `None` takes its value from the recipe, or else its default.
@@ -209,12 +209,16 @@ impl TrainingOptions {
             || self.no_cure
     }
 
-    /// The options with which a plan was made. Applied to another plan, they give the same training settings if the recipe of the plan has a
-    /// [`RecipeName`]. Otherwise the recipe is left out, and settings that have no option come from the recipe that [`TrainingOptions::apply`] gets.
+    /// The options with which a plan was made. Applied to another plan, they give the same training settings.
+    ///
+    /// A recipe also decides settings that have no option, such as whether batches are stratified. If the plan does not name a recipe, because its
+    /// settings are the defaults of a built-in table, the options name the recipe that gives these settings; `None` if there is none.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
-        let network = plan.network().cloned().unwrap_or_default();
-        TrainingOptions {
+        let network = plan.learners.iter().filter_map(Learner::network);
+        // Linear models have the settings of the networks, except for the hidden layers.
+        let network = network.max_by_key(|network| !network.hidden.widths().is_empty()).cloned().unwrap_or_default();
+        let options = TrainingOptions {
             learners: Some(LearnerName::of_learners(&plan.learners)),
             cross_fit: Some(plan.cross_fit),
             validation: (plan.cross_fit == 0).then_some(plan.validation),
@@ -237,7 +241,19 @@ impl TrainingOptions {
             bins: Some(plan.bins),
             ensemble: Some(plan.ensemble),
             seed: Some(plan.seed),
+        };
+        if options.recipe.is_some() {
+            return options;
         }
+        let with_recipe = |recipe: RecipeName| TrainingOptions { recipe: Some(recipe), ..options.clone() };
+        RecipeName::ALL.into_iter().map(with_recipe).find(|options| options.gives(plan)).unwrap_or(options)
+    }
+
+    /// Whether these options give the training settings of the plan.
+    fn gives(&self, plan: &Plan) -> bool {
+        let mut made = Plan { recipe: None, ..plan.clone() };
+        let is_valid = self.apply(&mut made, ("default", Recipe::DEFAULT)).is_ok();
+        is_valid && Plan { recipe: plan.recipe.clone(), ..made } == *plan
     }
 }
 
@@ -264,23 +280,65 @@ pub fn share(setting: &str, share: f64) -> Result<f64> {
 mod tests {
     use super::*;
 
+    fn plan_of(options: &TrainingOptions, default_recipe: (&str, Recipe)) -> Plan {
+        let mut plan = Plan::new("y", "tss".parse().unwrap());
+        options.apply(&mut plan, default_recipe).unwrap();
+        plan
+    }
+
+    /// The plan that the options of a plan make, through JSON, as in a model file.
+    fn again(plan: &Plan) -> Plan {
+        let json = serde_json::to_string(&TrainingOptions::of_plan(plan)).unwrap();
+        plan_of(&serde_json::from_str(&json).unwrap(), ("default", Recipe::DEFAULT))
+    }
+
     #[test]
     fn options_of_a_plan_make_the_same_plan_again() {
-        let mut options = TrainingOptions { score: Some("csi".parse().unwrap()), ..TrainingOptions::default() };
-        for (recipe, threshold, cure) in [
-            (Some(RecipeName::Strong), None, true),
-            (Some(RecipeName::Paper), Some(ThresholdRule::Fixed(0.3)), true),
-            (None, Some(ThresholdRule::Tuned), false),
-        ] {
-            (options.recipe, options.threshold, options.no_cure) = (recipe, threshold, !cure);
-            let mut plan = Plan::new("y", "tss".parse().unwrap());
-            options.apply(&mut plan, ("default", Recipe::DEFAULT)).unwrap();
-            let json = serde_json::to_string(&TrainingOptions::of_plan(&plan)).unwrap();
-            let read: TrainingOptions = serde_json::from_str(&json).unwrap();
-            let mut again = Plan::new("y", "tss".parse().unwrap());
-            read.apply(&mut again, ("default", Recipe::DEFAULT)).unwrap();
-            assert_eq!(again, plan, "{json}");
+        use LearnerName::{Linear, Networks, Trees};
+        let learners =
+            [None, Some(vec![Networks]), Some(vec![Trees]), Some(vec![Linear, Trees]), Some(vec![Linear, Networks])];
+        let mut count = 0;
+        for recipe in [None].into_iter().chain(RecipeName::ALL.map(Some)) {
+            for threshold in [None, Some(ThresholdRule::Tuned), Some(ThresholdRule::Fixed(0.3))] {
+                for loss in [None, Some(LossName::Sol), Some(LossName::CrossEntropy)] {
+                    for learners in &learners {
+                        for (no_cure, cross_fit) in [(false, None), (true, None), (false, Some(0)), (false, Some(3))] {
+                            let learners = learners.clone();
+                            let score = Some("csi".parse().unwrap());
+                            let defaults = TrainingOptions::default();
+                            let options = TrainingOptions {
+                                score,
+                                recipe,
+                                threshold,
+                                loss,
+                                learners,
+                                no_cure,
+                                cross_fit,
+                                ..defaults
+                            };
+                            let plan = plan_of(&options, ("default", Recipe::DEFAULT));
+                            assert_eq!(again(&plan), plan, "{options:?}");
+                            count += 1;
+                        }
+                    }
+                }
+            }
         }
+        assert_eq!(count, 900);
+    }
+
+    #[test]
+    fn options_of_the_plan_of_a_built_in_table_have_the_settings_of_its_recipe() {
+        for name in RecipeName::ALL {
+            let options = TrainingOptions { seed: Some(4), ..TrainingOptions::default() };
+            let plan = plan_of(&options, ("pollution", name.recipe()));
+            assert_eq!(Plan { recipe: plan.recipe.clone(), ..again(&plan) }, plan, "{name:?}");
+        }
+        let mut plan = plan_of(&TrainingOptions::default(), ("pollution", Recipe::STRONG));
+        assert_eq!(TrainingOptions::of_plan(&plan).recipe, Some(RecipeName::Strong));
+        // No recipe gives these settings, so none is named.
+        plan.network_mut().unwrap().warm_start.as_mut().unwrap().slower = 0.5;
+        assert_eq!(TrainingOptions::of_plan(&plan).recipe, None);
     }
 
     #[test]

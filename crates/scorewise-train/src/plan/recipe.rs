@@ -59,7 +59,8 @@ pub struct Recipe {
 }
 
 impl RecipeName {
-    const ALL: [RecipeName; 4] = [RecipeName::Default, RecipeName::Quick, RecipeName::Paper, RecipeName::Strong];
+    pub(crate) const ALL: [RecipeName; 4] =
+        [RecipeName::Default, RecipeName::Quick, RecipeName::Paper, RecipeName::Strong];
 
     /// The name of the recipe as users write it.
     #[must_use]

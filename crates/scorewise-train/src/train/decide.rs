@@ -28,7 +28,7 @@ pub struct DecisionChoice {
 }
 
 /// Chooses the decision rule on the given predictions, which must be of rows that the members were not trained on.
-pub(super) fn decide(plan: &Plan, held_out: &LabelledPredictions, classes: usize) -> Result<DecisionChoice> {
+pub fn decide(plan: &Plan, held_out: &LabelledPredictions, classes: usize) -> Result<DecisionChoice> {
     let only = |decision: Decision| DecisionChoice { decision, alternatives: Vec::new() };
     if classes > 2 {
         return match plan.threshold {

@@ -9,12 +9,15 @@
 //! Test rows are used only for the test: neither the encoder nor the members nor the threshold depend on them.
 
 mod prepare;
+mod combine;
 mod pool;
 mod decide;
 mod finish;
 mod folds;
 mod leakage;
 
+pub use combine::{Combination, combine};
+pub use decide::{DecisionChoice, decide};
 pub use finish::{EvaluatedRows, LabelledPredictions, Trained};
 pub use folds::{FoldResult, cross_validate};
 pub use prepare::{Prepared, prepare, weights};

@@ -1,0 +1,205 @@
+//! A pool of classifiers of any library: the folds on which they are trained, and the mean of their logits.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use scorewise_table::split::{Split, rarest_class};
+use scorewise_table::target::Labels;
+use scorewise_train::Error;
+use scorewise_train::model::Decision;
+use scorewise_train::plan::{LossName, Plan, ThresholdRule, TrainingScore};
+use scorewise_train::train::{Combination, LabelledPredictions, combine, decide};
+use serde_json::json;
+
+use crate::arrays::slice;
+use crate::errors::value_error;
+use crate::interrupt::interruptible;
+use crate::model::held_out_score;
+use crate::table::{NamedColumn, table};
+
+/// Probabilities are limited to the interval from this number to 1 minus this number before they become logits. A classifier that votes, such as a
+/// random forest, predicts exactly 0 and 1, whose logits are infinite.
+const LEAST_PROBABILITY: f64 = 1e-6;
+
+/// Arrays of row numbers: the training rows and the held-out rows of a fold.
+type FoldRows<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+
+/// Divides rows into folds as `scorewise train` does: at random with the same share of each class, or if there is a column `groups` or `time`,
+/// without dividing a group, or into blocks of consecutive times. Returns the training rows and the held-out rows of each fold of each repeat.
+/// If `may_reduce` is true, there are fewer folds if a class has too few rows.
+#[pyfunction]
+#[pyo3(signature = (labels, classes, columns, folds, repeats, may_reduce, seed))]
+#[allow(clippy::too_many_arguments)] // the parameters of `ScorePool` that concern folds
+pub fn cross_fit<'py>(
+    py: Python<'py>,
+    labels: PyReadonlyArray1<'_, u32>,
+    classes: Vec<String>,
+    columns: Vec<NamedColumn<'_>>,
+    folds: usize,
+    repeats: usize,
+    may_reduce: bool,
+    seed: u64,
+) -> PyResult<Vec<FoldRows<'py>>> {
+    let table = table(&columns)?;
+    let split = match columns.first().map(|(name, _)| name.as_str()) {
+        None => Split::Random,
+        Some("time") => Split::Time(Some("time".into())),
+        Some(name) => Split::Group(name.into()),
+    };
+    let labels = Labels { classes: slice(&labels)?.to_vec(), names: classes, ahead: None };
+    if labels.classes.iter().any(|class| *class as usize >= labels.names.len()) {
+        return Err(value_error("a label is not the number of a class"));
+    }
+    if table.columns.first().is_some_and(|column| column.values.len() != labels.classes.len()) {
+        return Err(value_error("groups and time must have as many rows as y"));
+    }
+    let rows = labels.rows();
+    let mut used = folds;
+    let splits = loop {
+        match split.cross_fit(&table, &labels, &rows, (used, repeats), seed) {
+            Ok(splits) => break splits,
+            Err(_) if may_reduce && used > 2 => used -= 1,
+            Err(_) if may_reduce && rarest_class(&labels, &rows).1 < 2 => {
+                let (class, count) = rarest_class(&labels, &rows);
+                let name = &labels.names[class];
+                return Err(value_error(format!(
+                    "y: the class {name} has {count} rows, but cross-fitting needs at least 2 rows of each class"
+                )));
+            }
+            Err(error) => return Err(value_error(with_parameter(error))),
+        }
+    };
+    let numbers = |rows: Vec<u32>| rows.into_iter().map(i64::from).collect::<Vec<_>>().into_pyarray(py);
+    Ok(splits.into_iter().map(|split| (numbers(split.training), numbers(split.validation))).collect())
+}
+
+/// An error of a number of folds, about the parameter `cv`.
+fn with_parameter(error: Error) -> Error {
+    match error {
+        Error::Setting { setting, problem, hint } if setting == "cross-fit" => {
+            Error::setting("cv", problem, hint.replace(", or 0 for one validation set", ""))
+        }
+        other => other,
+    }
+}
+
+/// The logits of predicted probabilities: with one number for each row the log-odds, otherwise the logarithms. Changes nothing else, so the softmax of
+/// logarithms gives the probabilities again.
+#[pyfunction]
+pub fn pool_logits<'py>(
+    py: Python<'py>,
+    probabilities: PyReadonlyArray1<'_, f64>,
+    outputs: usize,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let probabilities = slice(&probabilities)?;
+    if let Some(wrong) = probabilities.iter().find(|p| !(-1e-6..=1.0 + 1e-6).contains(*p)) {
+        return Err(value_error(format!("{wrong} is not a probability")));
+    }
+    let limited = |p: &f64| p.clamp(LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY);
+    let logits: Vec<f64> = match outputs {
+        1 => probabilities.iter().map(limited).map(|p| p.ln() - (-p).ln_1p()).collect(),
+        _ => probabilities.iter().map(limited).map(f64::ln).collect(),
+    };
+    Ok(logits.into_pyarray(py))
+}
+
+/// Chooses how candidates are combined, on predictions of rows that they were not trained on. `candidates` is a list of logits, row by row, with one
+/// logit for each row if there are two classes; `has_scale` says of each candidate whether its numbers are logits, or else values of a
+/// `decision_function`, whose scale is not known. Returns JSON with the keys `calibrations` (a list of scales and shifts), `weights`, `decision`
+/// and `value` (the score with the decision), and the combined probabilities of the rows.
+#[pyfunction]
+#[pyo3(signature = (candidates, has_scale, labels, classes, weights, score, seed))]
+#[allow(clippy::too_many_arguments)] // the fitted classifiers, and the parameters of `ScorePool`
+pub fn pool<'py>(
+    py: Python<'py>,
+    candidates: Vec<PyReadonlyArray1<'_, f64>>,
+    has_scale: Vec<bool>,
+    labels: PyReadonlyArray1<'_, u32>,
+    classes: usize,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    score: &str,
+    seed: u64,
+) -> PyResult<(String, Bound<'py, PyArray1<f64>>)> {
+    let score: TrainingScore = score.parse().map_err(value_error)?;
+    let mut plan = Plan::new("y", score);
+    // Classifiers of other libraries have no prior of the threshold, so the threshold is tuned, and logits are not shifted towards a prior.
+    (plan.loss, plan.threshold, plan.cross_fit, plan.seed) = (LossName::CrossEntropy, ThresholdRule::Auto, 2, seed);
+    if has_scale.len() != candidates.len() {
+        return Err(value_error("candidates: there is not one entry of has_scale for each"));
+    }
+    let mut rows = LabelledPredictions {
+        labels: slice(&labels)?.to_vec(),
+        weights: weights.as_ref().map(|weights| slice(weights).map(<[f64]>::to_vec)).transpose()?,
+        ..LabelledPredictions::default()
+    };
+    let mut logits = candidates.iter().map(|one| Ok(slice(one)?.to_vec())).collect::<PyResult<Vec<Vec<f64>>>>()?;
+    let outputs = if classes == 2 { 1 } else { classes.max(1) };
+    let unit = |(logits, has_scale): (&Vec<f64>, &bool)| match has_scale {
+        true => 1.0,
+        false => deviation(logits, rows.weights.as_deref(), outputs),
+    };
+    let units: Vec<f64> = logits.iter().zip(&has_scale).map(unit).collect();
+    logits.iter_mut().zip(&units).for_each(|(logits, unit)| logits.iter_mut().for_each(|logit| *logit /= unit));
+    let found = interruptible(py, |stop| -> scorewise_train::Result<_> {
+        let proceed = || match stop.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let mut combination = combine(&rows, classes, &mut logits, &plan.score, None, &proceed)?;
+        rows.probabilities = std::mem::take(&mut combination.probabilities);
+        let decision = decide(&plan, &rows, classes)?.decision;
+        let value = held_out_score(&decision, classes, &plan.score, &rows)?;
+        Ok((combination, decision, value, rows.probabilities))
+    })?;
+    let (Combination { calibrations, weights, .. }, decision, value, probabilities) = found.map_err(value_error)?;
+    let calibrations: Vec<(f64, f64)> =
+        calibrations.iter().zip(&units).map(|((scale, shift), unit)| (scale / unit, *shift)).collect();
+    let factors = match &decision {
+        Decision::Factors { factors, .. } => Some(factors),
+        _ => None,
+    };
+    let summary = json!({
+        "calibrations": calibrations,
+        "weights": weights,
+        "threshold": decision.threshold(),
+        "factors": factors,
+        "value": value,
+    });
+    Ok((summary.to_string(), probabilities.into_pyarray(py)))
+}
+
+/// The combined probabilities of rows from the mean logits of each candidate, with the calibrations and weights that the function `pool` returned.
+#[pyfunction]
+#[pyo3(signature = (candidates, calibrations, weights, outputs))]
+pub fn pool_probabilities<'py>(
+    py: Python<'py>,
+    candidates: Vec<PyReadonlyArray1<'_, f64>>,
+    calibrations: Vec<(f64, f64)>,
+    weights: Vec<f64>,
+    outputs: usize,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let logits = candidates.iter().map(slice).collect::<PyResult<Vec<&[f64]>>>()?;
+    let is_equal = logits.windows(2).all(|pair| pair[0].len() == pair[1].len());
+    if logits.len() != weights.len() || weights.len() != calibrations.len() || !is_equal {
+        return Err(value_error("the candidates differ from those of the pool"));
+    }
+    Ok(py.detach(|| Combination::apply(&calibrations, &weights, &logits, outputs)).into_pyarray(py))
+}
+
+/// The weighted standard deviation of the predictions of rows, which have `outputs` numbers each; 1 if they are all equal.
+fn deviation(numbers: &[f64], weights: Option<&[f64]>, outputs: usize) -> f64 {
+    let weight = |index: usize| weights.and_then(|weights| weights.get(index / outputs)).map_or(1.0, |weight| *weight);
+    let weighted_mean = |value: &dyn Fn(f64) -> f64| {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for (index, number) in numbers.iter().enumerate() {
+            sum += weight(index) * value(*number);
+            total += weight(index);
+        }
+        sum / total
+    };
+    let mean = weighted_mean(&|number| number);
+    let deviation = weighted_mean(&|number| (number - mean).powi(2)).sqrt();
+    if deviation > 0.0 && deviation.is_finite() { deviation } else { 1.0 }
+}

@@ -1,8 +1,8 @@
 """Runs the command scorewise for bench/quality.py, and computes the out-of-fold predictions of a model.
 
 The command does not write out-of-fold predictions, so they are computed from the model file: each member alone predicts the rows of the fold that it was
-trained without. The folds follow from the seed (crates/scorewise-table/src/split/cross_fit.rs). Two checks show that they are the right ones: the
-confusion matrix of the out-of-fold rows, and the exactly best threshold, must be those that the command reports.
+trained without. The folds follow from the seed (crates/scorewise-table/src/split/cross_fit.rs). A check shows that they are the right ones: the confusion
+matrix of the out-of-fold rows must be the one that the command reports.
 """
 
 from __future__ import annotations
@@ -240,10 +240,13 @@ def repeats_of(learner: dict[str, Any]) -> int:
 
 def compare_with_report(summary: dict[str, Any], labels: np.ndarray, held_out: np.ndarray) -> None:
     """Stop unless the out-of-fold predictions give the confusion matrix that the command reports. A few rows may differ by rounding."""
-    if held_out.shape[1] > 2:
-        return
-    threshold = summary["threshold"]
-    matrix = confusion(labels, (held_out[:, 1] > threshold).astype(int), 2).ravel()
-    reported = [summary["validation"]["confusion"][cell] for cell in ("tn", "fp", "fn", "tp")]
-    if np.abs(matrix - reported).max() > 2:
-        raise RuntimeError(f"out-of-fold predictions give {matrix}, but the command reports {reported}")
+    reported, classes, decision = summary["validation"]["confusion"], held_out.shape[1], summary["decision"]
+    if classes == 2:
+        predicted = (held_out[:, 1] > decision["threshold"]).astype(int)
+        expected = np.array([reported[cell] for cell in ("tn", "fp", "fn", "tp")]).reshape(2, 2)
+    else:
+        # The classes of the command are in the order of their names here.
+        predicted, expected = (held_out * decision.get("factors", np.ones(classes))).argmax(1), np.array(reported)
+    matrix = confusion(labels, predicted, classes)
+    if np.abs(matrix - expected).max() > 2:
+        raise RuntimeError(f"out-of-fold predictions give {matrix.tolist()}, but the command reports {expected.tolist()}")

@@ -53,15 +53,15 @@ def processor_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def one_run(name: str, seed: int, method: str, options: list[str], table: pd.DataFrame) -> dict[str, Any]:
-    """Train one method on one split of one table. Returns its scores and keeps its predictions in a file."""
+def one_run(name: str, seed: int, method: str, options: list[str], table: pd.DataFrame, keep: bool = True) -> dict[str, Any]:
+    """Train one method on one split of one table. Returns its scores and, with `keep`, stores its predictions in a file."""
     problem = PROBLEMS[name]
     train_rows, test_rows = split(name, table, seed)
     train, test = table.iloc[train_rows].reset_index(drop=True), table.iloc[test_rows].reset_index(drop=True)
     classes, truth = np.unique(table.target, return_inverse=True)
     truth = truth[test_rows]
     if method in VARIANTS:
-        found = run_scorewise([*VARIANTS[method], *options], problem, train, test, classes, seed)
+        found = run_scorewise([*VARIANTS[method], *options], problem, train, test, classes, seed, keep)
     else:
         wall, processor = time.perf_counter(), processor_seconds()
         if method == "autogluon":
@@ -75,7 +75,8 @@ def one_run(name: str, seed: int, method: str, options: list[str], table: pd.Dat
     ranked = found["probabilities"][:, 1:] if len(classes) == 2 else found["probabilities"][:, present]
     truths = one_hot[:, 1:] if len(classes) == 2 else one_hot[:, present]
     arrays = {key: found[key] for key in ("predicted", "probabilities", "held_out_truth", "held_out") if key in found}
-    np.savez_compressed(predictions_file(name, seed, method), truth=truth, **arrays)
+    if keep:
+        np.savez_compressed(predictions_file(name, seed, method), truth=truth, **arrays)
     return {
         "table": name,
         "seed": seed,
@@ -127,7 +128,7 @@ def measure_time(methods: list[str], repeats: int) -> None:
     path = FOLDER / "time.json"
     found = json.loads(path.read_text()) if path.exists() else {}
     for method in methods:
-        runs = [one_run("adult", 0, method, [], table) for _ in range(repeats)]
+        runs = [one_run("adult", 0, method, [], table, keep=False) for _ in range(repeats)]
         best = min(runs, key=lambda one: one["seconds"])
         found[method] = {"seconds": best["seconds"], "processor": best["processor"], "score": best["score"], "repeats": repeats}
         path.write_text(json.dumps(found, indent=1))

@@ -64,8 +64,9 @@ def predict(model: Path, table: Path, classes: np.ndarray) -> tuple[np.ndarray, 
 
 
 def run_scorewise(
-    options: list[str], problem: Problem, train: pd.DataFrame, test: pd.DataFrame, classes: np.ndarray, seed: int
+    options: list[str], problem: Problem, train: pd.DataFrame, test: pd.DataFrame, classes: np.ndarray, seed: int, with_held_out: bool
 ) -> dict[str, Any]:
+    """Train and predict. Only this is timed; the out-of-fold predictions are computed afterwards, if they are wanted."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         train.to_parquet(folder / "train.parquet")
@@ -75,9 +76,12 @@ def run_scorewise(
         probabilities, predicted = predict(folder / "model.scorewise", folder / "test.parquet", classes)
         seconds, after = time.perf_counter() - wall, os.times()
         processor = after.children_user + after.children_system - before.children_user - before.children_system
-        labels = np.searchsorted(classes, train.target.to_numpy())
-        held_out = out_of_fold(folder, summary, train, labels, classes, problem)
-        compare_with_report(summary, labels, held_out)
+        held_out: dict[str, Any] = {}
+        if with_held_out:
+            labels = np.searchsorted(classes, train.target.to_numpy())
+            probabilities_of_folds = out_of_fold(folder, summary, train, labels, classes, problem)
+            compare_with_report(summary, labels, probabilities_of_folds)
+            held_out = {"held_out_truth": labels, "held_out": probabilities_of_folds}
     weights: dict[str, float] = {}
     for member in summary["members"]:
         weights[member["learner"]] = weights.get(member["learner"], 0.0) + member["weight"]
@@ -85,12 +89,11 @@ def run_scorewise(
     return {
         "predicted": predicted,
         "probabilities": probabilities,
-        "held_out_truth": labels,
-        "held_out": held_out,
         "decisions": decisions,
         "weights": weights,
         "seconds": seconds,
         "processor": processor,
+        **held_out,
     }
 
 

@@ -13,7 +13,7 @@ import quality_thresholds
 from quality import FOLDER, predictions_file, results
 from quality_intervals import interval, interval_over_tables, paired_differences
 from quality_methods import PEERS
-from quality_page import ABLATION, BARS, DECISIONS, DIFFERENCES, FURTHER, INTRODUCTION, ONNX, SECONDS, TIMES
+from quality_page import ABLATION, BARS, DECISIONS, DIFFERENCES, FURTHER, INTRODUCTION, NOT_RUN, ONNX, SECONDS, TIMES
 from quality_scorewise import VARIANTS
 from quality_tables import PROBLEMS
 
@@ -148,6 +148,15 @@ def further(found: Results) -> list[str]:
     return lines if others else []
 
 
+def not_run(found: Results) -> list[str]:
+    """The tables on which a method was not run on all splits."""
+    lines = []
+    for method in (*VARIANTS, *CLASSIC):
+        if missing := [name for name in PROBLEMS if (name, method) not in found.done]:
+            lines.append(f"- {method}: {', '.join(missing)}")
+    return [NOT_RUN, *lines] if lines else []
+
+
 def decision_name(words: str) -> str:
     if "centre" in words or "greatest" in words:
         return "untuned"
@@ -212,7 +221,7 @@ def report() -> str:
     """Return the page of all results as Markdown."""
     found = Results()
     methods = [one for one in (*VARIANTS, *CLASSIC) if any((name, one) in found.done for name in PROBLEMS)]
-    lines = [INTRODUCTION, *scores(found, methods), *paired(found, methods), *bars(found), *further(found), *decisions(found), *weights(found)]
+    lines = [INTRODUCTION, *scores(found, methods), *paired(found, methods), *bars(found), *further(found), *not_run(found), *decisions(found), *weights(found)]
     lines += [quality_thresholds.section(), ABLATION, *onnx()]
     for heading, key in (("ROC area", "auc"), ("Average precision", "ap")):
         lines += [f"\n## {heading}\n", *table_of(found, methods, lambda name, one, key=key: f"{found.mean(name, one, key):.3f}")]

@@ -25,7 +25,8 @@ TEXT = """
 The exactly best threshold of the out-of-fold predictions depends by chance on few rows. A smoothed threshold is the one with the best score on average
 over nearby thresholds: from ½ − h to ½ + h if it is ½, and over as much on the scale of log-odds elsewhere (`scorewise tune --smooth h`). Both are chosen on
 the out-of-fold predictions of the same models; the tables below show the test score at the smoothed threshold minus that at the exact one: the mean over
-tables of the means over splits. The 95 % intervals are from a bootstrap of the tables and of their test rows (rows of tables in time: 20 blocks). Only tables with two classes, Adult included.
+tables of the means over splits. The 95 % intervals are from a bootstrap of the tables and of their test rows (in tables in time: of 20 blocks of rows). Only
+tables with two classes, Adult included; rows and events are those of the training rows.
 """
 
 GROUPS: list[tuple[str, list[tuple[str, str, float, float]]]] = [

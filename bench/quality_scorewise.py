@@ -212,28 +212,34 @@ def out_of_fold(
         train.iloc[rows].to_parquet(folder / f"fold{number}.parquet")
     of_logits = description["mean"] == "logits"
     total, stored = np.zeros((len(labels), len(classes))), 0
-    at = 0
-    for learner in learners:
-        of_learner = count * (1 if repeats_of(learner) == 1 else repeats)
+    for numbers in pooled_members(members, [count * (1 if repeats_of(one) == 1 else repeats) for one in learners], fold_rows):
         sums, counts, weight = np.zeros((len(labels), len(classes))), np.zeros(len(labels)), 0.0
-        for number in range(of_learner):
-            member = members[at]
-            at += 1
-            if not member["weight"]:
-                continue
+        for number in numbers:
             file.write_member(stored, folder / "member.scorewise")
             probabilities, _ = predict(folder / "member.scorewise", folder / f"fold{number}.parquet", classes)
+            weight += description["weights"][stored]
             stored += 1
             rows = fold_rows[number]
             sums[rows] += np.log(np.maximum(probabilities, 1e-300)) if of_logits else probabilities
             counts[rows] += 1
-            weight += member["weight"]
-        total += weight * sums / counts[:, None]
+        total += weight / sum(description["weights"]) * sums / counts[:, None]
     if stored != len(description["members"]):
         raise RuntimeError(f"{stored} of {len(description['members'])} members were used")
     if of_logits:
         total = np.exp(total - total.max(1, keepdims=True))
     return total / total.sum(1, keepdims=True)
+
+
+def pooled_members(members: list[dict[str, Any]], sizes: list[int], fold_rows: list[np.ndarray]) -> list[list[int]]:
+    """For each learner in the model, the folds of its members. A member that learnt nothing is left out, unless all of its learner did; a learner whose
+    other members do not predict all rows out of fold is left out of the pool (crates/scorewise-train/src/train/pool.rs)."""
+    found, start = [], 0
+    for size in sizes:
+        good = [number for number in range(size) if members[start + number]["success"]]
+        found.append(good or list(range(size)))
+        start += size
+    covered = [len(np.unique(np.concatenate([fold_rows[number] for number in numbers]))) for numbers in found]
+    return [numbers for numbers, rows in zip(found, covered, strict=True) if rows == max(covered)]
 
 
 def repeats_of(learner: dict[str, Any]) -> int:

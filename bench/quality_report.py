@@ -81,7 +81,7 @@ def scores(found: Results, methods: list[str]) -> list[str]:
             lines.append(row(name, PROBLEMS[name].score, *cells))
     complete = [one for one in methods if len(found.tables(one, among=SIXTEEN)) >= 12]
     ranked = found.tables(*complete, among=SIXTEEN)
-    if ranked:
+    if complete and ranked:
         values = pd.DataFrame({one: [found.mean(name, one, "score") for name in ranked] for one in complete})
         ranks, means = values.rank(axis=1, ascending=False).mean(), values.mean()
         lines.append(row(f"**mean rank** on {len(ranked)} tables without Adult", "", *[f"{ranks[one]:.2f}" if one in ranks else "" for one in methods]))

@@ -8,6 +8,8 @@
 //! benchmark. That is enough for a loop of multiply-adds alone, but not for kernels that also load their operands. Rounds in which another thread
 //! runs on the core are detected with a loop that has a `nop` after each multiply-add. The report covers all rounds, and separately the rounds
 //! without another thread on the core.
+//!
+//! `cargo bench -p scorewise-train --bench epoch -- look-up` runs only the parts whose names contain "look-up".
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -20,11 +22,16 @@ use scorewise_train::fit::{Epoch, Sample};
 use scorewise_train::network::{Adam, BatchSize, Engine, HiddenLayers, Network, NetworkSettings, NetworkShape, fit};
 
 fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let is_selected = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
     for (name, inputs, hidden, steps, validation, score) in [
         ("Adult network 48-50-20-5-1", 48, &[50, 20, 5][..], 16_086, 8043, "f1"),
         ("pollution network 8-15-8-1", 8, &[15, 8][..], 8736, 4368, "tss"),
         ("the layers after the first of a network 64-32-1", 64, &[32][..], 16_086, 8043, "f1"),
     ] {
+        if !is_selected(name) {
+            continue;
+        }
         println!("{name}, {steps} training rows + {validation} validation rows, one thread");
         for batch in [32, 64, 256, 1024, steps] {
             let mut bench = EpochBench::new(inputs, hidden, steps, validation, score);
@@ -54,8 +61,10 @@ fn main() {
             }
         }
     }
-    for batch in [256, 1024] {
-        compare_first_layers(batch);
+    if is_selected("look-up layer") {
+        for batch in [256, 1024] {
+            compare_first_layers(batch);
+        }
     }
 }
 

@@ -80,8 +80,8 @@ impl NetworkShape {
     #[must_use]
     pub fn look_up(positions: Vec<usize>, hidden: &[usize], outputs: usize) -> Option<Self> {
         let sum = positions.iter().try_fold(0usize, |sum, positions| sum.checked_add(*positions))?;
-        // The rows of the table, one for each position, are numbered with u32.
-        let fits = !positions.contains(&0) && sum <= u32::MAX as usize;
+        // The rows of the table, one for each position, are numbered with u32. The positions of an input are f32 numbers, exact up to 2²⁴.
+        let fits = positions.iter().all(|positions| (1..=1 << 24).contains(positions)) && sum <= u32::MAX as usize;
         NetworkShape::new(positions.len(), hidden, outputs)
             .filter(|_| fits)
             .map(|shape| NetworkShape { positions, ..shape })
@@ -325,6 +325,13 @@ mod tests {
             let positions = vec![3; inputs];
             assert_eq!(Network::from_layers(&positions, &network.to_layers()), Some(network));
         }
+    }
+
+    #[test]
+    fn a_look_up_layer_has_at_most_as_many_positions_as_f32_can_count() {
+        assert!(NetworkShape::look_up(vec![3, 1 << 24], &[4], 1).is_some());
+        assert!(NetworkShape::look_up(vec![3, (1 << 24) + 1], &[4], 1).is_none());
+        assert!(NetworkShape::look_up(vec![3, 0], &[4], 1).is_none());
     }
 
     #[test]

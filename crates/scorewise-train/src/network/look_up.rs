@@ -21,7 +21,7 @@ use scorewise_table::split::random;
 use scorewise_table::{AlignedBuffer, PAD};
 
 use super::engine::{SimdTask, SimdVector, run};
-use super::optimiser::OptimiserState;
+use super::optimiser::{OptimiserState, UpdateRule, UpdateTask};
 use super::settings::NetworkSettings;
 use super::uniform;
 
@@ -38,6 +38,14 @@ pub(super) struct LookUpParameters {
     scales: AlignedBuffer,
 }
 
+impl LookUpParameters {
+    /// Overwrites these parameters with those of the same look-up layer at another time.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.weights.copy_from_slice(&other.weights);
+        self.scales.copy_from_slice(&other.scales);
+    }
+}
+
 /// Trains the table of a look-up layer.
 #[derive(Debug)]
 pub(super) struct LookUpTraining<'a> {
@@ -45,7 +53,8 @@ pub(super) struct LookUpTraining<'a> {
     /// Length of a row of the table: the number of units of the layer, rounded up to a multiple of the register width.
     stride: usize,
     pub parameters: LookUpParameters,
-    gradient: LookUpParameters,
+    /// The gradient of the scales.
+    scale_gradient: AlignedBuffer,
     optimisers: [OptimiserState; 2],
     instructions: InstructionSet,
 }
@@ -76,7 +85,7 @@ impl<'a> LookUpTraining<'a> {
                 weights[..outputs].iter_mut().for_each(|weight| *weight = uniform(&mut random, limit));
             }
         }
-        let gradient = LookUpParameters { weights: weights.clone(), scales: scales.clone() };
+        let scale_gradient = AlignedBuffer::zeros(scales.len());
         let mut training = LookUpTraining {
             columns,
             stride,
@@ -85,7 +94,7 @@ impl<'a> LookUpTraining<'a> {
                 OptimiserState::new(settings.optimiser, 0, Vec::new(), 0.0),
             ],
             parameters: LookUpParameters { weights, scales },
-            gradient,
+            scale_gradient,
             instructions: InstructionSet::best(),
         };
         training.reset_optimisers(settings);
@@ -110,11 +119,39 @@ impl<'a> LookUpTraining<'a> {
 
     /// Takes one step of the optimisers, given the gradient with respect to the table.
     pub fn step(&mut self, table_gradient: &[f32], learning_rate: f32) {
-        let LookUpTraining { columns, stride, parameters, gradient, optimisers, .. } = self;
-        run(self.instructions, ParameterGradient { columns, stride: *stride, parameters, table_gradient, gradient });
-        optimisers[0].step(&mut parameters.weights, &gradient.weights, learning_rate);
-        optimisers[1].step(&mut parameters.scales, &gradient.scales, SCALE_RATE * learning_rate);
+        let LookUpTraining { columns, stride, parameters, scale_gradient, optimisers, instructions } = self;
+        let [weight_optimiser, scale_optimiser] = optimisers;
+        let task = WeightStep { columns, stride: *stride, parameters, table_gradient, scale_gradient };
+        weight_optimiser.step_in(*instructions, learning_rate, task);
+        scale_optimiser.step(&mut parameters.scales, scale_gradient, SCALE_RATE * learning_rate);
     }
+}
+
+/// Calls a function for the units of a row from left to right, as many registers at a time as it can use: 4, 2 or 1. The number of registers is a
+/// const generic parameter of the function.
+macro_rules! for_units {
+    ($stride:expr, $v:ident, $unit:ident, $registers:ident => $call:expr) => {
+        let mut $unit = 0;
+        while $unit < $stride {
+            match ($stride - $unit) / $v::WIDTH {
+                1 => {
+                    const $registers: usize = 1;
+                    $call;
+                    $unit += $v::WIDTH;
+                }
+                2 | 3 => {
+                    const $registers: usize = 2;
+                    $call;
+                    $unit += 2 * $v::WIDTH;
+                }
+                _ => {
+                    const $registers: usize = 4;
+                    $call;
+                    $unit += 4 * $v::WIDTH;
+                }
+            }
+        }
+    };
 }
 
 /// A task that computes the table from the trained parameters.
@@ -134,96 +171,166 @@ impl SimdTask for WriteTable<'_> {
         let (weights, table) = (weights.as_ptr(), table.as_mut_ptr());
         let mut first = 0;
         for (number, column) in columns.iter().enumerate() {
-            let (knots, valued) = (column.knots.len(), column.knots.len() + column.own.len());
-            let linear = positions + number;
-            for unit in (0..stride).step_by(V::WIDTH) {
+            let rows = (first, positions + number);
+            for_units!(stride, V, unit, N => {
                 // SAFETY: the lengths of the table and of the weights are checked above, and `run` has checked the instructions of V.
-                unsafe {
-                    let linear = V::splat(scales[linear]).times(V::load(weights.add(linear * stride + unit)));
-                    let mut sum = V::splat(0.0);
-                    for position in 0..column.positions() {
-                        let at = (first + position) * stride + unit;
-                        let scaled = V::splat(scales[first + position]).times(V::load(weights.add(at)));
-                        let row = if position < knots {
-                            if position > 0 {
-                                sum = sum.plus(scaled);
-                            }
-                            linear.multiply_add(V::splat(column.knots[position]), sum)
-                        } else if position < valued {
-                            linear.multiply_add(V::splat(column.own[position - knots]), scaled)
-                        } else {
-                            scaled
-                        };
-                        row.store(table.add(at));
-                    }
-                }
-            }
+                unsafe { write_column::<V, N>(column, rows, stride, (weights.add(unit), scales), table.add(unit)) }
+            });
             first += column.positions();
         }
     }
 }
 
-/// A task that computes the gradient of the trained parameters from the gradient of the table.
-struct ParameterGradient<'a> {
-    columns: &'a [BinnedColumn],
+/// Computes the table rows of a column from its weights, which begin in the row `first`, and from its linear term, for as many units as `N` registers
+/// hold.
+#[inline(always)]
+unsafe fn write_column<V: SimdVector, const N: usize>(
+    column: &BinnedColumn,
+    (first, linear_row): (usize, usize),
     stride: usize,
-    parameters: &'a LookUpParameters,
-    table_gradient: &'a [f32],
-    gradient: &'a mut LookUpParameters,
+    (weights, scales): (*const f32, &[f32]),
+    table: *mut f32,
+) {
+    let (knots, valued) = (column.knots.len(), column.knots.len() + column.own.len());
+    // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
+    unsafe {
+        let (mut linear, mut sums) = ([V::splat(0.0); N], [V::splat(0.0); N]);
+        for (register, linear) in linear.iter_mut().enumerate() {
+            let weights = V::load(weights.add(linear_row * stride + register * V::WIDTH));
+            *linear = V::splat(scales[linear_row]).times(weights);
+        }
+        for position in 0..column.positions() {
+            let at = (first + position) * stride;
+            let scale = V::splat(scales[first + position]);
+            for register in 0..N {
+                let at = at + register * V::WIDTH;
+                let scaled = scale.times(V::load(weights.add(at)));
+                let row = if position < knots {
+                    if position > 0 {
+                        sums[register] = sums[register].plus(scaled);
+                    }
+                    linear[register].multiply_add(V::splat(column.knots[position]), sums[register])
+                } else if position < valued {
+                    linear[register].multiply_add(V::splat(column.own[position - knots]), scaled)
+                } else {
+                    scaled
+                };
+                row.store(table.add(at));
+            }
+        }
+    }
 }
 
-impl SimdTask for ParameterGradient<'_> {
+/// A task that computes the gradient of the trained parameters from the gradient of the table, and changes the weights at once, because the
+/// gradient of all weights would be one more list that does not fit into the L1 cache.
+struct WeightStep<'a> {
+    columns: &'a [BinnedColumn],
+    stride: usize,
+    parameters: &'a mut LookUpParameters,
+    table_gradient: &'a [f32],
+    scale_gradient: &'a mut [f32],
+}
+
+impl UpdateTask for WeightStep<'_> {
     #[inline(always)]
-    unsafe fn run_with<V: SimdVector>(self) {
-        let ParameterGradient {
+    unsafe fn run_with<V: SimdVector>(self, rule: impl UpdateRule<V>) {
+        let WeightStep {
             columns,
             stride,
             parameters: LookUpParameters { weights, scales },
             table_gradient,
-            gradient,
+            scale_gradient,
         } = self;
         let positions: usize = columns.iter().map(BinnedColumn::positions).sum();
         assert!(table_gradient.len() == positions * stride && weights.len() == (positions + columns.len()) * stride);
-        assert!(gradient.weights.len() == weights.len() && gradient.scales.len() == scales.len());
-        gradient.scales.fill(0.0);
-        let (weights, table_gradient, to) = (weights.as_ptr(), table_gradient.as_ptr(), gradient.weights.as_mut_ptr());
+        assert!(scale_gradient.len() == scales.len());
+        scale_gradient.fill(0.0);
+        let (weights, table_gradient) = (weights.as_mut_ptr(), table_gradient.as_ptr());
         let mut first = 0;
         for (number, column) in columns.iter().enumerate() {
-            let (knots, valued) = (column.knots.len(), column.knots.len() + column.own.len());
-            let linear_row = positions + number;
-            for unit in (0..stride).step_by(V::WIDTH) {
-                // SAFETY: the lengths of all lists are checked above, and `run` has checked the instructions of V.
-                unsafe {
-                    let (mut linear, mut later) = (V::splat(0.0), V::splat(0.0));
-                    for position in (0..column.positions()).rev() {
-                        let row = first + position;
-                        let own = V::load(table_gradient.add(row * stride + unit));
-                        let scaled = if position < knots {
-                            // An increment changes the rows of its own knot and of all later knots.
-                            later = later.plus(own);
-                            linear = V::splat(column.knots[position]).multiply_add(own, linear);
-                            if position == 0 { V::splat(0.0) } else { later }
-                        } else {
-                            if position < valued {
-                                linear = V::splat(column.own[position - knots]).multiply_add(own, linear);
-                            }
-                            own
-                        };
-                        V::splat(scales[row]).times(scaled).store(to.add(row * stride + unit));
-                        gradient.scales[row] += scaled.times(V::load(weights.add(row * stride + unit))).sum();
-                    }
-                    V::splat(scales[linear_row]).times(linear).store(to.add(linear_row * stride + unit));
-                    gradient.scales[linear_row] += linear.times(V::load(weights.add(linear_row * stride + unit))).sum();
-                }
-            }
+            let rows = (first, positions + number);
+            for_units!(stride, V, unit, N => {
+                let scales = (&scales[..], &mut *scale_gradient);
+                // SAFETY: the lengths of all lists are checked above, and the caller guarantees that the instructions of V are supported.
+                unsafe { step_column::<V, N>(column, rows, (stride, unit), weights, scales, table_gradient, rule) }
+            });
             first += column.positions();
         }
+    }
+}
+
+/// Changes the weights of a column, and adds to the gradient of its scales, for as many units as `N` registers hold.
+#[inline(always)]
+unsafe fn step_column<V: SimdVector, const N: usize>(
+    column: &BinnedColumn,
+    (first, linear_row): (usize, usize),
+    (stride, unit): (usize, usize),
+    weights: *mut f32,
+    (scales, scale_gradient): (&[f32], &mut [f32]),
+    table_gradient: *const f32,
+    rule: impl UpdateRule<V>,
+) {
+    let (knots, valued) = (column.knots.len(), column.knots.len() + column.own.len());
+    // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
+    unsafe {
+        let zero = [V::splat(0.0); N];
+        let (mut linear, mut later) = (zero, zero);
+        for position in (0..column.positions()).rev() {
+            let row = first + position;
+            let mut own = zero;
+            for (register, own) in own.iter_mut().enumerate() {
+                *own = V::load(table_gradient.add(row * stride + unit + register * V::WIDTH));
+            }
+            if position < valued {
+                let value =
+                    V::splat(if position < knots { column.knots[position] } else { column.own[position - knots] });
+                for register in 0..N {
+                    linear[register] = value.multiply_add(own[register], linear[register]);
+                }
+            }
+            if position < knots {
+                // An increment changes the rows of its own knot and of all later knots.
+                for register in 0..N {
+                    later[register] = later[register].plus(own[register]);
+                }
+                let gradient = if position == 0 { zero } else { later };
+                step_row(row * stride + unit, weights, scales[row], gradient, &mut scale_gradient[row], rule);
+            } else {
+                step_row(row * stride + unit, weights, scales[row], own, &mut scale_gradient[row], rule);
+            }
+        }
+        let (at, scale) = (linear_row * stride + unit, scales[linear_row]);
+        step_row(at, weights, scale, linear, &mut scale_gradient[linear_row], rule);
+    }
+}
+
+/// Changes `N` registers of weights of a row, given the gradient of the products of the weights with their scale. Adds to the gradient of the scale.
+#[inline(always)]
+unsafe fn step_row<V: SimdVector, const N: usize>(
+    at: usize,
+    weights: *mut f32,
+    scale: f32,
+    gradient: [V; N],
+    scale_gradient: &mut f32,
+    rule: impl UpdateRule<V>,
+) {
+    // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
+    unsafe {
+        let (scale, mut products) = (V::splat(scale), V::splat(0.0));
+        for (register, gradient) in gradient.iter().enumerate() {
+            let at = at + register * V::WIDTH;
+            let old = V::load(weights.add(at));
+            products = gradient.multiply_add(old, products);
+            rule.update(at, old, scale.times(*gradient)).store(weights.add(at));
+        }
+        *scale_gradient += products.sum();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::Optimiser;
 
     fn columns() -> Vec<BinnedColumn> {
         vec![
@@ -283,10 +390,13 @@ mod tests {
             training.write_table(&mut table);
             table.iter().zip(&factors).map(|(entry, factor)| f64::from(*entry) * f64::from(*factor)).sum()
         };
-        let LookUpTraining { columns: cols, stride, parameters, gradient, .. } = &mut training;
-        let task = ParameterGradient { columns: cols, stride: *stride, parameters, table_gradient: &factors, gradient };
-        run(InstructionSet::best(), task);
-        let gradient = training.gradient.clone();
+        // A step of gradient descent with a learning rate of 1 subtracts the gradient.
+        let settings = NetworkSettings { optimiser: Optimiser::Sgd, weight_decay: 0.0, ..NetworkSettings::default() };
+        let parameters = training.parameters.clone();
+        training.reset_optimisers(&settings);
+        training.step(&factors, 1.0);
+        let after = std::mem::replace(&mut training.parameters, parameters);
+        let minus = |before: f32, after: f32| f64::from(before) - f64::from(after);
         let step = 0.25; // exact in f32, and large: the sum is linear in every single parameter
         for row in 0..15 {
             for unit in [0, 7, 19] {
@@ -294,14 +404,15 @@ mod tests {
                 training.parameters.weights[row * 32 + unit] += step;
                 let difference = (sum(&training) - before) / f64::from(step);
                 training.parameters.weights[row * 32 + unit] -= step;
-                let computed = f64::from(gradient.weights[row * 32 + unit]);
+                let at = row * 32 + unit;
+                let computed = minus(training.parameters.weights[at], after.weights[at]);
                 assert!((computed - difference).abs() < 1e-4, "weight {row}, {unit}: {computed}, {difference}");
             }
             let before = sum(&training);
             training.parameters.scales[row] += step;
             let difference = (sum(&training) - before) / f64::from(step);
             training.parameters.scales[row] -= step;
-            let computed = f64::from(gradient.scales[row]);
+            let computed = minus(training.parameters.scales[row], after.scales[row]) / f64::from(SCALE_RATE);
             assert!((computed - difference).abs() < 1e-3, "scale {row}: {computed}, {difference}");
         }
     }

@@ -64,6 +64,47 @@ impl OptimiserState {
             }
         }
     }
+
+    /// Takes one step in a computation that finds the gradient of a few parameters at a time and changes them at once. All parameters decay.
+    pub fn step_in(&mut self, instructions: InstructionSet, rate: f32, task: impl UpdateTask) {
+        run(instructions, RuleTask { optimiser: self, rate, task });
+    }
+}
+
+/// A computation that changes all parameters with an [`UpdateRule`], which it gets when it runs.
+pub(super) trait UpdateTask {
+    /// Runs the computation. It must be `#[inline(always)]`, so that it is compiled with the target features of its caller.
+    ///
+    /// # Safety
+    /// The conditions of [`SimdVector`] must hold.
+    unsafe fn run_with<V: SimdVector>(self, rule: impl UpdateRule<V>);
+}
+
+/// A task that takes one step of an optimiser inside another computation.
+struct RuleTask<'a, T> {
+    optimiser: &'a mut OptimiserState,
+    rate: f32,
+    task: T,
+}
+
+impl<T: UpdateTask> SimdTask for RuleTask<'_, T> {
+    #[inline(always)]
+    unsafe fn run_with<V: SimdVector>(self) {
+        // SAFETY: `run` has checked the instructions of V.
+        unsafe {
+            match self.optimiser {
+                OptimiserState::Adam(adam) => {
+                    let constants = adam.advance(self.rate);
+                    self.task.run_with(AdamStep::<V>::new(adam, constants));
+                }
+                OptimiserState::Descent { descent, decay, .. } => {
+                    let (momentum, remaining) = (V::splat(descent.momentum), V::splat(1.0 - self.rate * *decay));
+                    let (velocity, minus_rate) = (descent.velocity.as_mut_ptr(), V::splat(-self.rate));
+                    self.task.run_with(DescentStep { velocity, momentum, remaining, minus_rate });
+                }
+            }
+        }
+    }
 }
 
 /// Share of the previous step that gradient descent with momentum adds to the next step.
@@ -140,14 +181,112 @@ impl Adam {
             parameters.len() == self.mean.len() && gradient.len() == self.mean.len(),
             "parameters and gradient must be as long as the optimiser's state"
         );
+        let constants = self.advance(rate);
+        run(self.instructions, AdamLoop { adam: self, parameters, gradient, constants });
+    }
+
+    /// Counts one more step, and returns the constants of this step.
+    fn advance(&mut self, rate: f32) -> AdamConstants {
         self.steps = self.steps.saturating_add(1);
         // The bias corrections of both running means are included in the learning rate and in ε. They are computed in f64, because 1 − 0.999
         // loses digits in f32.
         let first = 1.0 - f64::from(self.momentum).powi(self.steps);
         let second = (1.0 - f64::from(self.memory).powi(self.steps)).sqrt();
-        let (scale, epsilon) = ((f64::from(rate) * second / first) as f32, (f64::from(self.epsilon) * second) as f32);
-        let shrink = rate * self.decay;
-        run(self.instructions, AdamLoop { adam: self, parameters, gradient, scale, epsilon, shrink });
+        AdamConstants {
+            scale: (f64::from(rate) * second / first) as f32,
+            epsilon: (f64::from(self.epsilon) * second) as f32,
+            shrink: rate * self.decay,
+        }
+    }
+}
+
+/// The constants of one step of Adam.
+#[derive(Clone, Copy, Debug)]
+struct AdamConstants {
+    /// The learning rate with the bias corrections.
+    scale: f32,
+    /// The constant ε with the bias correction.
+    epsilon: f32,
+    /// The fraction by which a weight shrinks in this step.
+    shrink: f32,
+}
+
+/// A rule that changes a register of parameters at a time, for loops that compute the gradient and use it at once.
+pub(super) trait UpdateRule<V: SimdVector>: Copy {
+    /// The new values of the parameters from `index` on, which decay.
+    ///
+    /// # Safety
+    /// The conditions of [`SimdVector`] must hold, and the parameters must exist in the list for which the optimiser was made.
+    unsafe fn update(self, index: usize, old: V, gradient: V) -> V;
+}
+
+/// One step of Adam with its constants in registers.
+#[derive(Clone, Copy)]
+struct AdamStep<V> {
+    mean: *mut f32,
+    square: *mut f32,
+    new_mean: V,
+    new_square: V,
+    minus_scale: V,
+    minus_shrink: V,
+    epsilon: V,
+    minus: V,
+    grain: V,
+    minus_grain: V,
+    minimum: V,
+}
+
+impl<V: SimdVector> AdamStep<V> {
+    #[inline(always)]
+    unsafe fn new(adam: &mut Adam, constants: AdamConstants) -> Self {
+        // SAFETY: the caller guarantees the conditions of `SimdVector`.
+        unsafe {
+            AdamStep {
+                mean: adam.mean.as_mut_ptr(),
+                square: adam.square.as_mut_ptr(),
+                new_mean: V::splat(1.0 - adam.momentum),
+                new_square: V::splat(1.0 - adam.memory),
+                minus_scale: V::splat(-constants.scale),
+                minus_shrink: V::splat(-constants.shrink),
+                epsilon: V::splat(constants.epsilon),
+                minus: V::splat(-1.0),
+                // The gradient of a unit whose ReLU is 0 for all rows is 0, so its running means decay toward denormal numbers, with which arithmetic
+                // is a hundred times slower. To avoid denormal numbers, the running mean of the gradient is rounded to multiples of a tiny number, and
+                // that of the squared gradient has a lower bound whose square root is negligible compared with ε.
+                grain: V::splat(1e-22),
+                minus_grain: V::splat(-1e-22),
+                minimum: V::splat(1e-33),
+            }
+        }
+    }
+
+    /// Updates the running means of the parameters from `index` on. Returns the new parameters, given the old ones after their decay.
+    #[inline(always)]
+    unsafe fn step(self, index: usize, decayed: V, gradient: V) -> V {
+        // SAFETY: the caller guarantees that the parameters exist, and the conditions of `SimdVector`.
+        unsafe {
+            let (mean, square) = (self.mean.add(index), self.square.add(index));
+            let (old_mean, old_square) = (V::load(mean), V::load(square));
+            let first = self
+                .new_mean
+                .multiply_add(self.minus.multiply_add(old_mean, gradient), old_mean.plus(self.grain))
+                .plus(self.minus_grain);
+            let second = self
+                .new_square
+                .multiply_add(gradient.multiply_add(gradient, self.minus.times(old_square)), old_square)
+                .at_least(self.minimum);
+            first.store(mean);
+            second.store(square);
+            self.minus_scale.multiply_add(first.over_root(second, self.epsilon), decayed)
+        }
+    }
+}
+
+impl<V: SimdVector> UpdateRule<V> for AdamStep<V> {
+    #[inline(always)]
+    unsafe fn update(self, index: usize, old: V, gradient: V) -> V {
+        // SAFETY: the caller guarantees that the parameters exist, and the conditions of `SimdVector`.
+        unsafe { self.step(index, self.minus_shrink.multiply_add(old, old), gradient) }
     }
 }
 
@@ -156,47 +295,28 @@ struct AdamLoop<'a> {
     adam: &'a mut Adam,
     parameters: &'a mut [f32],
     gradient: &'a [f32],
-    scale: f32,
-    epsilon: f32,
-    shrink: f32,
+    constants: AdamConstants,
 }
 
 impl SimdTask for AdamLoop<'_> {
     #[inline(always)]
     unsafe fn run_with<V: SimdVector>(self) {
-        let AdamLoop { adam, parameters, gradient, scale, epsilon, shrink } = self;
+        let AdamLoop { adam, parameters, gradient, constants } = self;
         assert!(parameters.len().is_multiple_of(V::WIDTH), "the list of parameters must be padded to whole registers");
         let length = parameters.len();
         let (parameters, gradient, decays) = (parameters.as_mut_ptr(), gradient.as_ptr(), adam.decays.as_ptr());
-        let (mean, square) = (adam.mean.as_mut_ptr(), adam.square.as_mut_ptr());
         // SAFETY: `step` has checked that all lists have the same length, which is a multiple of the register width, and `run` has checked the
         // instructions of V.
         unsafe {
-            let (new_mean, new_square) = (V::splat(1.0 - adam.momentum), V::splat(1.0 - adam.memory));
-            let (minus_scale, minus_shrink) = (V::splat(-scale), V::splat(-shrink));
-            let (minus, epsilon) = (V::splat(-1.0), V::splat(epsilon));
-            // The gradient of a unit whose ReLU is 0 for all rows is 0, so its running means decay toward denormal numbers, with which arithmetic is
-            // a hundred times slower. To avoid denormal numbers, the running mean of the gradient is rounded to multiples of a tiny number, and that
-            // of the squared gradient has a lower bound whose square root is negligible compared with ε.
-            let (grain, minus_grain, minimum) = (V::splat(1e-22), V::splat(-1e-22), V::splat(1e-33));
+            let step = AdamStep::<V>::new(adam, constants);
             for index in (0..length).step_by(V::WIDTH) {
-                let gradient = V::load(gradient.add(index));
-                let (old_mean, old_square) = (V::load(mean.add(index)), V::load(square.add(index)));
-                let first = new_mean
-                    .multiply_add(minus.multiply_add(old_mean, gradient), old_mean.plus(grain))
-                    .plus(minus_grain);
-                let second = new_square
-                    .multiply_add(gradient.multiply_add(gradient, minus.times(old_square)), old_square)
-                    .at_least(minimum);
-                first.store(mean.add(index));
-                second.store(square.add(index));
                 let old = V::load(parameters.add(index));
-                let decayed = if shrink == 0.0 {
+                let decayed = if constants.shrink == 0.0 {
                     old
                 } else {
-                    minus_shrink.multiply_add(V::load(decays.add(index)).times(old), old)
+                    step.minus_shrink.multiply_add(V::load(decays.add(index)).times(old), old)
                 };
-                minus_scale.multiply_add(first.over_root(second, epsilon), decayed).store(parameters.add(index));
+                step.step(index, decayed, V::load(gradient.add(index))).store(parameters.add(index));
             }
         }
     }
@@ -237,6 +357,29 @@ impl Descent {
         for ((parameter, gradient), velocity) in parameters.iter_mut().zip(gradient).zip(&mut self.velocity) {
             *velocity = self.momentum * *velocity + gradient;
             *parameter -= rate * *velocity;
+        }
+    }
+}
+
+/// One step of gradient descent with its constants in registers.
+#[derive(Clone, Copy)]
+struct DescentStep<V> {
+    velocity: *mut f32,
+    momentum: V,
+    /// The share of a weight that remains after its decay.
+    remaining: V,
+    minus_rate: V,
+}
+
+impl<V: SimdVector> UpdateRule<V> for DescentStep<V> {
+    #[inline(always)]
+    unsafe fn update(self, index: usize, old: V, gradient: V) -> V {
+        // SAFETY: the caller guarantees that the parameters exist, and the conditions of `SimdVector`.
+        unsafe {
+            let at = self.velocity.add(index);
+            let velocity = self.momentum.multiply_add(V::load(at), gradient);
+            velocity.store(at);
+            self.minus_rate.multiply_add(velocity, self.remaining.times(old))
         }
     }
 }

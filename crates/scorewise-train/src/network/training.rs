@@ -13,6 +13,7 @@ use super::settings::{NetworkSettings, WarmStart};
 use super::{Network, NetworkShape, centre, coverage, log_odds};
 use crate::fit::{Action, Batch, Course, Epoch, Fit, Objective, Phase, Sample};
 use crate::learner::Member;
+use scorewise_table::AlignedBuffer;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::split::{random, shuffle};
 
@@ -90,7 +91,7 @@ struct NetworkTraining<'a> {
     random: Xoshiro256PlusPlus,
     order: Vec<u32>,
     batch: Batch,
-    gradient: Vec<f32>,
+    gradient: AlignedBuffer,
     /// For each position of each binned column, whether a training row has this position; empty if the columns are not binned.
     used_positions: Vec<bool>,
     /// Number of training rows of the rarest class.
@@ -123,7 +124,7 @@ impl<'a> NetworkTraining<'a> {
             random: random(0, Purpose::BatchOrder, 0),
             order: Vec::new(),
             batch: Batch::default(),
-            gradient: vec![0.0; network.parameters.len()],
+            gradient: AlignedBuffer::zeros(network.parameters.len()),
             used_positions: used_positions(sample),
             rare_rows: count_rarest_class(sample),
             best: network.parameters.clone(),
@@ -171,13 +172,16 @@ impl<'a> NetworkTraining<'a> {
 
     fn save_best(&mut self) {
         self.best.copy_from_slice(&self.network.parameters);
-        self.best_look_up = self.look_up.as_ref().map(|look_up| look_up.parameters.clone());
+        match (&self.look_up, &mut self.best_look_up) {
+            (Some(look_up), Some(best)) => best.copy_from(&look_up.parameters),
+            (look_up, best) => *best = look_up.as_ref().map(|look_up| look_up.parameters.clone()),
+        }
     }
 
     fn restore_best(&mut self) {
         self.network.parameters.copy_from_slice(&self.best);
         if let (Some(look_up), Some(best)) = (&mut self.look_up, &self.best_look_up) {
-            look_up.parameters.clone_from(best);
+            look_up.parameters.copy_from(best);
         }
     }
 

@@ -292,7 +292,8 @@ class ScoreClassifier(ScoreEstimator):
         -------
         Document
             A dictionary with the keys of ``scorewise explain --json``: ``importance`` is a list of dictionaries with the keys ``column``,
-            ``value``, ``low`` and ``high`` (a 95 % interval over rows and permutations), the most important column first;
+            ``value``, ``low`` and ``high`` (a 95 % interval over rows and permutations), the most important column first, and ``gain``, the
+            share of the column in the gains of all splits, if the model has trees;
             ``partial_dependence`` is a list with the mean predictions for values of the four most important columns, with classes in the order
             of ``classes``. ``pandas.DataFrame(found["importance"])`` is a table.
         """

@@ -16,7 +16,7 @@ use scorewise::{Probabilities, Rows};
 use scorewise_report::evaluation::{ExplainOptions, ExplainedRows, explain, training_curves};
 use scorewise_table::encode::EncodingOptions;
 use scorewise_table::table::{Category, Column, Reading, Values};
-use scorewise_train::backend;
+use scorewise_train::backend::{self, Watch};
 use scorewise_train::fit::{Epoch, Fit};
 use scorewise_train::model::{Model, Predictor};
 use scorewise_train::plan::{Plan, Recipe, TrainingOptions};
@@ -67,16 +67,25 @@ pub fn train(
     // The caller has chosen the columns, so none is dropped because it looks uninformative.
     plan.choice = EncodingOptions { keep: names, ..EncodingOptions::default() };
     let trained = interruptible(py, |stop| {
-        let watch = |_: usize, _: usize, _: &Epoch| match stop.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        };
         let backend = backend::open(threads.clamp(1, 1024));
-        trainer::train(&table, None, &Reading::default(), &plan, &*backend, &watch)
+        trainer::train(&table, None, &Reading::default(), &plan, &*backend, &StopFlag(stop))
     })?;
     let trained = trained.map_err(to_py_error)?;
     let summary = training_summary(&trained, &plan).map_err(to_py_error)?.to_string();
     Ok((PyModel(trained.model), summary))
+}
+
+/// Stops a training run when the flag becomes true.
+struct StopFlag<'a>(&'a AtomicBool);
+
+impl Watch for StopFlag<'_> {
+    fn epoch(&self, _: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
+        if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 fn training_summary(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {

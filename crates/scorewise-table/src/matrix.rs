@@ -40,6 +40,29 @@ impl Matrix {
         Some(Matrix { rows, columns, stride, values: Arc::new(values) })
     }
 
+    /// A matrix from the bytes that [`Matrix::to_bytes`] returns. `None` when `columns` is 0 or the bytes are not a whole number of rows.
+    #[must_use]
+    pub fn from_bytes(columns: usize, bytes: &[u8]) -> Option<Self> {
+        let row_bytes = columns.checked_mul(size_of::<f32>())?;
+        let rows = bytes.len().checked_div(row_bytes).filter(|rows| rows * row_bytes == bytes.len())?;
+        let mut matrix = Matrix::zeros(rows, columns)?;
+        let (values, stride) = matrix.padded_mut();
+        for (row, bytes) in values.chunks_exact_mut(stride).zip(bytes.chunks_exact(row_bytes)) {
+            row.iter_mut().zip(bytes.as_chunks().0).for_each(|(value, bytes)| *value = f32::from_le_bytes(*bytes));
+        }
+        Some(matrix)
+    }
+
+    /// The values of all rows, row by row and without the padding, as little-endian bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.rows * self.columns * size_of::<f32>());
+        for row in 0..self.rows {
+            bytes.extend(self.row(row).iter().flat_map(|value| value.to_le_bytes()));
+        }
+        bytes
+    }
+
     /// The features of a row.
     ///
     /// # Panics
@@ -79,5 +102,26 @@ impl Matrix {
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_from_bytes_has_the_same_bits_and_the_same_padding() {
+        for (rows, columns) in [(0, 1), (1, 1), (3, 15), (5, 16), (2, 17), (70, 33)] {
+            let special = [0.0, -0.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::MIN_POSITIVE / 3.0, 1.0 / 3.0];
+            let values: Vec<f32> = special.into_iter().cycle().take(rows * columns).collect();
+            let matrix = Matrix::new(columns, &values).unwrap();
+            let copy = Matrix::from_bytes(columns, &matrix.to_bytes()).unwrap();
+            let bits = |matrix: &Matrix| matrix.padded().0.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+            assert_eq!((copy.rows(), copy.columns(), copy.padded().1), (rows, columns, matrix.padded().1));
+            assert_eq!(bits(&copy), bits(&matrix));
+            assert_eq!(copy.padded().0.as_ptr() as usize % 64, 0);
+        }
+        assert!(Matrix::from_bytes(3, &[0; 16]).is_none() && Matrix::from_bytes(0, &[]).is_none());
+        assert!(Matrix::from_bytes(usize::MAX, &[0; 16]).is_none());
     }
 }

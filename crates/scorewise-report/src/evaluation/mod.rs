@@ -59,7 +59,7 @@ pub use explain::{
 pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
 pub use forecast::{ForecastOptions, curve_points, forecast, unnamed_classes};
 pub use model::{
-    DecisionScore, Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model,
+    ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model,
     evaluation_bootstrap, evaluation_sweep, model_document, training_curves,
 };
 pub use provenance::{FloatColumn, class_predictions_data, model_data, predictions_data};
@@ -75,7 +75,7 @@ pub use reproduction::{
 pub use summary::{Estimate, NamedEstimate, ScoreSummary};
 pub use theory::{BoundSummary, TheorySummary, theory_page};
 pub use tuning::{
-    BestThreshold, ClassThreshold, ClassTuningSummary, EXACT_ROWS, IntervalEnds, ModelThreshold, RUNS, SmoothThreshold,
-    ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, best_threshold_bootstrap, no_best_threshold,
-    smooth_threshold_bootstrap, tune_classes, undefined_everywhere, unmet_conditions,
+    BestThreshold, ClassThreshold, ClassTuningSummary, IntervalEnds, MAX_EXACT_ROWS, ModelThreshold, SmoothThreshold,
+    THRESHOLD_RUNS, ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, best_threshold_bootstrap,
+    no_best_threshold, smooth_threshold_bootstrap, tune_classes, undefined_everywhere, unmet_conditions,
 };

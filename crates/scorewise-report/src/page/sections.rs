@@ -11,7 +11,7 @@ use crate::evaluation::{ColumnImportance, ComparedForecast, Estimate, FoldSummar
 use crate::figures::{MovingMark, ReportFigure};
 use crate::number::{format_number, format_optional};
 
-/// All sections after the top of the page, in their order. `has_plain_result` adds the result as a list of names and values.
+/// All sections below the top of the page, in their order. If `has_plain_result` is set, the result is also shown as a list of names and values.
 pub(super) fn sections_html(document: &Document, pictures: &[ReportFigure], has_plain_result: bool) -> Result<String> {
     let mut html = comparison_section(document);
     html += &reproduction_section(document, pictures)?;
@@ -39,7 +39,7 @@ pub(super) fn figure_html(figure: &ReportFigure, is_wide: bool) -> Result<String
     ))
 }
 
-/// The HTML of a picture, with an overlay for the mark that follows the threshold slider.
+/// The HTML of a picture, with an overlay for the mark that moves with the threshold slider.
 pub(super) fn picture_html(figure: &ReportFigure, class: &str) -> Result<String> {
     let (wide, high) = figure.picture.size();
     let label = escape_html(&format!("{}. {}", figure.title, figure.caption));
@@ -107,16 +107,23 @@ fn columns_section(document: &Document, figures: &[ReportFigure]) -> Result<Stri
     body += &figure_grid(figures, |name| name == "importance")?;
     body += &figure_grid(figures, |name| name.starts_with("dependence-"))?;
     let number = |value: Option<f64>| value.map_or(String::new(), format_number);
+    let has_gain = explanation.importance.iter().any(|column| column.gain.is_some());
     let row = |importance: &ColumnImportance| {
-        let ColumnImportance { column, value, low, high } = importance;
-        vec![column.clone(), format_optional(*value), number(*low), number(*high)]
+        let ColumnImportance { column, value, low, high, gain } = importance;
+        let mut cells = vec![column.clone(), format_optional(*value), number(*low), number(*high)];
+        cells.extend(has_gain.then(|| number(*gain)));
+        cells
     };
     let rows: Vec<Vec<String>> = explanation.importance.iter().map(row).collect();
+    let mut heads = vec!["column", "importance", "low", "high"];
+    heads.extend(has_gain.then_some("gain of trees"));
+    let gain =
+        if has_gain { "; gain of trees: the share of the column in what the splits of the trees gained" } else { "" };
     let caption = format!(
-        "Importance of all columns for {}, with 95 % intervals; {} permutations of each column",
+        "Importance of all columns for {}, with 95 % intervals; {} permutations of each column{gain}",
         explanation.score, explanation.permutations
     );
-    body += &table_html(&caption, &["column", "importance", "low", "high"], &rows);
+    body += &table_html(&caption, &heads, &rows);
     Ok(section("columns", "Which columns matter", &body))
 }
 

@@ -1,6 +1,7 @@
 //! Trains jobs on the threads of this machine. A job uses several threads only if there are fewer jobs than threads.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use scorewise_table::error::{Error, Result};
 
@@ -24,7 +25,7 @@ impl Backend for Cpu {
             if ended.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            watch.started(number);
+            let start = Instant::now();
             let Job { dataset, split, learner, objective, seed } = &jobs[number];
             let sample = datasets[*dataset].sample(*split);
             let fit = learner.fit(objective, *seed, &sample, threads_of_job, &mut |epoch, losses| {
@@ -34,7 +35,8 @@ impl Backend for Cpu {
                 }
                 flow
             });
-            let result = fit.and_then(|fit| watch.finished(number, &fit).map(|()| fit));
+            let seconds = start.elapsed().as_secs_f64();
+            let result = fit.and_then(|fit| watch.finished(number, &fit, seconds).map(|()| fit));
             if result.is_err() {
                 ended.store(true, Ordering::Relaxed);
             }

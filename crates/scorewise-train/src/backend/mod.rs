@@ -1,10 +1,20 @@
 //! Backends, which train a list of jobs on some hardware. The result of a job is the same to the last bit on any number of threads.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `cpu` | trains on the threads of this machine |
+//! | `remote` | sends chunks of the list to workers, for example on other machines; the function that a worker calls |
+//! | `message` | data sets, jobs and fits as bytes |
 
 mod cpu;
+mod message;
+mod remote;
 
 pub use cpu::{Cpu, in_parallel};
+pub use remote::{Remote, RemoteRun, train_chunk};
 
 use std::ops::ControlFlow;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use scorewise_table::error::Result;
 
@@ -20,11 +30,24 @@ pub trait Backend: Sync {
     fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>>;
 }
 
-/// The backend that trains on this machine with the given number of threads. Both the command line and Python call this
-/// function, so it is the place to choose another backend.
+/// The backend that [`install`] has chosen for this process.
+static INSTALLED: RwLock<Option<Arc<dyn Backend + Send>>> = RwLock::new(None);
+
+/// The backend on which the command line and Python train: the one that [`install`] has chosen; if there is none, this machine with the given
+/// number of threads.
 #[must_use]
-pub fn open(threads: usize) -> Box<dyn Backend> {
-    Box::new(Cpu { threads })
+pub fn open(threads: usize) -> Arc<dyn Backend> {
+    let installed = INSTALLED.read().unwrap_or_else(PoisonError::into_inner).clone();
+    match installed {
+        Some(backend) => backend,
+        None => Arc::new(Cpu { threads }),
+    }
+}
+
+/// Chooses the backend that [`open`] returns in this process from now on; with `None`, it is this machine again. Returns the backend that was
+/// chosen before.
+pub fn install(backend: Option<Arc<dyn Backend + Send>>) -> Option<Arc<dyn Backend + Send>> {
+    std::mem::replace(&mut *INSTALLED.write().unwrap_or_else(PoisonError::into_inner), backend)
 }
 
 /// Receives the progress of jobs while they run, and can stop them. A closure with the parameters of [`Watch::epoch`] implements this
@@ -35,18 +58,19 @@ pub trait Watch: Sync {
         let _ = (first, jobs);
     }
 
-    /// Called when a job begins, on the thread that trains it.
-    fn started(&self, job: usize) {
-        let _ = job;
-    }
-
     /// Called after every epoch of every job, with the index of the job and the number of the epoch within its phase (warm-up or main phase). If
-    /// this method returns `Break`, the job ends and no other job is begun.
+    /// this method returns `Break`, the job ends and no other job is begun. [`Remote`] calls it for all epochs of a job when the job has ended.
     fn epoch(&self, job: usize, number: usize, epoch: &Epoch) -> ControlFlow<()>;
 
-    /// Called once for every job that has ended without an error, on the thread that trained it. If this method returns an error, the job fails.
-    fn finished(&self, job: usize, fit: &Fit) -> Result<()> {
-        let _ = (job, fit);
+    /// Whether the training run should stop. A backend that waits for other machines asks this between epochs.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
+    /// Called once for every job that has ended without an error, with the time that its training took. If this method returns an error, the job
+    /// fails.
+    fn finished(&self, job: usize, fit: &Fit, seconds: f64) -> Result<()> {
+        let _ = (job, fit, seconds);
         Ok(())
     }
 }

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::header::{self, CHECKSUM_DIGITS, CHECKSUM_KEY, DESCRIPTION_KEY, FileContents, HeaderError};
+use super::header::{self, EncodedTensor, FileContents, HeaderError, shortened};
 use super::{Decision, Model};
 use crate::ensemble::MeanOf;
 use crate::learner::{Member, MemberDescription, NamedTensor};
@@ -20,17 +20,17 @@ use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
-/// The number of the file format that is written. Older files can still be read: files of format 1, which have no checksum and contain only
-/// networks, and files of format 2, which have no binned inputs.
+/// The number of the file format that is written. Files of the older formats can still be read: format 1 has no checksum and only networks, format
+/// 2 has no binned inputs, and format 3 has no weights of the members.
 pub const FORMAT: u64 = 4;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Maximum size of a model file in bytes: 4 GiB, enough for about 2³⁰ parameters, which is far more than usual networks have. Larger files are not
-/// read.
+/// Maximum size of a model file in bytes: 4 GiB, enough for about 2³⁰ parameters, far more than networks for tables usually have. Larger files are
+/// not read.
 const MAX_FILE_BYTES: u64 = 4 << 30;
 
-const COPY_AGAIN: &str = "copy the file again from its source, or train the model again";
-const NAME_A_MODEL: &str = "give a file that was written by `scorewise train`";
+const COPY_AGAIN_HINT: &str = "copy the file again from its source, or train the model again";
+const GIVE_A_MODEL_HINT: &str = "give a file that was written by `scorewise train`";
 
 /// The JSON metadata of a model file: everything except the weights. The keys are written in the order of the fields.
 #[derive(Serialize, Deserialize, PartialEq)]
@@ -46,7 +46,7 @@ struct ModelDescription {
     target: Target,
     reading: Reading,
     encoder: Encoder,
-    /// Present only in files of format 1, which have this key in place of `members`.
+    /// Present only in files of format 1, which have this key instead of `members`.
     #[serde(default, skip_serializing)]
     network: Option<NetworkSize>,
     #[serde(default)]
@@ -61,7 +61,7 @@ struct ModelDescription {
     fingerprint: String,
     #[serde(default)]
     plan: Option<Plan>,
-    /// Present only in files of format 1, which have this key in place of `plan`.
+    /// Present only in files of format 1, which have this key instead of `plan`.
     #[serde(default, skip_serializing)]
     settings: Option<IgnoredAny>,
     results: Value,
@@ -75,7 +75,7 @@ struct NetworkSize {
     widths: Vec<usize>,
 }
 
-/// Parses only the format number of the JSON metadata, because the other keys depend on it.
+/// Only the format number of the JSON metadata. It is parsed first, because the other keys depend on the format.
 #[derive(Deserialize)]
 struct FormatNumber {
     format: u64,
@@ -92,21 +92,21 @@ impl Model {
         let name = path.display().to_string();
         let fault = |problem: String, hint: &str| Error::data(Location::file(&name), problem, hint);
         let unreadable = |error: std::io::Error| match error.kind() {
-            ErrorKind::NotFound => fault("there is no such file".into(), NAME_A_MODEL),
+            ErrorKind::NotFound => fault("there is no such file".into(), GIVE_A_MODEL_HINT),
             ErrorKind::PermissionDenied => fault("permission denied".into(), "ask for permission to read it"),
             _ => fault(format!("cannot be read: {error}"), ""),
         };
         let metadata = std::fs::metadata(path).map_err(unreadable)?;
         if metadata.is_dir() {
-            return Err(fault("is a folder, not a model file".into(), NAME_A_MODEL));
+            return Err(fault("is a folder, not a model file".into(), GIVE_A_MODEL_HINT));
         }
         if !metadata.is_file() {
-            return Err(fault("is not a regular file".into(), NAME_A_MODEL));
+            return Err(fault("is not a regular file".into(), GIVE_A_MODEL_HINT));
         }
         if metadata.len() > MAX_FILE_BYTES {
             return Err(fault(
                 format!("has {} bytes; a model has at most {MAX_FILE_BYTES}", metadata.len()),
-                NAME_A_MODEL,
+                GIVE_A_MODEL_HINT,
             ));
         }
         let mut bytes = Vec::with_capacity(metadata.len() as usize);
@@ -131,30 +131,29 @@ impl Model {
         let mut tensors = Vec::new();
         for (number, member) in self.members.iter().enumerate() {
             for NamedTensor { name, shape, values } in member.tensors() {
-                tensors.push((tensor_name(number, &name), shape, to_bytes(&values)));
+                let bytes = header::to_bytes(&values, f32::to_le_bytes);
+                tensors.push(EncodedTensor { name: tensor_name(number, &name), dtype: "F32", shape, bytes });
             }
         }
-        file_bytes(&text, tensors).map_err(invalid)
+        header::write(&text, tensors).map_err(invalid)
     }
 
     /// Reads a model from the bytes of a file; `name` is the file name in error messages.
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self> {
         let fault = |problem: String, hint: &str| Error::data(Location::file(name), problem, hint);
-        let damaged = |problem: String| fault(format!("is damaged: {}", shortened(problem)), COPY_AGAIN);
+        let damaged = |problem: String| fault(format!("is damaged: {}", shortened(problem)), COPY_AGAIN_HINT);
         if bytes.is_empty() {
-            return Err(fault("is empty".into(), COPY_AGAIN));
+            return Err(fault("is empty".into(), COPY_AGAIN_HINT));
         }
         let contents = header::read(bytes).map_err(|error| match error {
-            HeaderError::Foreign => fault("is not a scorewise model".into(), NAME_A_MODEL),
-            HeaderError::Truncated(problem) => fault(problem, COPY_AGAIN),
+            HeaderError::Foreign => fault("is not a scorewise model".into(), GIVE_A_MODEL_HINT),
+            HeaderError::Truncated(problem) => fault(problem, COPY_AGAIN_HINT),
             HeaderError::Damaged(problem) => damaged(problem),
         })?;
         let Some(text) = contents.description.as_deref() else {
-            return Err(fault("is a safetensors file but not a scorewise model".into(), NAME_A_MODEL));
+            return Err(fault("is a safetensors file but not a scorewise model".into(), GIVE_A_MODEL_HINT));
         };
-        if let Some(digits) = &contents.checksum
-            && header::checksum_offset(bytes, digits).is_none_or(|offset| header::checksum(bytes, offset) != **digits)
-        {
+        if contents.checksum.is_some() && !contents.has_correct_checksum(bytes) {
             return Err(damaged("its checksum does not match".into()));
         }
         let unparsable = |error: serde_json::Error| damaged(format!("its description cannot be parsed: {error}"));
@@ -179,7 +178,7 @@ impl Model {
             )));
         }
         let description: ModelDescription = serde_json::from_str(text).map_err(unparsable)?;
-        let members = members(&description, &contents).map_err(damaged)?;
+        let members = build_members(&description, &contents).map_err(damaged)?;
         let model = description.into_model(members);
         model.check().map_err(damaged)?;
         Ok(model)
@@ -239,37 +238,11 @@ impl ModelDescription {
     }
 }
 
-/// Name, shape and little-endian bytes of an f32 tensor.
-type EncodedTensor = (String, Vec<usize>, Vec<u8>);
-
-/// The contents of a model file: the header with the checksum and the JSON metadata `text`, then the tensors sorted by name.
-fn file_bytes(text: &str, mut tensors: Vec<EncodedTensor>) -> std::result::Result<Vec<u8>, String> {
-    tensors.sort_by(|one, other| one.0.cmp(&other.0));
-    let mut header = json!({ "__metadata__": { CHECKSUM_KEY: "0".repeat(CHECKSUM_DIGITS), DESCRIPTION_KEY: text } });
-    let mut end = 0;
-    for (name, shape, bytes) in &tensors {
-        let start = end;
-        end += bytes.len();
-        header[name] = json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] });
-    }
-    let mut header = header.to_string();
-    // The header is padded with spaces, so that the tensors begin at a multiple of 8 bytes.
-    header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
-    if header.len() as u64 > header::MAX_HEADER_BYTES {
-        return Err(format!("its description has {} bytes, more than {}", header.len(), header::MAX_HEADER_BYTES));
-    }
-    let mut file = Vec::with_capacity(8 + header.len() + end);
-    file.extend((header.len() as u64).to_le_bytes());
-    file.extend(header.as_bytes());
-    tensors.iter().for_each(|(_, _, bytes)| file.extend(bytes));
-    let offset = 8 + format!("{{\"__metadata__\":{{\"{CHECKSUM_KEY}\":\"").len();
-    let checksum = header::checksum(&file, offset);
-    file[offset..offset + CHECKSUM_DIGITS].copy_from_slice(checksum.as_bytes());
-    Ok(file)
-}
-
 /// Builds the members from the tensors of a model file. It is an error if a tensor is missing, has the wrong shape, or belongs to no member.
-fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::result::Result<Vec<Member>, String> {
+fn build_members(
+    description: &ModelDescription,
+    contents: &FileContents<'_>,
+) -> std::result::Result<Vec<Member>, String> {
     let tensors = contents.tensors.len();
     let described = match (&description.network, description.format) {
         (Some(size), 1) => {
@@ -295,8 +268,8 @@ fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::
         let mut tensors = HashMap::new();
         for (name, shape) in description.expected_tensors() {
             let shape: Vec<u64> = shape.iter().map(|width| *width as u64).collect();
-            let values = tensor_values(contents, &tensor_name(number, &name), &shape)?;
-            tensors.insert(name, values);
+            let bytes = contents.tensor(&tensor_name(number, &name), ("F32", 4), &shape)?;
+            tensors.insert(name, header::from_bytes(bytes, f32::from_le_bytes));
         }
         description.member(tensors)
     };
@@ -306,42 +279,4 @@ fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::
 /// The name in the model file of the tensor `name` of a member.
 fn tensor_name(member: usize, name: &str) -> String {
     format!("member.{member}.{name}")
-}
-
-/// The values of the f32 tensor with this name; an error if it is missing or has another type or shape.
-fn tensor_values(contents: &FileContents<'_>, name: &str, shape: &[u64]) -> std::result::Result<Vec<f32>, String> {
-    let tensor = contents.tensors.get(name).ok_or_else(|| format!("the tensor `{name}` is missing"))?;
-    if tensor.dtype != "F32" {
-        return Err(format!("the tensor `{name}` has the type `{}`, not `F32`", tensor.dtype.escape_debug()));
-    }
-    let bytes = shape.iter().try_fold(4, |product: u64, width| product.checked_mul(*width));
-    if tensor.shape != shape || bytes != Some(tensor.bytes.len() as u64) {
-        let got = FirstFew(&tensor.shape);
-        return Err(format!("the tensor `{name}` has shape {got:?} in {} bytes, not {shape:?}", tensor.bytes.len()));
-    }
-    Ok(tensor.bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
-}
-
-fn to_bytes(numbers: &[f32]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-}
-
-/// Limits an error message to 300 characters, because it may quote any amount of text from a damaged file.
-fn shortened(mut problem: String) -> String {
-    if let Some((end, _)) = problem.char_indices().nth(300) {
-        problem.truncate(end);
-        problem.push('…');
-    }
-    problem
-}
-
-/// Formats the first eight elements of a list.
-struct FirstFew<'a, T>(&'a [T]);
-
-impl<T: std::fmt::Debug> std::fmt::Debug for FirstFew<'_, T> {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut list = out.debug_list();
-        list.entries(self.0.iter().take(8));
-        if self.0.len() > 8 { list.finish_non_exhaustive() } else { list.finish() }
-    }
 }

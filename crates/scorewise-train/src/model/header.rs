@@ -1,4 +1,5 @@
-//! Reads the safetensors container of a model file: its metadata and its tensors.
+//! Writes and reads safetensors files with a checksum: a JSON string and tensors. Model files have this form, and so have the messages that are
+//! sent to workers on other machines.
 //!
 //! ```text
 //! 8 bytes: n, little-endian        n bytes: JSON header        remaining bytes: the tensors, one after the other
@@ -14,20 +15,21 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::json;
 use xxhash_rust::xxh3::Xxh3;
 
-/// The metadata key of the JSON string that holds everything about the model except its weights.
-pub(super) const DESCRIPTION_KEY: &str = "scorewise";
+/// The metadata key of the JSON string that holds everything except the tensors.
+const DESCRIPTION_KEY: &str = "scorewise";
 /// The metadata key of the checksum.
-pub(super) const CHECKSUM_KEY: &str = "checksum";
+const CHECKSUM_KEY: &str = "checksum";
 /// Number of hexadecimal digits of a checksum.
-pub(super) const CHECKSUM_DIGITS: usize = 16;
+const CHECKSUM_DIGITS: usize = 16;
 /// Maximum length of the JSON header in bytes, the same as in the safetensors library.
-pub(super) const MAX_HEADER_BYTES: u64 = 100_000_000;
+const MAX_HEADER_BYTES: u64 = 100_000_000;
 
 /// The metadata and tensors of a file.
 #[derive(Debug)]
-pub(super) struct FileContents<'a> {
+pub(crate) struct FileContents<'a> {
     /// The metadata string with the key [`DESCRIPTION_KEY`].
     pub description: Option<Cow<'a, str>>,
     /// The metadata string with the key [`CHECKSUM_KEY`].
@@ -40,15 +42,25 @@ pub(super) struct FileContents<'a> {
 
 /// A tensor, borrowed from the bytes of the file.
 #[derive(Debug)]
-pub(super) struct TensorView<'a> {
+pub(crate) struct TensorView<'a> {
     pub dtype: Cow<'a, str>,
     pub shape: Vec<u64>,
     pub bytes: &'a [u8],
 }
 
+/// A tensor that is written.
+pub(crate) struct EncodedTensor {
+    pub name: String,
+    /// The type of its numbers in the words of safetensors, such as `F32`.
+    pub dtype: &'static str,
+    pub shape: Vec<usize>,
+    /// The little-endian bytes of its numbers, row by row.
+    pub bytes: Vec<u8>,
+}
+
 /// Why a file cannot be read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum HeaderError {
+pub(crate) enum HeaderError {
     /// The file is not a safetensors file.
     Foreign,
     /// The end of the file is missing.
@@ -57,8 +69,34 @@ pub(super) enum HeaderError {
     Damaged(String),
 }
 
+/// The contents of a file: the header with the checksum and the JSON string `text`, then the tensors sorted by name.
+pub(crate) fn write(text: &str, mut tensors: Vec<EncodedTensor>) -> Result<Vec<u8>, String> {
+    tensors.sort_by(|one, other| one.name.cmp(&other.name));
+    let mut header = json!({ "__metadata__": { CHECKSUM_KEY: "0".repeat(CHECKSUM_DIGITS), DESCRIPTION_KEY: text } });
+    let mut end = 0;
+    for EncodedTensor { name, dtype, shape, bytes } in &tensors {
+        let start = end;
+        end += bytes.len();
+        header[name] = json!({ "dtype": dtype, "shape": shape, "data_offsets": [start, end] });
+    }
+    let mut header = header.to_string();
+    // The header is padded with spaces, so that the tensors begin at a multiple of 8 bytes.
+    header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
+    if header.len() as u64 > MAX_HEADER_BYTES {
+        return Err(format!("its description has {} bytes, more than {MAX_HEADER_BYTES}", header.len()));
+    }
+    let mut file = Vec::with_capacity(8 + header.len() + end);
+    file.extend((header.len() as u64).to_le_bytes());
+    file.extend(header.as_bytes());
+    tensors.into_iter().for_each(|tensor| file.extend(tensor.bytes));
+    let offset = 8 + format!("{{\"__metadata__\":{{\"{CHECKSUM_KEY}\":\"").len();
+    let checksum = checksum(&file, offset);
+    file[offset..offset + CHECKSUM_DIGITS].copy_from_slice(checksum.as_bytes());
+    Ok(file)
+}
+
 /// Parses the header of a file and finds the bytes of every tensor.
-pub(super) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
+pub(crate) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
     let Some((length, rest)) = bytes.split_first_chunk::<8>() else { return Err(HeaderError::Foreign) };
     let length = u64::from_le_bytes(*length);
     if length > MAX_HEADER_BYTES || rest.first().is_some_and(|first| *first != b'{') {
@@ -97,9 +135,65 @@ pub(super) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
     Ok(FileContents { description, checksum, has_more, tensors })
 }
 
-/// Offset in the file of the checksum `digits`, as [`read`] has found them. `None` if the string `digits` is not 16 bytes long or contains JSON
-/// escapes, which scorewise never writes.
-pub(super) fn checksum_offset(bytes: &[u8], digits: &str) -> Option<usize> {
+impl<'a> FileContents<'a> {
+    /// Whether the file has a correct checksum. `bytes` must be the bytes from which these contents were read.
+    pub fn has_correct_checksum(&self, bytes: &[u8]) -> bool {
+        self.checksum.as_deref().is_some_and(|digits| {
+            checksum_offset(bytes, digits).is_some_and(|offset| checksum(bytes, offset) == *digits)
+        })
+    }
+
+    /// The bytes of the tensor with this name; an error if it is missing or has another type or shape. `size` is the number of bytes of one element.
+    pub fn tensor(&self, name: &str, (dtype, size): (&str, u64), shape: &[u64]) -> Result<&'a [u8], String> {
+        let tensor = self.tensors.get(name).ok_or_else(|| format!("the tensor `{name}` is missing"))?;
+        if tensor.dtype != dtype {
+            return Err(format!("the tensor `{name}` has the type `{}`, not `{dtype}`", tensor.dtype.escape_debug()));
+        }
+        let bytes = shape.iter().try_fold(size, |product: u64, width| product.checked_mul(*width));
+        if tensor.shape != shape || bytes != Some(tensor.bytes.len() as u64) {
+            let got = FirstFew(&tensor.shape);
+            return Err(format!(
+                "the tensor `{name}` has shape {got:?} in {} bytes, not {shape:?}",
+                tensor.bytes.len()
+            ));
+        }
+        Ok(tensor.bytes)
+    }
+}
+
+/// The little-endian bytes of numbers.
+pub(crate) fn to_bytes<const N: usize, T: Copy>(numbers: &[T], bytes_of: fn(T) -> [u8; N]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| bytes_of(*number)).collect()
+}
+
+/// The numbers that [`to_bytes`] has turned into bytes.
+pub(crate) fn from_bytes<const N: usize, T>(bytes: &[u8], number_of: fn([u8; N]) -> T) -> Vec<T> {
+    bytes.as_chunks().0.iter().map(|bytes| number_of(*bytes)).collect()
+}
+
+/// Limits an error message to 300 characters, because it may quote any amount of text from a damaged file.
+pub(crate) fn shortened(mut problem: String) -> String {
+    if let Some((end, _)) = problem.char_indices().nth(300) {
+        problem.truncate(end);
+        problem.push('…');
+    }
+    problem
+}
+
+/// Formats at most the first eight elements of a list.
+struct FirstFew<'a, T>(&'a [T]);
+
+impl<T: fmt::Debug> fmt::Debug for FirstFew<'_, T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut list = out.debug_list();
+        list.entries(self.0.iter().take(8));
+        if self.0.len() > 8 { list.finish_non_exhaustive() } else { list.finish() }
+    }
+}
+
+/// The byte offset of the checksum in the file. `digits` must be the checksum that [`read`] returned for the same `bytes`. `None` if `digits` is not
+/// 16 bytes long or is written with JSON escapes, which scorewise never does.
+fn checksum_offset(bytes: &[u8], digits: &str) -> Option<usize> {
     // A string without JSON escapes is borrowed from `bytes`, so the distance between the two pointers is its offset in the file. A string
     // with escapes is a copy at another address.
     let offset = (digits.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)?;
@@ -107,7 +201,7 @@ pub(super) fn checksum_offset(bytes: &[u8], digits: &str) -> Option<usize> {
 }
 
 /// The checksum of a file: the 64-bit XXH3 hash of all its bytes, with the digits of the checksum itself, at `offset`, replaced by zeros.
-pub(super) fn checksum(bytes: &[u8], offset: usize) -> String {
+fn checksum(bytes: &[u8], offset: usize) -> String {
     let mut hash = Xxh3::new();
     hash.update(&bytes[..offset]);
     hash.update(&[b'0'; CHECKSUM_DIGITS]);
@@ -115,6 +209,7 @@ pub(super) fn checksum(bytes: &[u8], offset: usize) -> String {
     format!("{:016x}", hash.digest())
 }
 
+/// The error for a file that has `got` bytes although its header announces `expected`.
 fn truncated_error(got: usize, expected: u64) -> HeaderError {
     HeaderError::Truncated(format!("is truncated: it has {got} of at least {expected} bytes"))
 }
@@ -125,6 +220,7 @@ struct FileHeader<'a> {
     tensors: BTreeMap<Cow<'a, str>, TensorEntry<'a>>,
 }
 
+/// The description of one tensor in the JSON header.
 #[derive(Deserialize)]
 struct TensorEntry<'a> {
     #[serde(borrow)]
@@ -163,7 +259,7 @@ impl<'de> Deserialize<'de> for FileHeader<'de> {
                     } else {
                         let entry = map.next_value()?;
                         if tensors.contains_key(&name) {
-                            return Err(duplicate_key(&name));
+                            return Err(duplicate_key_error(&name));
                         }
                         tensors.insert(name, entry);
                     }
@@ -178,12 +274,12 @@ impl<'de> Deserialize<'de> for FileHeader<'de> {
 /// Stores the value of a key in `target`; an error if `target` already has a value, because then the key appears twice.
 fn store_once<E: serde::de::Error, T>(target: &mut Option<T>, key: &str, value: T) -> Result<(), E> {
     match target.replace(value) {
-        Some(_) => Err(duplicate_key(key)),
+        Some(_) => Err(duplicate_key_error(key)),
         None => Ok(()),
     }
 }
 
-fn duplicate_key<E: serde::de::Error>(key: &str) -> E {
+fn duplicate_key_error<E: serde::de::Error>(key: &str) -> E {
     E::custom(format!("`{}` appears twice", key.escape_debug()))
 }
 
@@ -228,6 +324,7 @@ impl<'de> Deserialize<'de> for Metadata<'de> {
 mod tests {
     use super::*;
 
+    /// The bytes of a safetensors file: the length of the header, the header, and the data of the tensors.
     fn file_bytes(header: &str, data: &[u8]) -> Vec<u8> {
         [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat()
     }

@@ -1,4 +1,4 @@
-//! Runs the tasks of an experiment as one flat list of jobs on a backend, and writes the result of every task to the journal as soon as it ends.
+//! Runs the tasks of an experiment as one list of jobs on a backend, and writes the result of every task to the journal as soon as the task ends.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -20,9 +20,9 @@ use crate::ensemble::Ensemble;
 use crate::fit::{Epoch, Fit, StopReason};
 use crate::job::{Dataset, Job};
 
-/// Runs all tasks that the journal does not contain, and writes the result of each to the journal when it ends. Returns the trials in the order
-/// of the tasks. `on_result` is called for every task; its last argument is true if the task was run now and false if the journal has its result. If
-/// `stopped` returns true, no further job is begun, running jobs are abandoned, and `None` is returned.
+/// Runs all tasks whose results are not yet in the journal, and writes the result of each to the journal when the task ends. Returns the trials in
+/// the order of the tasks. `on_result` is called for every task; its last argument is true if the task was run now, and false if its result was in
+/// the journal. If `stopped` returns true, no further job is begun, running jobs are abandoned, and `None` is returned.
 pub fn perform(
     data: &ExperimentData,
     tasks: &[Task],
@@ -67,7 +67,6 @@ pub(super) fn run(
         seed,
         work: &work,
         fits: tasks.iter().map(|_| Mutex::new(Vec::new())).collect(),
-        started: work.jobs.iter().map(|_| Mutex::new(None)).collect(),
         trials: tasks.iter().map(|_| Mutex::new(None)).collect(),
         failed: AtomicBool::new(false),
         on_ended,
@@ -85,9 +84,9 @@ pub(super) fn run(
 /// The jobs of several tasks, and the encoded rows that the tasks share.
 #[derive(Default)]
 struct Workload {
-    /// The rows of each combination of repeat and inputs. Contenders with the same inputs share them.
+    /// The rows of each combination of repetition and inputs. Contenders with the same inputs share them.
     rows: Vec<RepeatRows>,
-    /// Index in `rows` of each combination of repeat and inputs.
+    /// Index in `rows` of each combination of repetition and inputs.
     known: HashMap<(usize, String), usize>,
     /// The data set of each element of `rows`.
     datasets: Vec<Dataset>,
@@ -106,10 +105,11 @@ struct TaskJobs {
 }
 
 impl Workload {
+    /// Adds the rows and jobs of a task.
     fn add_task(&mut self, data: &ExperimentData, task: &Task, seed: u64) -> Result<()> {
         let inputs = task.contender.inputs()?;
         let rows = *self.known.entry((task.repeat, inputs.to_string())).or_insert_with(|| {
-            // The seed does not depend on the contender: all contenders have the same rows, so that they can be compared repeat by repeat.
+            // The seed does not depend on the contender: in each repetition all contenders have the same rows, so that they can be compared.
             let rows = data.rows(task.repeat, &inputs, stream(seed, Purpose::RepeatRows, task.repeat as u64));
             self.datasets.push(rows.dataset());
             self.rows.push(rows);
@@ -145,8 +145,6 @@ struct Progress<'a> {
     work: &'a Workload,
     /// For each task, the finished members: index of the job, fit, and duration in seconds.
     fits: Vec<Mutex<Vec<(usize, Fit, f64)>>>,
-    /// When each job was started; `None` before its start.
-    started: Vec<Mutex<Option<Instant>>>,
     /// The result of each task; `None` until the task is finished.
     trials: Vec<Mutex<Option<Trial>>>,
     /// Whether a task has failed; if so, all running jobs end.
@@ -156,6 +154,7 @@ struct Progress<'a> {
 }
 
 impl Progress<'_> {
+    /// Computes the scores of a task whose members are all fitted, and stores its result.
     fn finish_task(&self, number: usize, task: &Task, fits: &[Fit], seconds: f64) -> Result<()> {
         let start = Instant::now();
         let rows = &self.work.rows[self.work.tasks[number].rows];
@@ -179,20 +178,18 @@ impl Progress<'_> {
 }
 
 impl Watch for Progress<'_> {
-    fn started(&self, job: usize) {
-        *lock_mutex(&self.started[job]) = Some(Instant::now());
-    }
-
     fn epoch(&self, _: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
-        let must_end = (self.stopped)() || self.failed.load(Ordering::Relaxed);
-        if must_end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn finished(&self, job: usize, fit: &Fit) -> Result<()> {
+    fn is_stopped(&self) -> bool {
+        (self.stopped)() || self.failed.load(Ordering::Relaxed)
+    }
+
+    fn finished(&self, job: usize, fit: &Fit, seconds: f64) -> Result<()> {
         if fit.stop_reason == StopReason::Stopped {
             return Ok(());
         }
-        let seconds = lock_mutex(&self.started[job]).map_or(0.0, |start| start.elapsed().as_secs_f64());
         let number = self.work.task_of_job[job];
         let mut fits = lock_mutex(&self.fits[number]);
         fits.push((job, fit.clone(), seconds));
@@ -211,6 +208,7 @@ impl Watch for Progress<'_> {
     }
 }
 
+/// Locks a mutex even if another thread panicked while it held the lock.
 fn lock_mutex<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

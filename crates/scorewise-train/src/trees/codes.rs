@@ -46,6 +46,11 @@ impl Coding {
         (self.ends.partition_point(|end| value > *end) + usize::from(self.has_missing)) as u8
     }
 
+    /// The codes of some values.
+    pub fn codes_of(&self, values: &[f32]) -> Vec<u8> {
+        values.iter().map(|value| self.code(*value)).collect()
+    }
+
     /// The threshold of a split after the given code: values up to the threshold have this code or a lower one. For levels, the level.
     pub fn threshold(&self, code: usize) -> f32 {
         if self.is_level { code as f32 } else { self.ends[code - usize::from(self.has_missing)] }
@@ -79,23 +84,18 @@ fn ends(sorted: &[f32], max: usize) -> Vec<f32> {
     ends
 }
 
-/// The codes of rows, row by row.
+/// The codes of rows, row by row, so that one pass over the rows fills the histograms of all features.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Codes {
     pub features: usize,
-    /// The greatest code of all rows and features.
-    pub greatest: u8,
+    /// The greatest code of each feature.
+    greatest: Vec<u8>,
     codes: Vec<u8>,
 }
 
 impl Codes {
     pub fn zeros(rows: usize, features: usize) -> Self {
-        Codes { features, greatest: 0, codes: vec![0; rows * features] }
-    }
-
-    /// The codes of a row.
-    pub fn row(&self, row: usize) -> &[u8] {
-        &self.codes[row * self.features..][..self.features]
+        Codes { features, greatest: vec![0; features], codes: vec![0; rows * features] }
     }
 
     /// The codes of all rows, row by row.
@@ -103,11 +103,23 @@ impl Codes {
         &self.codes
     }
 
-    /// Writes the codes of one feature of all rows.
-    pub fn set(&mut self, feature: usize, codes: impl Iterator<Item = u8>) {
-        for (to, code) in self.codes.iter_mut().skip(feature).step_by(self.features.max(1)).zip(codes) {
-            *to = code;
-            self.greatest = self.greatest.max(code);
+    /// The greatest code that a feature has had in any row.
+    pub fn greatest(&self, feature: usize) -> u8 {
+        self.greatest[feature]
+    }
+
+    /// Replaces the codes of some features in all rows. All features are written in one pass over the rows.
+    pub fn set(&mut self, features: &[usize], columns: &[&[u8]]) {
+        for (feature, column) in features.iter().zip(columns) {
+            self.greatest[*feature] = self.greatest[*feature].max(column.iter().copied().max().unwrap_or(0));
+        }
+        if features.is_empty() {
+            return;
+        }
+        for (row, codes) in self.codes.chunks_exact_mut(self.features).enumerate() {
+            for (feature, column) in features.iter().zip(columns) {
+                codes[*feature] = column[row];
+            }
         }
     }
 }

@@ -130,17 +130,36 @@ impl Statistic {
         sums[1] += weight;
     }
 
+    /// The column of levels of the training rows, in a compact form.
+    pub fn column(&self, sample: &Sample<'_>) -> LevelColumn {
+        let row = |row: &u32| {
+            let row = *row as usize;
+            let weight = sample.weights.map_or(1.0, |weights| weights[row]);
+            let is_class = sample.labels[row] == self.class;
+            (sample.matrix.row(row)[self.column] as u32, if is_class { weight } else { -weight })
+        };
+        LevelColumn { rows: sample.training.iter().map(row).collect() }
+    }
+
     /// The statistic of each training row, from the rows before it in `order`. `order` lists indices of [`Sample::training`].
-    pub fn ordered(&self, sample: &Sample<'_>, order: &[u32]) -> Vec<f32> {
+    pub fn ordered(&self, column: &LevelColumn, order: &[u32]) -> Vec<f32> {
         let mut sums = vec![[0.0; 2]; self.levels];
-        let mut values = vec![0.0; sample.training.len()];
+        let mut values = vec![0.0; column.rows.len()];
         for index in order {
-            let row = sample.training[*index as usize];
-            values[*index as usize] = self.of(&sums[sample.matrix.row(row as usize)[self.column] as usize]);
-            self.add(sample, row, &mut sums);
+            let (level, weight) = column.rows[*index as usize];
+            let sums = &mut sums[level as usize];
+            values[*index as usize] = self.of(sums);
+            let weight = f64::from(weight);
+            *sums = [sums[0] + weight.max(0.0), sums[1] + weight.abs()];
         }
         values
     }
+}
+
+/// The level of each training row, and its weight, which is negative if the row is not of the class of the statistic. A statistic reads the rows in a
+/// random order, which is slow in a matrix.
+pub(super) struct LevelColumn {
+    rows: Vec<(u32, f32)>,
 }
 
 /// A random order of the indices 0 to `count` − 1.

@@ -4,41 +4,23 @@
 //! approximation of the loss if every leaf gets its best value −G/(H + λ). Two ways to grow a tree use the same search for the split with the
 //! greatest score: a *leaf-wise* tree splits the leaf with the greatest gain, one at a time; a *symmetric* tree splits all leaves of a level by
 //! one question, which regularises strongly.
+//!
+//! Several threads split different leaves at the same time, and share the work of large leaves. In a leaf-wise tree, the leaves with the next
+//! greatest gains are split ahead of time: they will almost always be split later, and if not, nothing is lost but time. So a tree does not
+//! depend on the number of threads.
 
 use std::ops::Range;
 
-use rand_core::Rng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
-use scorewise::InstructionSet;
 
 use super::codes::{Codes, Coding};
-use super::histogram::{GradientHistogram, Packed, Sums};
+use super::histogram::{GradientHistogram, HistogramLayout, Packed, Sums};
+use super::partition::divide;
+use super::search::{LeftCodes, Noise, SplitSearch, TreeSplit};
 use super::settings::{Growth, TreeSettings};
-use crate::network::{SimdTask, SimdVector, run};
 
-/// A question that divides rows: whether the code of a feature is at most `code`, or equal to it if the feature is a level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TreeSplit {
-    pub feature: usize,
-    pub code: u8,
-    /// Whether rows with a missing value go to the left.
-    pub missing_left: bool,
-}
-
-impl TreeSplit {
-    /// Whether a row with this code of the feature goes to the left.
-    #[inline(always)]
-    pub fn goes_left(self, coding: &Coding, code: u8) -> bool {
-        if coding.is_level {
-            code == self.code
-        } else if coding.has_missing && code == 0 {
-            self.missing_left
-        } else {
-            code <= self.code
-        }
-    }
-}
+/// Number of rows times features from which on a leaf is worth a thread of its own.
+const PARALLEL_WORK: usize = 1 << 15;
 
 /// A node of a grown tree. The children of a node that is split are stored one after the other.
 #[derive(Clone, Debug)]
@@ -51,21 +33,17 @@ pub(super) struct GrownNode {
     pub gain: f64,
 }
 
-/// Noise that is added to the score of splits, so that trees differ.
-pub(super) struct Noise<'a> {
-    pub random: &'a mut Xoshiro256PlusPlus,
-    /// Standard deviation of the noise of the square root of the score.
-    pub deviation: f64,
-}
-
 /// The data that a tree is grown on.
 #[derive(Clone, Copy)]
 pub(super) struct GrowthData<'a> {
+    /// The codes row by row.
     pub codes: &'a Codes,
+    /// The codes of each feature.
+    pub columns: &'a [Vec<u8>],
     pub codings: &'a [Coding],
     pub packed: &'a Packed,
     /// The features that the tree may use.
-    pub features: &'a [usize],
+    pub layout: &'a HistogramLayout,
     pub threads: usize,
 }
 
@@ -73,7 +51,6 @@ pub(super) struct GrowthData<'a> {
 #[derive(Debug)]
 pub(super) struct Grower {
     settings: TreeSettings,
-    width: usize,
     free: Vec<GradientHistogram>,
     scratch: Vec<u32>,
 }
@@ -81,307 +58,308 @@ pub(super) struct Grower {
 /// A leaf that may still be split.
 struct OpenLeaf {
     node: usize,
+    depth: usize,
+    rows: Range<usize>,
+    histogram: GradientHistogram,
+    sums: Sums,
+    best: Option<(f64, TreeSplit)>,
+    /// The children, if the leaf was split ahead of time.
+    children: Option<Box<[ChildLeaf; 2]>>,
+}
+
+/// A child of a leaf.
+#[derive(Default)]
+struct ChildLeaf {
+    rows: Range<usize>,
     histogram: GradientHistogram,
     sums: Sums,
     best: Option<(f64, TreeSplit)>,
 }
 
+impl OpenLeaf {
+    fn gain(&self) -> f64 {
+        self.best.map_or(f64::NEG_INFINITY, |(gain, _)| gain)
+    }
+}
+
 impl Grower {
-    pub fn new(settings: &TreeSettings, codings: &[Coding]) -> Self {
-        let width = codings.iter().map(|coding| coding.codes).max().unwrap_or(1);
-        Grower { settings: settings.clone(), width, free: Vec::new(), scratch: Vec::new() }
+    pub fn new(settings: &TreeSettings) -> Self {
+        Grower { settings: settings.clone(), free: Vec::new(), scratch: Vec::new() }
     }
 
-    /// Grows a tree on the given rows. The rows are reordered so that the rows of each node lie next to each other.
+    /// Grows a tree on the given rows. The rows are reordered so that the rows of each node lie next to each other, in their original order.
     pub fn grow(&mut self, data: GrowthData<'_>, rows: &mut [u32], noise: Option<Noise<'_>>) -> Vec<GrownNode> {
-        match self.settings.growth {
-            Growth::Symmetric => self.grow_symmetric(data, rows, noise),
-            Growth::LeafWise => self.grow_leaf_wise(data, rows),
+        self.scratch.resize(rows.len(), 0);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let nodes = match self.settings.growth {
+            Growth::Symmetric => self.grow_symmetric(data, rows, &mut scratch, noise),
+            Growth::LeafWise => self.grow_leaf_wise(data, rows, &mut scratch),
+        };
+        self.scratch = scratch;
+        nodes
+    }
+
+    /// Keeps a histogram for later, unless it was passed on and is empty.
+    fn keep(&mut self, histogram: GradientHistogram) {
+        if !histogram.is_empty() {
+            self.free.push(histogram);
         }
     }
 
-    fn grow_leaf_wise(&mut self, data: GrowthData<'_>, rows: &mut [u32]) -> Vec<GrownNode> {
+    fn root(&mut self, data: GrowthData<'_>, rows: &[u32]) -> OpenLeaf {
+        let mut histogram = self.free.pop().unwrap_or_default();
+        histogram.fill(data.layout, rows, data.packed, data.codes, data.threads);
+        let sums = total(data, &histogram, rows);
+        OpenLeaf { node: 0, depth: 0, rows: 0..rows.len(), histogram, sums, best: None, children: None }
+    }
+
+    fn grow_leaf_wise(&mut self, data: GrowthData<'_>, rows: &mut [u32], scratch: &mut [u32]) -> Vec<GrownNode> {
         let mut nodes = vec![GrownNode { split: None, rows: 0..rows.len(), gain: 0.0 }];
-        let mut depths = vec![0];
-        let mut histogram = self.histogram(data);
-        histogram.fill(rows, data.features, data.packed, data.codes, data.threads);
-        let sums = data.packed.unpack(data.packed.sum(rows));
-        let mut root = OpenLeaf { node: 0, histogram, sums, best: None };
-        root.best = self.best_of_leaf(data, &root, rows.len());
+        let mut root = self.root(data, rows);
+        root.best = best_of_leaf(&self.settings, data, &root.histogram, root.sums, rows.len());
         let (mut open, mut leaves) = (vec![root], 1);
         while leaves < self.settings.leaves {
             // Of equal gains, the first leaf is taken, so that the result does not depend on the order of the list.
-            let gain = |leaf: &OpenLeaf| leaf.best.map_or(f64::NEG_INFINITY, |(gain, _)| gain);
-            let Some(index) = (0..open.len()).reduce(|a, b| if gain(&open[b]) > gain(&open[a]) { b } else { a }) else {
+            let Some(index) = (0..open.len()).reduce(|a, b| if open[b].gain() > open[a].gain() { b } else { a }) else {
                 break;
             };
+            if open[index].best.is_none() {
+                break;
+            }
+            if open[index].children.is_none() {
+                self.split_ahead(data, rows, scratch, &mut open, index, self.settings.leaves - leaves);
+            }
             let leaf = open.swap_remove(index);
-            let Some((gain, split)) = leaf.best else {
-                self.free.push(leaf.histogram);
-                break;
-            };
-            let children = self.divide(data, rows, &mut nodes, leaf.node, split, gain);
-            let depth = depths[leaf.node] + 1;
-            depths.extend([depth; 2]);
+            let Some((children, (gain, split))) = leaf.children.zip(leaf.best) else { break };
             leaves += 1;
-            let may_split = depth < self.settings.depth && leaves < self.settings.leaves;
-            if !may_split {
-                self.free.push(leaf.histogram);
-                continue;
+            let (left, depth) = (nodes.len(), leaf.depth + 1);
+            nodes[leaf.node].split = Some((split, left));
+            nodes[leaf.node].gain = gain;
+            for (side, child) in children.into_iter().enumerate() {
+                let ChildLeaf { rows, histogram, sums, best } = child;
+                nodes.push(GrownNode { split: None, rows: rows.clone(), gain: 0.0 });
+                if depth < self.settings.depth {
+                    open.push(OpenLeaf { node: left + side, depth, rows, histogram, sums, best, children: None });
+                } else {
+                    self.keep(histogram);
+                }
             }
-            let [left, right] = self.children(data, rows, &nodes, leaf, children);
-            for mut child in [left, right] {
-                child.best = self.best_of_leaf(data, &child, nodes[child.node].rows.len());
-                open.push(child);
-            }
+            self.keep(leaf.histogram);
         }
-        self.free.extend(open.into_iter().map(|leaf| leaf.histogram));
+        for leaf in open {
+            self.keep(leaf.histogram);
+            leaf.children.into_iter().flat_map(|children| *children).for_each(|child| self.keep(child.histogram));
+        }
         nodes
+    }
+
+    /// Finds the children of an open leaf, and with several threads also those of the leaves with the next greatest gains. `left` is the number of
+    /// leaves that the tree may still get.
+    fn split_ahead(
+        &mut self,
+        data: GrowthData<'_>,
+        rows: &mut [u32],
+        scratch: &mut [u32],
+        open: &mut [OpenLeaf],
+        index: usize,
+        left: usize,
+    ) {
+        let mut chosen = vec![index];
+        let is_large = |leaf: &OpenLeaf| leaf.rows.len() * data.layout.features.len() >= PARALLEL_WORK;
+        if data.threads > 1 && left > 1 && is_large(&open[index]) {
+            let is_open = |leaf: &OpenLeaf| leaf.best.is_some() && leaf.children.is_none() && is_large(leaf);
+            let mut others: Vec<usize> =
+                (0..open.len()).filter(|other| *other != index && is_open(&open[*other])).collect();
+            others.sort_by(|a, b| open[*b].gain().total_cmp(&open[*a].gain()));
+            others.truncate(data.threads.min(left) - 1);
+            chosen.extend(others);
+        }
+        // Children of the last split of a tree need no histograms.
+        let is_last = left == 1;
+        let settings = &self.settings;
+        let mut jobs: Vec<SplitJob<'_>> = Vec::with_capacity(chosen.len());
+        let leaves = open.iter_mut().enumerate().filter(|(index, _)| chosen.contains(index)).map(|(_, leaf)| leaf);
+        let mut leaves: Vec<&mut OpenLeaf> = leaves.collect();
+        leaves.sort_by_key(|leaf| leaf.rows.start);
+        let (mut rows, mut scratch, mut start) = (rows, scratch, 0);
+        for leaf in leaves {
+            let (own_rows, own_scratch);
+            (own_rows, rows) = rows[leaf.rows.start - start..].split_at_mut(leaf.rows.len());
+            (own_scratch, scratch) = scratch[leaf.rows.start - start..].split_at_mut(leaf.rows.len());
+            start = leaf.rows.end;
+            let spare = self.free.pop().unwrap_or_default();
+            jobs.push(SplitJob { leaf, rows: own_rows, scratch: own_scratch, spare });
+        }
+        let work = |job: SplitJob<'_>| {
+            let SplitJob { leaf, rows, scratch, spare } = job;
+            let Some((_, split)) = leaf.best else { return };
+            let mut children = split_leaf(settings, data, leaf, split, rows, scratch, spare, is_last);
+            if !is_last && leaf.depth + 1 < settings.depth {
+                let find = |child: &mut ChildLeaf| {
+                    child.best = best_of_leaf(settings, data, &child.histogram, child.sums, child.rows.len());
+                };
+                children.iter_mut().for_each(find);
+            }
+            leaf.children = Some(Box::new(children));
+        };
+        in_parallel(jobs, data.threads, work);
     }
 
     fn grow_symmetric(
         &mut self,
         data: GrowthData<'_>,
         rows: &mut [u32],
+        scratch: &mut [u32],
         mut noise: Option<Noise<'_>>,
     ) -> Vec<GrownNode> {
         let mut nodes = vec![GrownNode { split: None, rows: 0..rows.len(), gain: 0.0 }];
-        let mut histogram = self.histogram(data);
-        histogram.fill(rows, data.features, data.packed, data.codes, data.threads);
-        let sums = data.packed.unpack(data.packed.sum(rows));
-        let mut open = vec![OpenLeaf { node: 0, histogram, sums, best: None }];
+        let mut open = vec![self.root(data, rows)];
+        let rows_of_tree = rows.len();
         for level in 0..self.settings.depth {
-            let before: f64 = open.iter().map(|leaf| self.score(leaf.sums)).sum();
+            let before: f64 = open.iter().map(|leaf| score(&self.settings, leaf.sums)).sum();
             let leaves: Vec<(&GradientHistogram, Sums)> =
                 open.iter().map(|leaf| (&leaf.histogram, leaf.sums)).collect();
-            let Some((score, split)) = self.best(data, &leaves, 0.0, noise.as_mut()) else { break };
+            let search = search(&self.settings, data, &leaves, 0.0);
+            let found = match &mut noise {
+                Some(noise) => search.best_with_noise(noise),
+                None => search.best(),
+            };
+            let Some((greatest, split)) = found else { break };
             // Noise may have chosen a split that separates no rows.
-            if score <= before * (1.0 + 1e-12) {
+            if greatest <= before * (1.0 + 1e-12) {
                 break;
             }
             let is_last = level + 1 == self.settings.depth;
+            let (mut jobs, mut rest, mut rest_scratch) = (Vec::new(), &mut rows[..], &mut scratch[..]);
+            // The leaves of a level are in the order of their rows.
+            for leaf in &mut open {
+                let (own_rows, own_scratch);
+                (own_rows, rest) = rest.split_at_mut(leaf.rows.len());
+                (own_scratch, rest_scratch) = rest_scratch.split_at_mut(leaf.rows.len());
+                let spare = self.free.pop().unwrap_or_default();
+                jobs.push(SplitJob { leaf, rows: own_rows, scratch: own_scratch, spare });
+            }
+            let settings = &self.settings;
+            let is_large = rows_of_tree * data.layout.features.len() >= 4 * PARALLEL_WORK;
+            in_parallel(jobs, if is_large { data.threads } else { 1 }, |job| {
+                let SplitJob { leaf, rows, scratch, spare } = job;
+                let children = split_leaf(settings, data, leaf, split, rows, scratch, spare, is_last);
+                leaf.children = Some(Box::new(children));
+            });
             let mut next = Vec::with_capacity(2 * open.len());
             for (index, leaf) in open.into_iter().enumerate() {
-                let gain = if index == 0 { score - before } else { 0.0 };
-                let children = self.divide(data, rows, &mut nodes, leaf.node, split, gain);
-                if is_last {
-                    self.free.push(leaf.histogram);
-                } else {
-                    next.extend(self.children(data, rows, &nodes, leaf, children));
+                self.keep(leaf.histogram);
+                let left = nodes.len();
+                nodes[leaf.node].split = Some((split, left));
+                nodes[leaf.node].gain = if index == 0 { greatest - before } else { 0.0 };
+                for (side, child) in leaf.children.into_iter().flat_map(|children| children.into_iter().enumerate()) {
+                    let ChildLeaf { rows, histogram, sums, .. } = child;
+                    nodes.push(GrownNode { split: None, rows: rows.clone(), gain: 0.0 });
+                    let (node, depth) = (left + side, level + 1);
+                    next.push(OpenLeaf { node, depth, rows, histogram, sums, best: None, children: None });
                 }
             }
             open = next;
+            if is_last {
+                break;
+            }
         }
-        self.free.extend(open.into_iter().map(|leaf| leaf.histogram));
+        open.into_iter().for_each(|leaf| self.keep(leaf.histogram));
         nodes
     }
+}
 
-    fn histogram(&mut self, data: GrowthData<'_>) -> GradientHistogram {
-        let free = self.free.pop().filter(|histogram| histogram.features() == data.features.len());
-        free.unwrap_or_else(|| GradientHistogram::zeros(data.features.len(), self.width))
-    }
+/// A leaf to split, its rows, and room for rows and for a histogram.
+struct SplitJob<'a> {
+    leaf: &'a mut OpenLeaf,
+    rows: &'a mut [u32],
+    scratch: &'a mut [u32],
+    spare: GradientHistogram,
+}
 
-    fn score(&self, sums: Sums) -> f64 {
-        sums.gradient * sums.gradient / (sums.curvature + self.settings.l2)
-    }
-
-    /// Splits a node. Returns the index of its left child.
-    fn divide(
-        &mut self,
-        data: GrowthData<'_>,
-        rows: &mut [u32],
-        nodes: &mut Vec<GrownNode>,
-        node: usize,
-        split: TreeSplit,
-        gain: f64,
-    ) -> usize {
-        let (left, range) = (nodes.len(), nodes[node].rows.clone());
-        let (coding, features, codes) = (&data.codings[split.feature], data.codes.features, data.codes.all());
-        let rows = &mut rows[range.clone()];
-        // Rows of both sides keep their order, so that memory is read in ascending order.
-        self.scratch.clear();
-        let mut count = 0;
-        for index in 0..rows.len() {
-            let row = rows[index];
-            if split.goes_left(coding, codes[row as usize * features + split.feature]) {
-                rows[count] = row;
-                count += 1;
-            } else {
-                self.scratch.push(row);
-            }
-        }
-        rows[count..].copy_from_slice(&self.scratch);
-        let middle = range.start + count;
-        nodes[node].split = Some((split, left));
-        nodes[node].gain = gain;
-        nodes.extend([range.start..middle, middle..range.end].map(|rows| GrownNode { split: None, rows, gain: 0.0 }));
-        left
-    }
-
-    /// The two children of a leaf that was split, with their histograms. The smaller one is summed; the other one is the rest.
-    fn children(
-        &mut self,
-        data: GrowthData<'_>,
-        rows: &[u32],
-        nodes: &[GrownNode],
-        parent: OpenLeaf,
-        left: usize,
-    ) -> [OpenLeaf; 2] {
-        let ranges = [left, left + 1].map(|node| nodes[node].rows.clone());
-        let is_left_smaller = ranges[0].len() <= ranges[1].len();
-        let small_rows = &rows[ranges[usize::from(!is_left_smaller)].clone()];
-        let mut small = self.histogram(data);
-        small.fill(small_rows, data.features, data.packed, data.codes, data.threads);
-        let small_sums = data.packed.unpack(data.packed.sum(small_rows));
-        let mut large = parent.histogram;
-        large.subtract(&small);
-        let large_sums = Sums {
-            gradient: parent.sums.gradient - small_sums.gradient,
-            curvature: parent.sums.curvature - small_sums.curvature,
-        };
-        let (small, large) = ((small, small_sums), (large, large_sums));
-        let (first, second) = if is_left_smaller { (small, large) } else { (large, small) };
-        let leaf = |node, (histogram, sums)| OpenLeaf { node, histogram, sums, best: None };
-        [leaf(left, first), leaf(left + 1, second)]
-    }
-
-    /// The best split of one leaf and its gain; `None` if no split increases the score.
-    fn best_of_leaf(&self, data: GrowthData<'_>, leaf: &OpenLeaf, rows: usize) -> Option<(f64, TreeSplit)> {
-        if rows < 2 * self.settings.min_rows {
-            return None;
-        }
-        // The number of rows of a side is estimated from its curvature.
-        let min_curvature = leaf.sums.curvature * self.settings.min_rows as f64 / rows as f64;
-        let (score, split) = self.best(data, &[(&leaf.histogram, leaf.sums)], min_curvature, None)?;
-        let before = self.score(leaf.sums);
-        let gain = score - before;
-        (gain > 1e-9 * before.max(1e-9)).then_some((gain, split))
-    }
-
-    /// The split of all given leaves with the greatest score, with noise, and its score without noise. A side of a split must have at least the
-    /// given curvature. `None` if there is no such split.
-    fn best(
-        &self,
-        data: GrowthData<'_>,
-        leaves: &[(&GradientHistogram, Sums)],
-        min_curvature: f64,
-        noise: Option<&mut Noise<'_>>,
-    ) -> Option<(f64, TreeSplit)> {
-        let places = 0..data.features.len();
-        let is_open = |place: &usize| data.codings[data.features[*place]].codes > 1;
-        let scores = |place: usize| {
-            let feature = data.features[place];
-            let mut scores = vec![[0.0; 2]; data.codings[feature].codes];
-            let (coding, packed, l2) = (&data.codings[feature], data.packed, self.settings.l2);
-            run(
-                InstructionSet::best(),
-                SplitScores { leaves, place, coding, packed, min_curvature, l2, scores: &mut scores },
-            );
-            (feature, scores)
-        };
-        if let Some(noise) = noise {
-            let mut best: Option<(f64, f64, TreeSplit)> = None;
-            for (feature, scores) in places.filter(is_open).map(scores) {
-                for (score, split) in candidates(feature, &scores, &data.codings[feature]) {
-                    let noisy = score.sqrt() + noise.deviation * standard_normal(noise.random);
-                    if best.is_none_or(|(greatest, _, _)| noisy > greatest) {
-                        best = Some((noisy, score, split));
-                    }
-                }
-            }
-            return best.map(|(_, score, split)| (score, split));
-        }
-        let best = |(feature, scores): (usize, Vec<[f64; 2]>)| {
-            candidates(feature, &scores, &data.codings[feature]).reduce(better)
-        };
-        if data.threads > 1 {
-            places
-                .into_par_iter()
-                .filter(is_open)
-                .filter_map(|place| best(scores(place)))
-                .collect::<Vec<_>>()
-                .into_iter()
-                .reduce(better)
-        } else {
-            places.filter(is_open).filter_map(|place| best(scores(place))).reduce(better)
-        }
+/// Calls `work` with all jobs, on several threads if there are any.
+fn in_parallel<T: Send>(jobs: Vec<T>, threads: usize, work: impl Fn(T) + Send + Sync) {
+    if threads > 1 && jobs.len() > 1 {
+        jobs.into_par_iter().for_each(work);
+    } else {
+        jobs.into_iter().for_each(work);
     }
 }
 
-fn better(a: (f64, TreeSplit), b: (f64, TreeSplit)) -> (f64, TreeSplit) {
-    if b.0 > a.0 { b } else { a }
+/// Divides the rows of a leaf, and sums the histograms of its children unless `is_last`. The smaller child is summed; the other one is the rest.
+#[allow(clippy::too_many_arguments)]
+fn split_leaf(
+    settings: &TreeSettings,
+    data: GrowthData<'_>,
+    leaf: &mut OpenLeaf,
+    split: TreeSplit,
+    rows: &mut [u32],
+    scratch: &mut [u32],
+    spare: GradientHistogram,
+    is_last: bool,
+) -> [ChildLeaf; 2] {
+    let left_codes = LeftCodes::of(split, &data.codings[split.feature]);
+    let count = divide(rows, scratch, &data.columns[split.feature], left_codes, data.threads);
+    let middle = leaf.rows.start + count;
+    let ranges = [leaf.rows.start..middle, middle..leaf.rows.end];
+    let child = |rows: Range<usize>| ChildLeaf { rows, ..ChildLeaf::default() };
+    let mut children = ranges.map(child);
+    // A leaf-wise tree does not split leaves that are too small.
+    let is_small = |child: &ChildLeaf| child.rows.len() < 2 * settings.min_rows;
+    if is_last || (settings.growth == Growth::LeafWise && children.iter().all(is_small)) {
+        children[0].histogram = spare;
+        return children;
+    }
+    let small = usize::from(count > rows.len() - count);
+    let small_rows = if small == 0 { &rows[..count] } else { &rows[count..] };
+    let mut histogram = spare;
+    histogram.fill(data.layout, small_rows, data.packed, data.codes, data.threads);
+    let small_sums = total(data, &histogram, small_rows);
+    let mut rest = std::mem::take(&mut leaf.histogram);
+    rest.subtract(&histogram);
+    let large_sums = Sums {
+        gradient: leaf.sums.gradient - small_sums.gradient,
+        curvature: leaf.sums.curvature - small_sums.curvature,
+    };
+    (children[small].histogram, children[small].sums) = (histogram, small_sums);
+    (children[1 - small].histogram, children[1 - small].sums) = (rest, large_sums);
+    children
 }
 
-/// The splits on a feature that are possible, with their scores.
-fn candidates<'a>(
-    feature: usize,
-    scores: &'a [[f64; 2]],
-    coding: &Coding,
-) -> impl Iterator<Item = (f64, TreeSplit)> + use<'a> {
-    let first = usize::from(coding.has_missing);
-    // The last interval cannot be split off to the left, but any level can.
-    let last = if coding.is_level { coding.codes } else { coding.codes - 1 };
-    let sides = if coding.has_missing { 2 } else { 1 };
-    (first..last).flat_map(move |code| {
-        (0..sides).filter_map(move |side| {
-            let split = TreeSplit { feature, code: code as u8, missing_left: side == 1 };
-            (scores[code][side] > f64::NEG_INFINITY).then_some((scores[code][side], split))
-        })
-    })
+/// The sums of the rows with which a histogram was filled.
+fn total(data: GrowthData<'_>, histogram: &GradientHistogram, rows: &[u32]) -> Sums {
+    data.packed.unpack(histogram.total(data.layout).unwrap_or_else(|| data.packed.sum(rows)))
 }
 
-/// A task that computes the scores of all splits on one feature: for every code, with missing values on the right and on the left. The score
-/// is −∞ if a side has too little curvature.
-struct SplitScores<'a> {
+fn score(settings: &TreeSettings, sums: Sums) -> f64 {
+    sums.gradient * sums.gradient / (sums.curvature + settings.l2)
+}
+
+fn search<'a>(
+    settings: &TreeSettings,
+    data: GrowthData<'a>,
     leaves: &'a [(&'a GradientHistogram, Sums)],
-    /// The place of the feature in the histograms.
-    place: usize,
-    coding: &'a Coding,
-    packed: &'a Packed,
     min_curvature: f64,
-    l2: f64,
-    scores: &'a mut [[f64; 2]],
+) -> SplitSearch<'a> {
+    let GrowthData { layout, codings, packed, .. } = data;
+    SplitSearch { leaves, layout, codings, packed, min_curvature, l2: settings.l2 }
 }
 
-impl SimdTask for SplitScores<'_> {
-    #[inline(always)]
-    unsafe fn run_with<V: SimdVector>(self) {
-        let SplitScores { leaves, place, coding, packed, min_curvature, l2, scores } = self;
-        let codes = coding.codes;
-        let (mut lefts, mut lefts_with_missing) = ([Sums::default(); 256], [Sums::default(); 256]);
-        for (histogram, total) in leaves {
-            let sums = &histogram.feature(place)[..codes];
-            let first = usize::from(coding.has_missing);
-            let missing = if coding.has_missing { sums[0] } else { 0 };
-            let mut sum = 0;
-            for code in first..codes {
-                sum = if coding.is_level { sums[code] } else { sum + sums[code] };
-                lefts[code] = packed.unpack(sum);
-                if coding.has_missing {
-                    lefts_with_missing[code] = packed.unpack(sum + missing);
-                }
-            }
-            let score = |left: Sums| {
-                let right =
-                    Sums { gradient: total.gradient - left.gradient, curvature: total.curvature - left.curvature };
-                let score = left.gradient * left.gradient / (left.curvature + l2).max(1e-12)
-                    + right.gradient * right.gradient / (right.curvature + l2).max(1e-12);
-                if left.curvature.min(right.curvature) < min_curvature { f64::NEG_INFINITY } else { score }
-            };
-            for code in first..codes {
-                scores[code][0] += score(lefts[code]);
-            }
-            if coding.has_missing {
-                for code in first..codes {
-                    scores[code][1] += score(lefts_with_missing[code]);
-                }
-            }
-        }
+/// The best split of one leaf and its gain; `None` if no split increases the score.
+fn best_of_leaf(
+    settings: &TreeSettings,
+    data: GrowthData<'_>,
+    histogram: &GradientHistogram,
+    sums: Sums,
+    rows: usize,
+) -> Option<(f64, TreeSplit)> {
+    if rows < 2 * settings.min_rows {
+        return None;
     }
-}
-
-/// A number from the standard normal distribution, by the method of Box and Muller.
-fn standard_normal(random: &mut Xoshiro256PlusPlus) -> f64 {
-    let mut uniform = || ((random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
-    (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
+    // The number of rows of a side is estimated from its curvature.
+    let min_curvature = sums.curvature * settings.min_rows as f64 / rows as f64;
+    let (greatest, split) = search(settings, data, &[(histogram, sums)], min_curvature).best()?;
+    let before = score(settings, sums);
+    let gain = greatest - before;
+    (gain > 1e-9 * before.max(1e-9)).then_some((gain, split))
 }

@@ -11,19 +11,26 @@
 
 use rayon::prelude::*;
 
-use super::codes::Codes;
+use super::codes::{Codes, Coding};
 
-/// Number of rows from which on several threads share the work of one histogram.
-const PARALLEL_ROWS: usize = 8192;
+/// Number of rows times features from which on several threads share the work of one histogram. Another thread may have to wake up first, which takes
+/// about as long as a hundred thousand additions.
+const PARALLEL_ADDITIONS: usize = 1 << 17;
+/// Number of rows from which on several threads pack them.
+const PARALLEL_ROWS: usize = 1 << 16;
 /// Number of bytes of histograms that are filled at the same time. They should fit into the first-level cache.
 const CACHE_BYTES: usize = 32 * 1024;
+/// The codes of a row are loaded into the cache this many rows before they are needed.
+const PREFETCH_ROWS: usize = 24;
+/// 1.5 · 2⁵²: adding it to a number rounds the number to an integer (ties to even) and leaves the integer in the low bits of the sum.
+const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// Gradients and curvatures of rows as packed integers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packed {
     pub rows: Vec<i64>,
-    gradient_unit: f64,
-    curvature_unit: f64,
+    pub gradient_unit: f64,
+    pub curvature_unit: f64,
 }
 
 /// Sums over rows: of gradients, and of curvatures.
@@ -35,26 +42,44 @@ pub(super) struct Sums {
 
 impl Packed {
     /// Packs the gradients and curvatures of rows. Curvatures must not be negative.
-    pub fn pack(&mut self, gradients: &[f32], curvatures: &[f32]) {
-        let sum = |values: &[f32]| values.iter().map(|value| f64::from(value.abs())).sum::<f64>().max(1e-300);
+    pub fn pack(&mut self, gradients: &[f32], curvatures: &[f32], threads: usize) {
+        let (mut gradient_sum, mut curvature_sum) = (0.0, 0.0);
+        for (gradient, curvature) in gradients.iter().zip(curvatures) {
+            gradient_sum += f64::from(gradient.abs());
+            curvature_sum += f64::from(curvature.abs());
+        }
         // Rounding adds at most ½ to each row.
         let room = f64::from(i32::MAX) - gradients.len() as f64;
-        let (gradient_scale, curvature_scale) = (room / sum(gradients), room / sum(curvatures));
+        let scale = |sum: f64| room / sum.max(1e-300);
+        let (gradient_scale, curvature_scale) = (scale(gradient_sum), scale(curvature_sum));
         (self.gradient_unit, self.curvature_unit) = (1.0 / gradient_scale, 1.0 / curvature_scale);
-        self.rows.clear();
-        self.rows.extend(gradients.iter().zip(curvatures).map(|(gradient, curvature)| {
-            let gradient = (f64::from(*gradient) * gradient_scale).round_ties_even() as i64;
-            let curvature = (f64::from(*curvature) * curvature_scale).round_ties_even() as i64;
-            (gradient << 32) + curvature
-        }));
+        self.rows.resize(gradients.len(), 0);
+        let pack = |to: &mut [i64], gradients: &[f32], curvatures: &[f32]| {
+            for (to, (gradient, curvature)) in to.iter_mut().zip(gradients.iter().zip(curvatures)) {
+                let round = |number: f64| (number + ROUND).to_bits() as i32;
+                let gradient = round(f64::from(*gradient) * gradient_scale);
+                let curvature = round(f64::from(*curvature) * curvature_scale);
+                *to = (i64::from(gradient) << 32) + i64::from(curvature);
+            }
+        };
+        if threads > 1 && gradients.len() >= PARALLEL_ROWS {
+            let size = gradients.len().div_ceil(threads);
+            let parts = self.rows.par_chunks_mut(size).zip(gradients.par_chunks(size)).zip(curvatures.par_chunks(size));
+            parts.for_each(|((to, gradients), curvatures)| pack(to, gradients, curvatures));
+        } else {
+            pack(&mut self.rows, gradients, curvatures);
+        }
     }
 
     /// The sums of gradients and curvatures in a sum of packed numbers.
     #[inline(always)]
     pub fn unpack(&self, sum: i64) -> Sums {
-        let curvature = sum & 0xffff_ffff;
-        let gradient = (sum - curvature) >> 32;
-        Sums { gradient: gradient as f64 * self.gradient_unit, curvature: curvature as f64 * self.curvature_unit }
+        // Both sums fit into 32 bits, and that of the curvatures is not negative.
+        let (gradient, curvature) = ((sum >> 32) as i32, sum as i32);
+        Sums {
+            gradient: f64::from(gradient) * self.gradient_unit,
+            curvature: f64::from(curvature) * self.curvature_unit,
+        }
     }
 
     /// Sum over rows of the packed numbers.
@@ -63,51 +88,88 @@ impl Packed {
     }
 }
 
-/// The sums of packed numbers for every code of some features. Every feature has room for the same number of codes.
+/// Which features a histogram has, and where the sums of each of them lie.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct HistogramLayout {
+    pub features: Vec<usize>,
+    /// The place of the first sum of each feature, and the number of sums of all features together.
+    starts: Vec<u32>,
+    /// Ranges of features whose sums are filled at the same time.
+    blocks: Vec<std::ops::Range<usize>>,
+}
+
+impl HistogramLayout {
+    pub fn new(features: Vec<usize>, codings: &[Coding]) -> Self {
+        let mut starts = vec![0];
+        let (mut blocks, mut first) = (Vec::new(), 0);
+        for (place, feature) in features.iter().enumerate() {
+            let end = starts[place] + codings[*feature].codes as u32;
+            if (end - starts[first]) as usize * 8 > CACHE_BYTES && place > first {
+                blocks.push(first..place);
+                first = place;
+            }
+            starts.push(end);
+        }
+        blocks.push(first..features.len());
+        HistogramLayout { features, starts, blocks }
+    }
+
+    /// Number of sums of all features together.
+    pub fn len(&self) -> usize {
+        *self.starts.last().unwrap_or(&0) as usize
+    }
+
+    fn range(&self, place: usize) -> std::ops::Range<usize> {
+        self.starts[place] as usize..self.starts[place + 1] as usize
+    }
+}
+
+/// The sums of packed numbers for every code of some features.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GradientHistogram {
-    /// Room for the codes of a feature.
-    pub width: usize,
     sums: Vec<i64>,
 }
 
 impl GradientHistogram {
-    /// A histogram of zeros.
-    pub fn zeros(features: usize, width: usize) -> Self {
-        GradientHistogram { width, sums: vec![0; features * width] }
+    /// The sums of the feature at this place of the layout with which the histogram was filled.
+    #[inline(always)]
+    pub fn feature(&self, layout: &HistogramLayout, place: usize) -> &[i64] {
+        &self.sums[layout.range(place)]
     }
 
-    /// The sums of the feature at this place of the list of features with which the histogram was filled.
-    pub fn feature(&self, place: usize) -> &[i64] {
-        &self.sums[place * self.width..][..self.width]
+    /// The sum of the packed numbers of all rows with which the histogram was filled; `None` without features.
+    pub fn total(&self, layout: &HistogramLayout) -> Option<i64> {
+        (!layout.features.is_empty()).then(|| self.feature(layout, 0).iter().sum())
     }
 
-    /// Number of features.
-    pub fn features(&self) -> usize {
-        self.sums.len() / self.width
+    /// Whether the histogram has no sums.
+    pub fn is_empty(&self) -> bool {
+        self.sums.is_empty()
     }
 
-    /// Replaces the sums by those of the given rows, for the given features.
+    /// Replaces the sums by those of the given rows.
     ///
     /// # Panics
-    /// If a code is not below the width of the histogram, or if a row has no gradient or no codes.
-    pub fn fill(&mut self, rows: &[u32], features: &[usize], packed: &Packed, codes: &Codes, threads: usize) {
-        self.sums.fill(0);
-        if threads > 1 && rows.len() >= PARALLEL_ROWS {
-            let (width, length) = (self.width, self.sums.len());
-            let parts: Vec<Vec<i64>> = rows
-                .par_chunks(rows.len().div_ceil(threads))
-                .map(|rows| {
-                    let mut sums = vec![0; length];
-                    add(&mut sums, width, rows, features, packed, codes);
-                    sums
-                })
-                .collect();
-            for part in parts {
-                self.sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+    /// If the codes of a feature exceed its coding in the layout, or if a row has no gradient or no codes.
+    pub fn fill(&mut self, layout: &HistogramLayout, rows: &[u32], packed: &Packed, codes: &Codes, threads: usize) {
+        self.sums.clear();
+        self.sums.resize(layout.len(), 0);
+        if threads > 1 && rows.len() * layout.features.len() >= PARALLEL_ADDITIONS {
+            let (first, rest) = rows.split_at(rows.len().div_ceil(threads));
+            let mut parts: Vec<GradientHistogram> =
+                rest.chunks(first.len()).map(|_| GradientHistogram { sums: vec![0; layout.len()] }).collect();
+            rayon::join(
+                || add(&mut self.sums, layout, first, packed, codes),
+                || {
+                    let work = parts.par_iter_mut().zip(rest.par_chunks(first.len()));
+                    work.for_each(|(part, rows)| add(&mut part.sums, layout, rows, packed, codes));
+                },
+            );
+            for part in &parts {
+                self.sums.iter_mut().zip(&part.sums).for_each(|(sum, part)| *sum += part);
             }
         } else {
-            add(&mut self.sums, self.width, rows, features, packed, codes);
+            add(&mut self.sums, layout, rows, packed, codes);
         }
     }
 
@@ -118,42 +180,79 @@ impl GradientHistogram {
 }
 
 /// Adds the packed numbers of rows to the sums.
-fn add(sums: &mut [i64], width: usize, rows: &[u32], features: &[usize], packed: &Packed, codes: &Codes) {
+fn add(sums: &mut [i64], layout: &HistogramLayout, rows: &[u32], packed: &Packed, codes: &Codes) {
     let stride = codes.features;
-    assert!(sums.len() == features.len() * width && usize::from(codes.greatest) < width);
-    assert!(features.iter().all(|feature| *feature < stride), "feature without codes");
+    let (features, starts) = (&layout.features, &layout.starts);
+    assert!(sums.len() == layout.len() && features.len() + 1 == starts.len());
+    let fits = |(place, feature): (usize, &usize)| {
+        *feature < stride && usize::from(codes.greatest(*feature)) < layout.range(place).len()
+    };
+    assert!(features.iter().enumerate().all(fits), "feature without room for its codes");
     let count = packed.rows.len().min(codes.all().len() / stride.max(1));
-    assert!(rows.iter().all(|row| (*row as usize) < count), "row without gradient or codes");
-    let block = (CACHE_BYTES / (8 * width)).max(1);
-    let (packed, all) = (packed.rows.as_ptr(), codes.all().as_ptr());
-    for (features, sums) in features.chunks(block).zip(sums.chunks_mut(block * width)) {
-        for row in rows {
-            let row = *row as usize;
-            // SAFETY: as checked above, all rows have a gradient and all features have codes, which are below the width of the histogram, so
-            // each index is within the room of its feature.
+    assert!((rows.iter().copied().max().unwrap_or(0) as usize) < count, "row without gradient or codes");
+    let last = rows.len().saturating_sub(1);
+    let (packed, all, sums) = (packed.rows.as_ptr(), codes.all().as_ptr(), sums.as_mut_ptr());
+    for block in &layout.blocks {
+        let (features, starts) = (&features[block.clone()], &starts[block.clone()]);
+        let Some(first) = features.first() else { continue };
+        let is_contiguous = features.iter().enumerate().all(|(place, feature)| *feature == first + place);
+        let (fours, rest) = starts.as_chunks::<4>();
+        for (index, row) in rows.iter().enumerate() {
+            let (row, later) = (*row as usize, rows[(index + PREFETCH_ROWS).min(last)] as usize);
+            // SAFETY: as checked above, all rows have a gradient and all features have codes, which are below the number of sums of the feature, so
+            // each index is within the sums of its feature. The starts of the layout ascend and end with the number of sums.
             unsafe {
+                prefetch(all.add(later * stride + first));
+                prefetch(packed.add(later).cast());
                 let gradient = *packed.add(row);
-                let row_codes = all.add(row * stride);
-                let mut room = sums.as_mut_ptr();
-                for feature in features {
-                    *room.add(usize::from(*row_codes.add(*feature))) += gradient;
-                    room = room.add(width);
+                let mut row_codes = all.add(row * stride);
+                if is_contiguous {
+                    row_codes = row_codes.add(*first);
+                    for starts in fours {
+                        // The codes are read before the first sum is written, because the compiler cannot know that writing does not change them.
+                        let codes: [u8; 4] = row_codes.cast::<[u8; 4]>().read_unaligned();
+                        for (start, code) in starts.iter().zip(codes) {
+                            *sums.add(*start as usize + usize::from(code)) += gradient;
+                        }
+                        row_codes = row_codes.add(4);
+                    }
+                    for start in rest {
+                        *sums.add(*start as usize + usize::from(*row_codes)) += gradient;
+                        row_codes = row_codes.add(1);
+                    }
+                } else {
+                    for (feature, start) in features.iter().zip(starts) {
+                        *sums.add(*start as usize + usize::from(*row_codes.add(*feature))) += gradient;
+                    }
                 }
             }
         }
     }
 }
 
+/// Hints that the cache line at this address will soon be read.
+#[inline(always)]
+fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch is only a hint to the processor, so any address is allowed.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trees::features::{ALL, TreeFeature};
 
     #[test]
     fn sums_of_packed_numbers_are_those_of_the_rows() {
         let gradients: Vec<f32> = (0..1000u16).map(|row| (f32::from(row) * 0.37).sin()).collect();
         let curvatures: Vec<f32> = gradients.iter().map(|gradient| 1e-4 + gradient * gradient).collect();
         let mut packed = Packed::default();
-        packed.pack(&gradients, &curvatures);
+        packed.pack(&gradients, &curvatures, 1);
         let rows: Vec<u32> = (0..1000).filter(|row| row % 3 != 1).collect();
         let sums = packed.unpack(packed.sum(&rows));
         let sum = |values: &[f32]| rows.iter().map(|row| f64::from(values[*row as usize])).sum::<f64>();
@@ -162,26 +261,52 @@ mod tests {
     }
 
     #[test]
+    fn packed_numbers_are_rounded_to_the_nearest_integer_and_ties_to_even() {
+        let mut packed = Packed::default();
+        // The sums of both are 4, so the scale is (2³¹ − 1 − 5) / 4, and half of a unit is representable.
+        packed.pack(&[-1.5, 1.0, 0.5, 0.25, -0.75], &[1.5, 1.0, 0.5, 0.25, 0.75], 1);
+        let scale = (f64::from(i32::MAX) - 5.0) / 4.0;
+        for (packed, gradient) in packed.rows.iter().zip([-1.5, 1.0, 0.5, 0.25, -0.75]) {
+            let rounded = |number: f64| (number * scale).round_ties_even() as i64;
+            assert_eq!(*packed, (rounded(gradient) << 32) + rounded(gradient.abs()));
+        }
+    }
+
+    #[test]
     fn a_histogram_is_the_same_for_any_number_of_threads_and_by_subtraction() {
         let count = 20_000;
         let gradients: Vec<f32> = (0..count).map(|row| (row as f32 * 0.37).sin()).collect();
         let curvatures = vec![0.25; count];
-        let mut packed = Packed::default();
-        packed.pack(&gradients, &curvatures);
-        let mut codes = Codes::zeros(count, 3);
+        let (mut packed, mut packed_by_two) = (Packed::default(), Packed::default());
+        packed.pack(&gradients, &curvatures, 1);
+        packed_by_two.pack(&gradients, &curvatures, 2);
+        assert_eq!(packed.rows, packed_by_two.rows);
+        let number = TreeFeature { column: 0, knots: ALL, is_level: false, values: Vec::new() };
+        let (mut codes, mut codings) = (Codes::zeros(count, 3), Vec::new());
         for feature in 0..3 {
-            codes.set(feature, (0..count).map(|row| ((row * (feature + 7)) % 40) as u8));
+            let values: Vec<f32> = (0..count).map(|row| ((row * (feature + 7)) % (40 - feature)) as f32).collect();
+            codings.push(Coding::new(&number, values.clone(), 40));
+            let column: Vec<u8> = values.iter().map(|value| codings[feature].code(*value)).collect();
+            codes.set(&[feature], &[&column]);
         }
         let all: Vec<u32> = (0..count as u32).collect();
         let (left, right): (Vec<u32>, Vec<u32>) = all.iter().partition(|row| *row % 7 < 2);
-        let filled = |rows: &[u32], threads: usize| {
-            let mut histogram = GradientHistogram::zeros(3, 40);
-            histogram.fill(rows, &[0, 1, 2], &packed, &codes, threads);
-            histogram
-        };
-        let mut whole = filled(&all, 1);
-        assert_eq!(whole.sums, filled(&all, 3).sums);
-        whole.subtract(&filled(&left, 1));
-        assert_eq!(whole.sums, filled(&right, 2).sums);
+        for features in [vec![0, 1, 2], vec![0, 2]] {
+            let layout = HistogramLayout::new(features, &codings);
+            let filled = |rows: &[u32], threads: usize| {
+                let mut histogram = GradientHistogram::default();
+                histogram.fill(&layout, rows, &packed, &codes, threads);
+                histogram
+            };
+            let mut whole = filled(&all, 1);
+            assert_eq!(whole.sums, filled(&all, 3).sums);
+            assert_eq!(whole.total(&layout), Some(packed.sum(&all)));
+            whole.subtract(&filled(&left, 1));
+            assert_eq!(whole.sums, filled(&right, 2).sums);
+            let last = layout.features.len() - 1;
+            let rows = (0..count).filter(|row| row % 7 >= 2 && (row * 9) % 38 == 5);
+            let expected: i64 = rows.map(|row| packed.rows[row]).sum();
+            assert_eq!(whole.feature(&layout, last)[5], expected);
+        }
     }
 }

@@ -8,8 +8,12 @@
 //! | `settings` | the settings, with the reason for each default |
 //! | `features` | what trees split on: numbers, levels, target statistics |
 //! | `codes` | the values of features as small integers |
+//! | `gradient`, `softmax_gradient` | gradient and curvature of the cross-entropy, with two classes and with more |
 //! | `histogram` | exact sums of gradients for each code |
+//! | `search` | the split with the greatest score |
+//! | `partition` | divides the rows of a node between its children |
 //! | `grow` | how one tree is grown |
+//! | `descent` | sends coded rows through a grown tree |
 //! | `training` | the boosting rounds |
 //! | `predict` | the logits of new rows |
 //! | `tensors` | trees as tensors of the model file |
@@ -18,8 +22,13 @@
 mod settings;
 mod features;
 mod codes;
+mod gradient;
+mod softmax_gradient;
 mod histogram;
+mod search;
+mod partition;
 mod grow;
+mod descent;
 mod training;
 mod predict;
 mod tensors;
@@ -47,6 +56,9 @@ pub struct Trees {
     nodes: Vec<TreeNode>,
     /// The index of the first node of each tree. Tree number t adds to output t modulo the number of outputs.
     roots: Vec<u32>,
+    /// The share of each feature in the sum of the gains of all splits; empty if it is not known.
+    #[serde(default)]
+    gains: Vec<f32>,
 }
 
 /// A node of a tree: a question, or a leaf.
@@ -66,18 +78,6 @@ pub struct TreeNode {
 impl TreeNode {
     /// The value of `feature` for a leaf.
     pub const LEAF: u32 = u32::MAX;
-
-    /// Whether a row with this value of the feature goes to the left.
-    #[inline(always)]
-    fn goes_left(&self, value: f32, is_level: bool) -> bool {
-        if is_level {
-            value == self.number
-        } else if value.is_nan() {
-            self.missing_left
-        } else {
-            value <= self.number
-        }
-    }
 }
 
 impl Trees {
@@ -119,7 +119,19 @@ impl Trees {
             let nodes = if root < end && end <= nodes.len() { &nodes[root..end] } else { &[] };
             check_tree(nodes, features.len()).map_err(|problem| format!("tree {tree} {problem}"))?;
         }
-        Ok(Trees { inputs, positions, features, bias, nodes, roots })
+        Ok(Trees { inputs, positions, features, bias, nodes, roots, gains: Vec::new() })
+    }
+
+    /// These trees with the share of each feature in the sum of the gains of all splits. The shares are not negative and sum to 1, or are all 0 if
+    /// no tree has a split.
+    pub fn with_gains(self, gains: Vec<f32>) -> Result<Self, String> {
+        let sum: f64 = gains.iter().copied().map(f64::from).sum();
+        let is_share = |gain: &f32| (0.0..=1.0).contains(gain);
+        if gains.len() != self.features.len() || !gains.iter().all(is_share) || (sum != 0.0 && (sum - 1.0).abs() > 1e-3)
+        {
+            return Err("the gains of the trees are not one share for each feature".into());
+        }
+        Ok(Trees { gains, ..self })
     }
 
     /// Number of columns of the encoded matrix.
@@ -162,6 +174,13 @@ impl Trees {
     #[must_use]
     pub fn roots(&self) -> &[u32] {
         &self.roots
+    }
+
+    /// The share of each feature in the sum of the gains of all splits, where the gain of a split is the increase of Σ G²/(H + λ) over the leaves;
+    /// all 0 if no tree has a split. Empty for trees from an older model file, which does not contain it.
+    #[must_use]
+    pub fn gains(&self) -> &[f32] {
+        &self.gains
     }
 
     /// The nodes of one tree.

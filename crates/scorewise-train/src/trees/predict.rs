@@ -1,11 +1,68 @@
 //! The logits of rows.
+//!
+//! Every node of a tree sends a row to the left if the value of one feature lies in an interval, so a row goes through a tree without branches that
+//! a processor could predict wrongly. Several rows take turns, because each of them waits for memory at every node.
 
 use scorewise_table::Matrix;
 
 use super::{TreeNode, Trees};
 
-/// Number of rows that go through a tree together, so that its nodes stay in the cache.
-const BLOCK: usize = 64;
+/// Number of rows whose values are computed together.
+const BLOCK: usize = 256;
+/// Number of rows that go through a tree at the same time.
+const ROWS: usize = 8;
+
+/// A node of a tree in the form that is fast to descend. A row goes to the left if the value at its `slot` lies from `low` to `high`. A leaf is its
+/// own left child, and all rows go to the left.
+#[derive(Clone, Copy, Debug)]
+struct FastNode {
+    slot: u32,
+    low: f32,
+    high: f32,
+    left: u32,
+}
+
+/// Trees in the form that is fast to descend.
+struct FastTrees {
+    nodes: Vec<FastNode>,
+    /// The value of each leaf; 0 for other nodes.
+    values: Vec<f32>,
+    roots: Vec<u32>,
+}
+
+impl FastTrees {
+    fn new(trees: &Trees) -> Self {
+        let count = trees.nodes.len();
+        let mut nodes = Vec::with_capacity(count);
+        let mut values = Vec::with_capacity(trees.nodes.len());
+        for tree in 0..trees.roots.len() {
+            let root = trees.roots[tree];
+            for TreeNode { feature, number, left, missing_left } in trees.tree(tree) {
+                let own = nodes.len() as u32;
+                let is_leaf = *feature == TreeNode::LEAF;
+                // `Trees::new` has checked this, but predictions rely on it, and the check is cheap.
+                let child = root as usize + *left as usize;
+                assert!(
+                    is_leaf || ((*feature as usize) < trees.features.len() && child > nodes.len() && child + 1 < count),
+                    "a node without children or feature"
+                );
+                values.push(if is_leaf { *number } else { 0.0 });
+                // A feature has two slots: its value, which is NaN if it is missing and so goes to the right, and its value or −∞.
+                nodes.push(if is_leaf {
+                    FastNode { slot: 1, low: f32::NEG_INFINITY, high: f32::INFINITY, left: own }
+                } else if trees.features[*feature as usize].is_level {
+                    FastNode { slot: 2 * feature, low: *number, high: *number, left: root + left }
+                } else {
+                    let slot = 2 * feature + u32::from(*missing_left);
+                    FastNode { slot, low: f32::NEG_INFINITY, high: *number, left: root + left }
+                });
+            }
+        }
+        // All nodes of a tree follow its root, and the trees follow each other.
+        assert!(nodes.len() == count && trees.roots.iter().all(|root| (*root as usize) < count));
+        FastTrees { nodes, values, roots: trees.roots.clone() }
+    }
+}
 
 impl Trees {
     /// Writes the logits of the given rows to `logits`, row by row.
@@ -13,34 +70,58 @@ impl Trees {
     /// # Panics
     /// If the matrix lacks one of the rows, or if there is not room for one logit for each row and output.
     pub fn predict(&self, matrix: &Matrix, rows: &[u32], logits: &mut [f32]) {
-        let (features, outputs) = (self.features.len(), self.outputs());
+        let outputs = self.outputs();
         assert!(matrix.columns() == self.inputs && logits.len() == rows.len() * outputs);
-        let mut values = vec![0.0; BLOCK * features];
-        let is_level: Vec<bool> = self.features.iter().map(|feature| feature.is_level).collect();
+        let trees = FastTrees::new(self);
+        // Leaves read slot 1 even if there are no features.
+        let slots = (2 * self.features.len()).max(2);
+        let mut values = vec![0.0; BLOCK * slots];
         for (rows, logits) in rows.chunks(BLOCK).zip(logits.chunks_mut(BLOCK * outputs)) {
-            for (row, values) in rows.iter().zip(values.chunks_exact_mut(features.max(1))) {
+            for (row, values) in rows.iter().zip(values.chunks_exact_mut(slots)) {
                 let cells = matrix.row(*row as usize);
-                for (value, feature) in values.iter_mut().zip(&self.features) {
-                    *value = feature.value(cells[feature.column as usize]);
+                for (slots, feature) in values.as_chunks_mut::<2>().0.iter_mut().zip(&self.features) {
+                    let value = feature.value(cells[feature.column as usize]);
+                    *slots = [value, if value.is_nan() { f32::NEG_INFINITY } else { value }];
                 }
             }
             logits.chunks_exact_mut(outputs).for_each(|logits| logits.copy_from_slice(&self.bias));
-            for tree in 0..self.roots.len() {
-                let (nodes, output) = (self.tree(tree), tree % outputs);
-                for (row, logits) in logits.chunks_exact_mut(outputs).enumerate() {
-                    logits[output] += leaf(nodes, &values[row * features..], &is_level).number;
+            for (tree, root) in trees.roots.iter().enumerate() {
+                let output = tree % outputs;
+                let values = values.chunks(ROWS * slots);
+                for (values, logits) in values.zip(logits.chunks_mut(ROWS * outputs)) {
+                    let places = trees.leaves(*root, values, slots);
+                    for (logits, place) in logits.chunks_exact_mut(outputs).zip(places) {
+                        logits[output] += trees.values[place as usize];
+                    }
                 }
             }
         }
     }
 }
 
-/// The leaf that a row with the given values of the features reaches.
-fn leaf<'a>(nodes: &'a [TreeNode], values: &[f32], is_level: &[bool]) -> &'a TreeNode {
-    let mut node = &nodes[0];
-    while node.feature != TreeNode::LEAF {
-        let feature = node.feature as usize;
-        node = &nodes[node.left as usize + usize::from(!node.goes_left(values[feature], is_level[feature]))];
+impl FastTrees {
+    /// The leaves that rows reach; `values` holds the slots of each row.
+    #[inline(always)]
+    fn leaves(&self, root: u32, values: &[f32], slots: usize) -> [u32; ROWS] {
+        assert!(values.len() >= ROWS * slots);
+        let mut places = [root; ROWS];
+        loop {
+            let mut changes = 0;
+            for (row, place) in places.iter_mut().enumerate() {
+                // SAFETY: `FastTrees::new` has checked that the children and the features of all nodes exist, so all places are nodes, and every slot is
+                // below the number of slots. There are values for all rows, as checked above. Roots are nodes, because no tree is empty.
+                let (node, value) = unsafe {
+                    let node = self.nodes.get_unchecked(*place as usize);
+                    (node, *values.get_unchecked(row * slots + node.slot as usize))
+                };
+                let is_left = (value >= node.low) & (value <= node.high);
+                let next = node.left + u32::from(!is_left);
+                changes |= next ^ *place;
+                *place = next;
+            }
+            if changes == 0 {
+                return places;
+            }
+        }
     }
-    node
 }

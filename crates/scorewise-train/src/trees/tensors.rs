@@ -7,6 +7,7 @@
 //! | `values` | total | the values of all features for the positions after their knots; −1 for a missing value |
 //! | `nodes` | nodes × 4 | feature (−1 for a leaf), threshold or value of the leaf, left child, 1 if missing values go to the left |
 //! | `roots` | trees | the first node of each tree |
+//! | `gains` | features | the share of each feature in the gains of all splits; only if `gains` is true in the description |
 
 use std::collections::HashMap;
 
@@ -38,11 +39,16 @@ pub struct TreesDescription {
     pub nodes: usize,
     /// Number of trees.
     pub trees: usize,
+    /// Whether there is a tensor with the gains of the features; older files have none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gains: bool,
 }
 
 impl TreesDescription {
     /// Number of tensors.
-    pub(crate) const TENSORS: usize = 5;
+    pub(crate) fn tensor_count(&self) -> usize {
+        5 + usize::from(self.gains)
+    }
 
     pub(crate) fn of(trees: &Trees) -> Self {
         TreesDescription {
@@ -53,6 +59,7 @@ impl TreesDescription {
             values: trees.features.iter().map(|feature| feature.values.len()).sum(),
             nodes: trees.nodes.len(),
             trees: trees.roots.len(),
+            gains: !trees.gains.is_empty(),
         }
     }
 
@@ -65,7 +72,8 @@ impl TreesDescription {
             ("nodes", vec![self.nodes, 4]),
             ("roots", vec![self.trees]),
         ];
-        shapes.map(|(name, shape)| (name.to_owned(), shape)).into()
+        let gains = self.gains.then(|| ("gains", vec![self.features]));
+        shapes.into_iter().chain(gains).map(|(name, shape)| (name.to_owned(), shape)).collect()
     }
 
     /// Trees from their tensors, which must have the names and shapes that `expected_tensors` returns.
@@ -73,6 +81,7 @@ impl TreesDescription {
         let mut take = |name: &str| tensors.remove(name).ok_or_else(|| format!("the tensor `{name}` is missing"));
         let (bias, features, values, nodes, roots) =
             (take("bias")?, take("features")?, take("values")?, take("nodes")?, take("roots")?);
+        let gains = if self.gains { Some(take("gains")?) } else { None };
         let mut values = values.into_iter();
         let feature = |row: &[f32; 4]| -> Result<TreeFeature, String> {
             let length = integer(row[3])? as usize;
@@ -93,7 +102,11 @@ impl TreesDescription {
         };
         let nodes = nodes.as_chunks().0.iter().map(node).collect::<Result<Vec<_>, _>>()?;
         let roots = roots.into_iter().map(integer).collect::<Result<Vec<_>, _>>()?;
-        Trees::new(self.inputs, self.positions.clone(), features, bias, nodes, roots)
+        let trees = Trees::new(self.inputs, self.positions.clone(), features, bias, nodes, roots)?;
+        match gains {
+            Some(gains) => trees.with_gains(gains),
+            None => Ok(trees),
+        }
     }
 }
 
@@ -115,13 +128,16 @@ impl Trees {
             [feature, node.number, node.left as f32, flag(node.missing_left)]
         };
         let values: Vec<f32> = self.features.iter().flat_map(|feature| feature.values.clone()).collect();
-        vec![
+        let gains = (!self.gains.is_empty()).then(|| tensor("gains", &[self.gains.len()], self.gains.clone()));
+        let mut tensors = vec![
             tensor("bias", &[self.bias.len()], self.bias.clone()),
             tensor("features", &[self.features.len(), 4], self.features.iter().flat_map(feature).collect()),
             tensor("values", &[values.len()], values),
             tensor("nodes", &[self.nodes.len(), 4], self.nodes.iter().flat_map(node).collect()),
             tensor("roots", &[self.roots.len()], self.roots.iter().map(|root| *root as f32).collect()),
-        ]
+        ];
+        tensors.extend(gains);
+        tensors
     }
 }
 

@@ -4,15 +4,19 @@ use std::ops::ControlFlow;
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
 use scorewise::{Purpose, stream};
 use scorewise_table::encode::BinnedColumn;
 use scorewise_table::error::Result;
 use scorewise_table::split::random;
 
 use super::codes::{Codes, Coding, MAX_CODES};
-use super::features::{TreeFeature, features, random_order};
-use super::grow::{Grower, GrownNode, GrowthData, Noise};
-use super::histogram::Packed;
+use super::descent::CodeTree;
+use super::features::{LevelColumn, TreeFeature, features, random_order};
+use super::gradient::{GradientRows, gradient_and_curvature};
+use super::grow::{Grower, GrowthData};
+use super::histogram::{HistogramLayout, Packed};
+use super::search::Noise;
 use super::settings::{Growth, TreeSettings};
 use super::{TreeNode, Trees};
 use crate::fit::{Action, Batch, Course, Epoch, Fit, Objective, Phase, Sample};
@@ -72,7 +76,7 @@ pub(crate) fn fit(
                 course.bias_moved();
             }
             Action::CheckOneSided => course.checked(objective.is_one_sided(&training.validation)?),
-            Action::Finish => return Ok(Fit::new(Member::Trees(training.trees), course.summary())),
+            Action::Finish => return Ok(Fit::new(Member::Trees(training.finish()), course.summary())),
         }
     }
 }
@@ -89,6 +93,8 @@ struct TreeTraining<'a> {
     codings: Vec<Coding>,
     /// The codes of the training rows.
     codes: Codes,
+    /// The codes of the training rows, one list for each feature.
+    columns: Vec<Vec<u8>>,
     /// For each random order of the rows, the codes of all target statistics: one list for each statistic.
     ordered_codes: Vec<Vec<Vec<u8>>>,
     /// The features that are target statistics.
@@ -102,9 +108,32 @@ struct TreeTraining<'a> {
     /// Logits of the validation rows.
     validation: Batch,
     curvature: Vec<f32>,
+    /// What the gradients of all training rows have in common, for a cross-entropy.
+    cross_entropy: Option<GradientRows>,
     packed: Packed,
+    /// The gain of the split of each node of [`TreeTraining::trees`]; 0 for a leaf.
+    node_gains: Vec<f64>,
+    buffers: TreeBuffers,
     rounds: usize,
     best: SavedRound,
+}
+
+/// Memory that every tree uses again.
+#[derive(Default)]
+struct TreeBuffers {
+    /// The rows on which the questions of a tree are chosen, in ascending order.
+    drawn: Vec<u32>,
+    /// The other rows.
+    left_out: Vec<u32>,
+    /// The drawn rows, in the order of the leaves of a tree.
+    rows: Vec<u32>,
+    leaf_of_row: Vec<u32>,
+    /// Gradient, curvature and logits of the output of a tree.
+    gradient: Vec<f32>,
+    curvature: Vec<f32>,
+    logits: Vec<f32>,
+    /// The curvature by which questions are chosen, if it is not that of the loss.
+    structure_curvature: Vec<f32>,
 }
 
 /// The state after the best round of a phase.
@@ -131,41 +160,51 @@ impl<'a> TreeTraining<'a> {
         let orders: Vec<Vec<u32>> = (0..if statistics.is_empty() { 0 } else { settings.orders })
             .map(|order| random_order(count, &mut random(seed, Purpose::StatisticOrder, order as u64)))
             .collect();
-        let mut ordered_values: Vec<Vec<Vec<f32>>> = orders
-            .iter()
-            .map(|order| statistics.iter().map(|statistic| statistic.ordered(sample, order)).collect())
-            .collect();
+        let level_columns: Vec<LevelColumn> = statistics.iter().map(|statistic| statistic.column(sample)).collect();
+        let ordered = |statistic: usize, order: &[u32]| statistics[statistic].ordered(&level_columns[statistic], order);
         let values = |feature: &TreeFeature, rows: &[u32]| -> Vec<f32> {
             let column = feature.column as usize;
             rows.iter().map(|row| feature.value(sample.matrix.row(*row as usize)[column])).collect()
         };
-        let mut codes = Codes::zeros(count, tree_features.len());
-        let mut validation_codes = Codes::zeros(sample.validation.len(), tree_features.len());
-        let mut codings = Vec::with_capacity(tree_features.len());
-        for (index, feature) in tree_features.iter().enumerate() {
+        let prepare = |(index, feature): (usize, &TreeFeature)| -> PreparedFeature {
             let training = values(feature, sample.training);
-            let coding = match statistics.iter().position(|statistic| statistic.feature == index) {
-                Some(statistic) => {
-                    Coding::new(feature, ordered_values[0][statistic].clone(), max_codes.min(settings.statistic_codes))
-                }
+            let statistic = statistics.iter().position(|statistic| statistic.feature == index);
+            // Of a target statistic, the values in each random order of the rows.
+            let ordered_values: Vec<Vec<f32>> = match statistic {
+                Some(statistic) => orders.iter().map(|order| ordered(statistic, order)).collect(),
+                None => Vec::new(),
+            };
+            let coding = match ordered_values.first() {
+                Some(first) => Coding::new(feature, first.clone(), max_codes.min(settings.statistic_codes)),
                 None => Coding::new(feature, training.clone(), max_codes),
             };
-            codes.set(index, training.iter().map(|value| coding.code(*value)));
-            validation_codes.set(index, values(feature, sample.validation).iter().map(|value| coding.code(*value)));
-            codings.push(coding);
+            PreparedFeature {
+                training: coding.codes_of(&training),
+                validation: coding.codes_of(&values(feature, sample.validation)),
+                ordered: ordered_values.iter().map(|values| coding.codes_of(values)).collect(),
+                coding,
+            }
+        };
+        let prepared: Vec<PreparedFeature> = if threads > 1 {
+            tree_features.par_iter().enumerate().map(prepare).collect()
+        } else {
+            tree_features.iter().enumerate().map(prepare).collect()
+        };
+        let mut codes = Codes::zeros(count, tree_features.len());
+        let mut validation_codes = Codes::zeros(sample.validation.len(), tree_features.len());
+        let all_features: Vec<usize> = (0..tree_features.len()).collect();
+        let slices = |columns: fn(&PreparedFeature) -> &Vec<u8>| -> Vec<&[u8]> {
+            prepared.iter().map(|feature| columns(feature).as_slice()).collect()
+        };
+        codes.set(&all_features, &slices(|feature| &feature.training));
+        validation_codes.set(&all_features, &slices(|feature| &feature.validation));
+        let (mut codings, mut columns) = (Vec::new(), Vec::new());
+        let mut ordered_codes = vec![Vec::new(); orders.len()];
+        for feature in prepared {
+            codings.push(feature.coding);
+            columns.push(feature.training);
+            ordered_codes.iter_mut().zip(feature.ordered).for_each(|(of_order, codes)| of_order.push(codes));
         }
-        let code_all =
-            |values: Vec<f32>, feature: usize| values.iter().map(|value| codings[feature].code(*value)).collect();
-        let ordered_codes = ordered_values
-            .drain(..)
-            .map(|of_order| {
-                of_order
-                    .into_iter()
-                    .zip(&statistics)
-                    .map(|(values, statistic)| code_all(values, statistic.feature))
-                    .collect()
-            })
-            .collect();
         let outputs = objective.outputs(sample.classes);
         let bias = initial_logits(sample, outputs);
         let positions =
@@ -176,23 +215,28 @@ impl<'a> TreeTraining<'a> {
             batch.logits.chunks_exact_mut(outputs).for_each(|logits| logits.copy_from_slice(&bias));
             batch
         };
+        let training = batch(sample.training);
         TreeTraining {
+            cross_entropy: GradientRows::new(warm_up.unwrap_or(objective), &training),
             settings,
             sample,
             objective,
             warm_up,
             threads,
-            grower: Grower::new(settings, &codings),
+            grower: Grower::new(settings),
             codings,
             codes,
+            columns,
             ordered_codes,
             statistics: statistics.iter().map(|statistic| statistic.feature).collect(),
             validation_codes,
             random: random(seed, Purpose::TreeGrowth, 0),
-            training: batch(sample.training),
+            training,
             validation: batch(sample.validation),
             curvature: vec![0.0; count * outputs],
             packed: Packed::default(),
+            node_gains: Vec::new(),
+            buffers: TreeBuffers::default(),
             rounds: 0,
             best: SavedRound::default(),
             trees: Trees {
@@ -202,6 +246,7 @@ impl<'a> TreeTraining<'a> {
                 bias,
                 nodes: Vec::new(),
                 roots: Vec::new(),
+                gains: Vec::new(),
             },
         }
     }
@@ -233,9 +278,23 @@ impl<'a> TreeTraining<'a> {
         let Trees { roots, nodes, bias, .. } = &mut self.trees;
         nodes.truncate(roots.get(self.best.trees).map_or(nodes.len(), |root| *root as usize));
         roots.truncate(self.best.trees);
+        self.node_gains.truncate(nodes.len());
         bias.clone_from(&self.best.bias);
         self.training.logits.clone_from(&self.best.training);
         self.validation.logits.clone_from(&self.best.validation);
+    }
+
+    /// The trees, with the share of each feature in the gains of all splits.
+    fn finish(self) -> Trees {
+        let mut sums = vec![0.0; self.trees.features.len()];
+        for (node, gain) in
+            self.trees.nodes.iter().zip(&self.node_gains).filter(|(node, _)| node.feature != TreeNode::LEAF)
+        {
+            sums[node.feature as usize] += gain;
+        }
+        let total: f64 = sums.iter().sum();
+        let gains = sums.iter().map(|sum| if total > 0.0 { (sum / total) as f32 } else { 0.0 }).collect();
+        Trees { gains, ..self.trees }
     }
 
     /// Adds a constant to all logits, so that the best threshold on the validation rows lies at the mean of the prior.
@@ -252,18 +311,20 @@ impl<'a> TreeTraining<'a> {
     /// Adds the trees of one round; `None` if a loss is not finite afterwards.
     fn round(&mut self, phase: Phase, learning_rate: f32) -> Result<Option<Epoch>> {
         let objective = self.objective(phase);
-        let training_loss = objective.gradient_and_curvature(&mut self.training, &mut self.curvature)?;
+        let rows = self.cross_entropy.as_ref().filter(|rows| rows.belong_to(objective));
+        let training_loss =
+            gradient_and_curvature(objective, rows, &mut self.training, &mut self.curvature, self.threads)?;
         if let Some(of_order) = self.ordered_codes.get(self.rounds % self.ordered_codes.len().max(1)) {
-            for (codes, feature) in of_order.iter().zip(&self.statistics) {
-                self.codes.set(*feature, codes.iter().copied());
+            let slices: Vec<&[u8]> = of_order.iter().map(Vec::as_slice).collect();
+            self.codes.set(&self.statistics, &slices);
+            for (feature, codes) in self.statistics.iter().zip(slices) {
+                self.columns[*feature].copy_from_slice(codes);
             }
         }
-        let outputs = self.trees.outputs();
-        let count = self.sample.training.len();
-        let is_drawn = self.draw(self.settings.row_share, count);
-        let features = self.draw_features();
-        for output in 0..outputs {
-            self.add_tree(objective, output, learning_rate, &is_drawn, &features)?;
+        self.draw_rows();
+        let layout = HistogramLayout::new(self.draw_features(), &self.codings);
+        for output in 0..self.trees.outputs() {
+            self.add_tree(objective, output, learning_rate, &layout)?;
         }
         self.rounds += 1;
         let (validation, coverage) = self.validate(phase)?;
@@ -271,14 +332,31 @@ impl<'a> TreeTraining<'a> {
         Ok(is_finite.then_some(Epoch { phase, training: training_loss, validation, coverage }))
     }
 
-    /// Which of `count` things are drawn, each with the given probability. If none is, all are.
-    fn draw(&mut self, share: f64, count: usize) -> Vec<bool> {
-        if share >= 1.0 {
-            return vec![true; count];
+    /// Draws the rows on which the trees of a round choose their questions. If none is drawn, all are.
+    fn draw_rows(&mut self) {
+        let TreeBuffers { drawn, left_out, .. } = &mut self.buffers;
+        let (share, count) = (self.settings.row_share, self.sample.training.len());
+        if share < 1.0 {
+            let limit = (share * u32::MAX as f64) as u32;
+            drawn.resize(count, 0);
+            left_out.resize(count, 0);
+            let (mut drawn_count, mut left_out_count) = (0, 0);
+            for row in 0..count {
+                let is_drawn = (self.random.next_u64() >> 32) as u32 <= limit;
+                // Every row is written to both lists, and only one of them moves on.
+                drawn[drawn_count] = row as u32;
+                left_out[left_out_count] = row as u32;
+                drawn_count += usize::from(is_drawn);
+                left_out_count += usize::from(!is_drawn);
+            }
+            drawn.truncate(drawn_count);
+            left_out.truncate(left_out_count);
         }
-        let limit = (share * u32::MAX as f64) as u32;
-        let drawn: Vec<bool> = (0..count).map(|_| (self.random.next_u64() >> 32) as u32 <= limit).collect();
-        if drawn.contains(&true) { drawn } else { vec![true; count] }
+        if share >= 1.0 || drawn.is_empty() {
+            drawn.clear();
+            drawn.extend(0..count as u32);
+            left_out.clear();
+        }
     }
 
     /// The features that the trees of a round may use, in ascending order.
@@ -300,23 +378,31 @@ impl<'a> TreeTraining<'a> {
         objective: &Objective,
         output: usize,
         learning_rate: f32,
-        is_drawn: &[bool],
-        features: &[usize],
+        layout: &HistogramLayout,
     ) -> Result<()> {
         let (outputs, count) = (self.trees.outputs(), self.sample.training.len());
-        let of_output = |values: &[f32]| -> Vec<f32> { values.iter().skip(output).step_by(outputs).copied().collect() };
-        let gradient = of_output(&self.training.gradient);
-        let curvature = of_output(&self.curvature);
-        let structure_curvature = if self.settings.newton {
-            curvature.clone()
-        } else {
-            let weight = |row: usize| self.training.weights.as_ref().map_or(1.0, |weights| weights[row]);
-            (0..count).map(weight).collect()
+        let buffers = &mut self.buffers;
+        let of_output = |from: &[f32], to: &mut Vec<f32>| {
+            to.clear();
+            to.extend(from.iter().skip(output).step_by(outputs));
         };
-        self.packed.pack(&gradient, &structure_curvature);
-        let mut rows: Vec<u32> = (0..count as u32).filter(|row| is_drawn[*row as usize]).collect();
+        of_output(&self.training.gradient, &mut buffers.gradient);
+        of_output(&self.curvature, &mut buffers.curvature);
+        let structure_curvature = if self.settings.newton {
+            &buffers.curvature
+        } else {
+            match &self.training.weights {
+                Some(weights) => weights,
+                None => {
+                    buffers.structure_curvature.resize(count, 1.0);
+                    &buffers.structure_curvature
+                }
+            }
+        };
+        self.packed.pack(&buffers.gradient, structure_curvature, self.threads);
+        buffers.rows.clone_from(&buffers.drawn);
         let noise = (self.settings.growth == Growth::Symmetric && self.settings.random_strength > 0.0).then(|| {
-            let square: f64 = gradient.iter().map(|gradient| f64::from(*gradient).powi(2)).sum();
+            let square: f64 = buffers.gradient.iter().map(|gradient| f64::from(*gradient).powi(2)).sum();
             // As the trees come closer to the data, less noise is added.
             let length = self.rounds as f64 * f64::from(learning_rate);
             let multiplier = (count as f64 / (count as f64 + length.exp())).clamp(0.0, 1.0);
@@ -325,28 +411,32 @@ impl<'a> TreeTraining<'a> {
         });
         let data = GrowthData {
             codes: &self.codes,
+            columns: &self.columns,
             codings: &self.codings,
             packed: &self.packed,
-            features,
+            layout,
             threads: self.threads,
         };
-        let nodes = self.grower.grow(data, &mut rows, noise);
+        let nodes = self.grower.grow(data, &mut buffers.rows, noise);
         // The leaf of every training row: drawn rows lie in the ranges of their leaves, others are sent through the tree.
-        let mut leaf_of_row = vec![u32::MAX; count];
+        let code_tree = CodeTree::new(&nodes, &self.codings);
+        buffers.leaf_of_row.resize(count, 0);
         for (index, node) in nodes.iter().enumerate().filter(|(_, node)| node.split.is_none()) {
-            rows[node.rows.clone()].iter().for_each(|row| leaf_of_row[*row as usize] = index as u32);
+            buffers.rows[node.rows.clone()].iter().for_each(|row| buffers.leaf_of_row[*row as usize] = index as u32);
         }
-        for (row, to) in leaf_of_row.iter_mut().enumerate().filter(|(_, leaf)| **leaf == u32::MAX) {
-            *to = leaf(&nodes, &self.codings, self.codes.row(row)) as u32;
-        }
-        let values = self.leaf_values(objective, output, nodes.len(), &leaf_of_row, gradient, curvature)?;
+        let leaf_of_row = &mut buffers.leaf_of_row;
+        code_tree.leaves(&self.codes, buffers.left_out.iter().copied(), |row, leaf| leaf_of_row[row] = leaf as u32);
+        let values = self.leaf_values(objective, output, nodes.len())?;
         let values: Vec<f32> = values.into_iter().map(|value| (f64::from(learning_rate) * value) as f32).collect();
-        for (row, logits) in self.training.logits.chunks_exact_mut(outputs).enumerate() {
-            logits[output] += values[leaf_of_row[row] as usize];
+        for (logits, leaf) in self.training.logits.chunks_exact_mut(outputs).zip(&self.buffers.leaf_of_row) {
+            logits[output] += values[*leaf as usize];
         }
-        for (row, logits) in self.validation.logits.chunks_exact_mut(outputs).enumerate() {
-            logits[output] += values[leaf(&nodes, &self.codings, self.validation_codes.row(row))];
-        }
+        let validation_rows = 0..self.sample.validation.len() as u32;
+        let logits = &mut self.validation.logits;
+        code_tree.leaves(&self.validation_codes, validation_rows, |row, leaf| {
+            logits[row * outputs + output] += values[leaf];
+        });
+        self.node_gains.extend(nodes.iter().map(|node| node.gain));
         self.trees.roots.push(self.trees.nodes.len() as u32);
         let codings = &self.codings;
         self.trees.nodes.extend(nodes.iter().zip(values).map(|(node, value)| match node.split {
@@ -362,33 +452,39 @@ impl<'a> TreeTraining<'a> {
     }
 
     /// The value of each leaf before the learning rate, by Newton's method: −Σg/(Σh + λ) over all training rows of the leaf.
-    fn leaf_values(
-        &mut self,
-        objective: &Objective,
-        output: usize,
-        nodes: usize,
-        leaf_of_row: &[u32],
-        mut gradient: Vec<f32>,
-        mut curvature: Vec<f32>,
-    ) -> Result<Vec<f64>> {
+    fn leaf_values(&mut self, objective: &Objective, output: usize, nodes: usize) -> Result<Vec<f64>> {
         let outputs = self.trees.outputs();
+        let TreeBuffers { leaf_of_row, gradient, curvature, logits, .. } = &mut self.buffers;
         let mut values = vec![0.0; nodes];
         let mut moved: Option<(Batch, Vec<f32>)> = None;
         for step in 0..self.settings.leaf_steps {
             if step > 0 {
-                let (batch, curvatures) = moved.get_or_insert_with(|| (self.training.clone(), self.curvature.clone()));
-                let logits = self.training.logits.iter().skip(output).step_by(outputs);
-                for ((to, logit), leaf) in
-                    batch.logits.iter_mut().skip(output).step_by(outputs).zip(logits).zip(leaf_of_row)
-                {
-                    *to = logit + values[*leaf as usize] as f32;
+                let steps: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+                let old = self.training.logits.iter().skip(output).step_by(outputs);
+                logits.clear();
+                logits.extend(old.zip(leaf_of_row.iter()).map(|(logit, leaf)| logit + steps[*leaf as usize]));
+                let (training, threads) = (&self.training, self.threads);
+                let rows = self.cross_entropy.as_ref().filter(|rows| rows.belong_to(objective));
+                if let Some(GradientRows::Binary(rows)) = rows {
+                    rows.compute(training, logits, gradient, curvature, threads, false);
+                } else if let Some(GradientRows::Softmax(rows)) = rows {
+                    rows.compute_class(training, output, logits, gradient, curvature, threads);
+                } else {
+                    let (batch, curvatures) =
+                        moved.get_or_insert_with(|| (self.training.clone(), self.curvature.clone()));
+                    let places = batch.logits.iter_mut().skip(output).step_by(outputs);
+                    places.zip(logits.iter()).for_each(|(to, logit)| *to = *logit);
+                    objective.gradient_and_curvature(batch, curvatures)?;
+                    let of_output = |from: &[f32], to: &mut Vec<f32>| {
+                        to.clear();
+                        to.extend(from.iter().skip(output).step_by(outputs));
+                    };
+                    of_output(&batch.gradient, gradient);
+                    of_output(curvatures, curvature);
                 }
-                objective.gradient_and_curvature(batch, curvatures)?;
-                gradient = batch.gradient.iter().skip(output).step_by(outputs).copied().collect();
-                curvature = curvatures.iter().skip(output).step_by(outputs).copied().collect();
             }
             let mut sums = vec![[0.0; 2]; nodes];
-            for ((leaf, gradient), curvature) in leaf_of_row.iter().zip(&gradient).zip(&curvature) {
+            for ((leaf, gradient), curvature) in leaf_of_row.iter().zip(gradient.iter()).zip(curvature.iter()) {
                 let sums = &mut sums[*leaf as usize];
                 *sums = [sums[0] + f64::from(*gradient), sums[1] + f64::from(*curvature)];
             }
@@ -400,13 +496,12 @@ impl<'a> TreeTraining<'a> {
     }
 }
 
-/// The index of the leaf that a row with the given codes reaches.
-fn leaf(nodes: &[GrownNode], codings: &[Coding], codes: &[u8]) -> usize {
-    let mut index = 0;
-    while let Some((split, left)) = nodes[index].split {
-        index = left + usize::from(!split.goes_left(&codings[split.feature], codes[split.feature]));
-    }
-    index
+/// The coding of a feature, and its codes in the training rows, in the validation rows, and in each random order of the training rows.
+struct PreparedFeature {
+    coding: Coding,
+    training: Vec<u8>,
+    validation: Vec<u8>,
+    ordered: Vec<Vec<u8>>,
 }
 
 /// The maximum number of codes of a feature, so that the histograms of a tree fit into [`MAX_HISTOGRAM_BYTES`].

@@ -1,0 +1,250 @@
+//! Trains jobs on workers, which may be other processes or other machines.
+//!
+//! ```text
+//! this process   list of jobs ─▶ chunks ─▶ transport ─▶ …                    … ─▶ RemoteRun::receive ─▶ fits in the order of the jobs
+//! a worker                                    … ─▶ train_chunk (with Cpu) ─▶ …
+//! ```
+//!
+//! How bytes travel is left to the transport, a function of the caller: tasks of a cluster, files in a folder, threads. All it has to do is to call
+//! [`train_chunk`] for each chunk somewhere, in any order and as often as needed, and to pass the answers to [`RemoteRun::receive`].
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use scorewise_table::encode::BinnedColumn;
+use scorewise_table::error::{Error, Location, Result};
+
+use super::message::{answer_bytes, answer_from_bytes, question};
+use super::{Backend, Cpu, Watch};
+use crate::fit::{Epoch, Fit};
+use crate::job::{Dataset, Job};
+
+/// Trains jobs on workers: cuts the list of jobs into chunks and passes them to a transport.
+///
+/// ```
+/// use scorewise_train::backend::{Remote, RemoteRun, train_chunk};
+///
+/// // A transport that trains all chunks in this process. `Remote { chunks: 4, transport }` is the backend.
+/// let transport = |run: &RemoteRun<'_>| -> scorewise_train::Result<()> {
+///     for (chunk, jobs) in run.chunks().iter().enumerate() {
+///         run.receive(chunk, &train_chunk(run.datasets(), jobs, 2))?;
+///         if run.is_stopped() {
+///             break;
+///         }
+///     }
+///     Ok(())
+/// };
+/// let backend = Remote { chunks: 4, transport };
+/// # use scorewise_train::backend::Backend;
+/// # assert!(backend.fit(&[], &[], &|_: usize, _: usize, _: &_| std::ops::ControlFlow::Continue(())).unwrap().is_empty());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Remote<T> {
+    /// Number of chunks; there are fewer if there are fewer jobs. Results do not depend on this number.
+    pub chunks: usize,
+    /// The function that has the chunks trained. It returns when all answers have been received, or when [`RemoteRun::is_stopped`] is true, or with
+    /// an error if it has to give up.
+    pub transport: T,
+}
+
+/// The chunks of one list of jobs, and the answers that have arrived so far.
+pub struct RemoteRun<'a> {
+    datasets: &'a [Dataset],
+    jobs: &'a [Job],
+    watch: &'a dyn Watch,
+    dataset_bytes: Vec<u8>,
+    ranges: Vec<Range<usize>>,
+    chunks: Vec<Vec<u8>>,
+    /// Whether an answer for each chunk has arrived.
+    received: Vec<AtomicBool>,
+    /// Whether the user stopped the run, or a chunk failed.
+    stopped: AtomicBool,
+    results: Mutex<RemoteResults>,
+}
+
+struct RemoteResults {
+    fits: Vec<Option<Fit>>,
+    /// The error of the first chunk that failed, with the number of the chunk.
+    error: Option<(usize, Error)>,
+}
+
+impl<T: Fn(&RemoteRun<'_>) -> Result<()> + Sync> Backend for Remote<T> {
+    fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>> {
+        if jobs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let run = RemoteRun::new(datasets, jobs, watch, self.chunks.clamp(1, jobs.len()))?;
+        let sent = (self.transport)(&run);
+        run.finish(sent)
+    }
+}
+
+impl<'a> RemoteRun<'a> {
+    fn new(datasets: &'a [Dataset], jobs: &'a [Job], watch: &'a dyn Watch, count: usize) -> Result<Self> {
+        let ranges: Vec<Range<usize>> =
+            (0..count).map(|chunk| chunk * jobs.len() / count..(chunk + 1) * jobs.len() / count).collect();
+        let chunks = ranges.iter().map(|range| Job::to_bytes(&jobs[range.clone()])).collect::<Result<_>>()?;
+        Ok(RemoteRun {
+            datasets,
+            jobs,
+            watch,
+            dataset_bytes: Dataset::to_bytes(datasets)?,
+            ranges,
+            chunks,
+            received: (0..count).map(|_| AtomicBool::new(false)).collect(),
+            stopped: AtomicBool::new(false),
+            results: Mutex::new(RemoteResults { fits: jobs.iter().map(|_| None).collect(), error: None }),
+        })
+    }
+
+    /// The bytes of all data sets, the same for all chunks: the first argument of [`train_chunk`].
+    #[must_use]
+    pub fn datasets(&self) -> &[u8] {
+        &self.dataset_bytes
+    }
+
+    /// The bytes of the jobs of each chunk: the second argument of [`train_chunk`].
+    #[must_use]
+    pub fn chunks(&self) -> &[Vec<u8>] {
+        &self.chunks
+    }
+
+    /// Takes the answer of [`train_chunk`] to the chunk with this index. A second answer to the same chunk is ignored.
+    ///
+    /// An error means that these bytes cannot be used, for example because they are damaged: the transport can have the chunk trained again, or give
+    /// up and return the error. An error of the training itself is not returned here: it would come again. It stops the run.
+    pub fn receive(&self, chunk: usize, answer: &[u8]) -> Result<()> {
+        let Some(range) = self.ranges.get(chunk).cloned() else {
+            return Err(Error::setting("chunk", format!("there are {} chunks, not {chunk}", self.ranges.len()), ""));
+        };
+        let in_chunk = |error: Error| self.error(chunk, format!("{error:#}"));
+        let question = question(&self.dataset_bytes, &self.chunks[chunk]);
+        let answer = answer_from_bytes(&question, answer).map_err(in_chunk)?;
+        if let Ok(fits) = &answer {
+            self.check(&range, fits).map_err(|problem| self.error(chunk, problem))?;
+        }
+        if self.received[chunk].swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        match answer {
+            Ok(fits) => {
+                for (job, (fit, seconds)) in range.zip(fits) {
+                    if let Err(error) = self.report(job, &fit, seconds) {
+                        self.fail(chunk, error);
+                    }
+                    self.lock().fits[job] = Some(fit);
+                }
+            }
+            Err(problem) => self.fail(chunk, self.error(chunk, problem)),
+        }
+        Ok(())
+    }
+
+    /// Whether no further answers are needed, because the user stopped the run or a chunk failed. The transport should then cancel what it has sent,
+    /// and return.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst) || self.watch.is_stopped()
+    }
+
+    /// Checks that fits can be the results of these jobs.
+    fn check(&self, range: &Range<usize>, fits: &[(Fit, f64)]) -> std::result::Result<(), String> {
+        if fits.len() != range.len() {
+            return Err(format!("the answer has {} fits for {} jobs", fits.len(), range.len()));
+        }
+        for (job, (Fit { member, .. }, _)) in self.jobs[range.clone()].iter().zip(fits) {
+            let Dataset { matrix, binned, classes, .. } = &self.datasets[job.dataset];
+            let positions = binned.iter().flat_map(|columns| columns.iter()).map(BinnedColumn::positions);
+            let fits_rows = member.inputs() == matrix.columns() && positions.eq(member.positions().iter().copied());
+            if !fits_rows || member.outputs() != job.objective.outputs(*classes) {
+                return Err("the answer has a member with other inputs or outputs than its job".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the watch about all epochs of a job, and that it has ended.
+    fn report(&self, job: usize, fit: &Fit, seconds: f64) -> Result<()> {
+        for epochs in [&fit.warm_up, &fit.history] {
+            for (number, epoch) in epochs.iter().enumerate() {
+                if self.watch.epoch(job, number, epoch).is_break() {
+                    self.stopped.store(true, Ordering::SeqCst);
+                }
+            }
+        }
+        self.watch.finished(job, fit, seconds)
+    }
+
+    fn fail(&self, chunk: usize, error: Error) {
+        self.stopped.store(true, Ordering::SeqCst);
+        let mut results = self.lock();
+        if results.error.as_ref().is_none_or(|(first, _)| chunk < *first) {
+            results.error = Some((chunk, error));
+        }
+    }
+
+    /// An error that names the chunk.
+    fn error(&self, chunk: usize, problem: String) -> Error {
+        let Range { start, end } = self.ranges[chunk];
+        let place = format!("chunk {} of {} (jobs {} to {end})", chunk + 1, self.ranges.len(), start + 1);
+        Error::data(Location::file(&place), problem, "")
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, RemoteResults> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The results, after the transport has returned `sent`.
+    fn finish(self, sent: Result<()>) -> Result<Vec<Option<Fit>>> {
+        let is_stopped = self.is_stopped();
+        if let Some((_, error)) = self.lock().error.take() {
+            return Err(error);
+        }
+        sent?;
+        let missing = self.received.iter().position(|received| !received.load(Ordering::SeqCst));
+        if let Some(chunk) = missing.filter(|_| !is_stopped) {
+            return Err(self.error(chunk, "no answer has arrived".into()));
+        }
+        Ok(self.results.into_inner().unwrap_or_else(PoisonError::into_inner).fits)
+    }
+}
+
+/// What a worker does: trains the jobs of a chunk on the threads of its machine. Takes the bytes of [`RemoteRun::datasets`] and one element of
+/// [`RemoteRun::chunks`], and returns the bytes for [`RemoteRun::receive`]. If the training fails, these are the bytes of its error.
+#[must_use]
+pub fn train_chunk(datasets: &[u8], jobs: &[u8], threads: usize) -> Vec<u8> {
+    // `{:#}` keeps the marks around the names of settings, so that the front end can write them in its own way.
+    let answer = train(datasets, jobs, threads).map_err(|error| format!("{error:#}"));
+    let question = question(datasets, jobs);
+    let bytes = answer_bytes(question.clone(), &answer);
+    bytes.or_else(|error| answer_bytes(question, &Err(error.to_string()))).unwrap_or_default()
+}
+
+fn train(datasets: &[u8], jobs: &[u8], threads: usize) -> Result<Vec<(Fit, f64)>> {
+    let (datasets, jobs) = (Dataset::from_bytes(datasets)?, Job::from_bytes(jobs)?);
+    for (number, Job { dataset, split, .. }) in jobs.iter().enumerate() {
+        if datasets.get(*dataset).is_none_or(|dataset| *split >= dataset.splits.len()) {
+            let problem = format!("job {number} needs split {split} of data set {dataset}, which does not exist");
+            return Err(Error::setting("jobs", problem, ""));
+        }
+    }
+    let seconds = DurationWatch(jobs.iter().map(|_| Mutex::new(0.0)).collect());
+    let fits = Cpu { threads }.fit(&datasets, &jobs, &seconds)?;
+    let seconds = seconds.0.into_iter().map(|seconds| seconds.into_inner().unwrap_or_else(PoisonError::into_inner));
+    Ok(fits.into_iter().zip(seconds).filter_map(|(fit, seconds)| Some((fit?, seconds))).collect())
+}
+
+/// Records how many seconds each job took.
+struct DurationWatch(Vec<Mutex<f64>>);
+
+impl Watch for DurationWatch {
+    fn epoch(&self, _: usize, _: usize, _: &Epoch) -> std::ops::ControlFlow<()> {
+        std::ops::ControlFlow::Continue(())
+    }
+
+    fn finished(&self, job: usize, _: &Fit, seconds: f64) -> Result<()> {
+        *self.0[job].lock().unwrap_or_else(PoisonError::into_inner) = seconds;
+        Ok(())
+    }
+}

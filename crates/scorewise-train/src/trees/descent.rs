@@ -1,0 +1,74 @@
+//! Sends coded rows through a grown tree.
+
+use super::codes::{Codes, Coding};
+use super::grow::GrownNode;
+use super::search::LeftCodes;
+
+/// Number of rows that go through a tree at the same time. Each step of a row waits for memory, so several rows take turns.
+const ROWS: usize = 8;
+
+/// A grown tree in a compact form.
+#[derive(Clone, Debug)]
+pub(super) struct CodeTree {
+    nodes: Vec<CodeNode>,
+}
+
+/// A node of a tree. A leaf is its own left child, and all rows go to the left.
+#[derive(Clone, Copy, Debug)]
+struct CodeNode {
+    left: u32,
+    feature: u32,
+    left_codes: LeftCodes,
+}
+
+impl CodeTree {
+    pub fn new(nodes: &[GrownNode], codings: &[Coding]) -> Self {
+        let node = |(index, node): (usize, &GrownNode)| match node.split {
+            Some((split, left)) => CodeNode {
+                left: left as u32,
+                feature: split.feature as u32,
+                left_codes: LeftCodes::of(split, &codings[split.feature]),
+            },
+            None => CodeNode { left: index as u32, feature: 0, left_codes: LeftCodes { low: 0, span: u8::MAX } },
+        };
+        CodeTree { nodes: nodes.iter().enumerate().map(node).collect() }
+    }
+
+    /// Calls `found` with every row and the index of the leaf that it reaches.
+    pub fn leaves(&self, codes: &Codes, rows: impl Iterator<Item = u32>, mut found: impl FnMut(usize, usize)) {
+        if self.nodes.len() == 1 {
+            rows.for_each(|row| found(row as usize, 0));
+            return;
+        }
+        let (features, all) = (codes.features, codes.all());
+        let mut rows = rows.fuse();
+        loop {
+            let (mut starts, mut count) = ([0; ROWS], 0);
+            let mut block = [0; ROWS];
+            for row in rows.by_ref().take(ROWS) {
+                (block[count], starts[count]) = (row as usize, row as usize * features);
+                count += 1;
+            }
+            if count == 0 {
+                return;
+            }
+            let mut places = [0u32; ROWS];
+            loop {
+                let mut changes = 0;
+                for (place, start) in places.iter_mut().zip(&starts) {
+                    let node = self.nodes[*place as usize];
+                    let code = all[start + node.feature as usize];
+                    let next = node.left + u32::from(!node.left_codes.contain(code));
+                    changes |= next ^ *place;
+                    *place = next;
+                }
+                if changes == 0 {
+                    break;
+                }
+            }
+            for (row, place) in block.iter().zip(places).take(count) {
+                found(*row, place as usize);
+            }
+        }
+    }
+}

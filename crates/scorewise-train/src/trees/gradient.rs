@@ -1,0 +1,235 @@
+//! The gradient and the curvature of the cross-entropy with two classes, in one pass over the rows.
+//!
+//! [`Objective::gradient_and_curvature`] computes the same numbers for every loss, with one pass over the rows for the value, one for the gradient
+//! and one for the curvature. The rounds of boosted trees spend much of their time there, so the usual loss has a loop of its own, with the same
+//! results bit by bit. Only the value of the loss may differ in its last digits: it is the logarithm of products,
+//!
+//! ```text
+//! Σ ln(1 + e^−|z|) = Σ over blocks of rows of ln Π (1 + e^−|z|)
+//! ```
+//!
+//! which takes one logarithm for each block. A factor lies between 1 and 2, so the product of a block does not overflow.
+
+use rayon::prelude::*;
+use scorewise::{CrossEntropy, Loss};
+use scorewise_table::error::Result;
+
+use super::softmax_gradient::SoftmaxRows;
+use crate::fit::{Batch, Objective};
+
+/// Number of rows of a block. Blocks do not depend on the number of threads.
+pub(super) const BLOCK: usize = 512;
+/// Number of rows from which on several threads share the work.
+const PARALLEL_ROWS: usize = 8192;
+/// The least curvature of a row, so that sums of curvatures are positive.
+pub(super) const MIN_CURVATURE: f32 = 1e-16;
+
+/// What the gradients of all rows of a cross-entropy have in common.
+#[derive(Clone, Debug)]
+pub(super) enum GradientRows {
+    /// Two classes, with one logit for each row.
+    Binary(CrossEntropyRows),
+    /// One logit for each class.
+    Softmax(SoftmaxRows),
+}
+
+impl GradientRows {
+    /// The constants of a batch; `None` if the objective is not a cross-entropy, or if all rows have the weight 0.
+    pub fn new(objective: &Objective, batch: &Batch) -> Option<Self> {
+        let binary = CrossEntropyRows::new(objective, batch).map(GradientRows::Binary);
+        binary.or_else(|| SoftmaxRows::new(objective, batch).map(GradientRows::Softmax))
+    }
+
+    /// Whether the constants are those of the given objective, if they were computed for the objective or its warm-up.
+    pub fn belong_to(&self, objective: &Objective) -> bool {
+        matches!(objective, Objective::Binary(Loss::CrossEntropy(_)) | Objective::Softmax(_))
+    }
+}
+
+/// What the gradients of all rows have in common, with two classes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CrossEntropyRows {
+    /// The weights of the negative and of the positive class.
+    class_weights: [f64; 2],
+    /// The sum of the weights of all rows, each times the weight of its class.
+    total: f64,
+    /// The sum of the weights of all rows.
+    factor: f32,
+}
+
+impl CrossEntropyRows {
+    /// The constants of a batch; `None` if the objective is another loss, or if all rows have the weight 0.
+    pub fn new(objective: &Objective, batch: &Batch) -> Option<Self> {
+        let Objective::Binary(Loss::CrossEntropy(loss)) = objective else { return None };
+        let (positive, negative) = CrossEntropy::class_weights(loss);
+        let class_weights = [negative, positive];
+        let weight = |row: usize| batch.weights.as_ref().map_or(1.0, |weights| f64::from(weights[row]));
+        let labels = batch.labels.iter().enumerate();
+        let total: f64 = labels.map(|(row, label)| weight(row) * class_weights[usize::from(*label != 0)]).sum();
+        let factor: f64 = match &batch.weights {
+            Some(weights) => weights.iter().copied().map(f64::from).sum(),
+            None => batch.labels.len() as f64,
+        };
+        (total > 0.0 && total.is_finite()).then_some(CrossEntropyRows { class_weights, total, factor: factor as f32 })
+    }
+
+    /// Writes gradients and curvatures for the given logits of the rows of the batch, as [`Objective::gradient_and_curvature`] does. Returns the
+    /// value of the loss if `with_value` is set, otherwise 0.
+    pub fn compute(
+        &self,
+        batch: &Batch,
+        logits: &[f32],
+        gradient: &mut [f32],
+        curvature: &mut [f32],
+        threads: usize,
+        with_value: bool,
+    ) -> f64 {
+        let block = |number: usize, gradient: &mut [f32], curvature: &mut [f32]| {
+            let rows = number * BLOCK..number * BLOCK + gradient.len();
+            let (labels, logits) = (&batch.labels[rows.clone()], &logits[rows.clone()]);
+            match (&batch.weights, with_value) {
+                (Some(weights), _) => {
+                    let weights = &weights[rows];
+                    self.block::<true>(labels, logits, |row| f64::from(weights[row]), gradient, curvature)
+                }
+                (None, true) => self.block::<true>(labels, logits, |_| 1.0, gradient, curvature),
+                (None, false) => self.block::<false>(labels, logits, |_| 1.0, gradient, curvature),
+            }
+        };
+        let sum: f64 = if threads > 1 && logits.len() >= PARALLEL_ROWS {
+            let blocks = gradient.par_chunks_mut(BLOCK).zip(curvature.par_chunks_mut(BLOCK)).enumerate();
+            let work = blocks.with_min_len(PARALLEL_ROWS / BLOCK);
+            work.map(|(number, (gradient, curvature))| block(number, gradient, curvature))
+                .collect::<Vec<f64>>()
+                .iter()
+                .sum()
+        } else {
+            let blocks = gradient.chunks_mut(BLOCK).zip(curvature.chunks_mut(BLOCK)).enumerate();
+            blocks.map(|(number, (gradient, curvature))| block(number, gradient, curvature)).sum()
+        };
+        sum / self.total
+    }
+
+    /// The sum of the losses of the rows of one block, each times its weight.
+    #[inline(always)]
+    fn block<const WITH_VALUE: bool>(
+        &self,
+        labels: &[u32],
+        logits: &[f32],
+        weight: impl Fn(usize) -> f64,
+        gradient: &mut [f32],
+        curvature: &mut [f32],
+    ) -> f64 {
+        // The loss of a row is max(−m, 0) + ln(1 + e^−|m|), where the margin m is z for positive rows and −z for negative rows. Rows with the same
+        // weight share one logarithm, so there is a product for each class.
+        let (mut sum, mut products) = (0.0, [1.0; 2]);
+        let mut first_weight = None;
+        for (row, (label, logit)) in labels.iter().zip(logits).enumerate() {
+            let (z, class) = (f64::from(*logit), usize::from(*label != 0));
+            let e = (-z.abs()).exp();
+            let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
+            // The probability of the other class: p for negative rows, and q = 1 − p for positive rows.
+            let is_wrong = (z >= 0.0) != (class == 1);
+            let error = if is_wrong { large } else { small };
+            let sample_weight = weight(row);
+            let row_weight = sample_weight * self.class_weights[class];
+            let error = if class == 1 { -error } else { error };
+            let row_gradient = (row_weight * error / self.total) as f32 * self.factor;
+            let p = 1.0 / (1.0 + (-*logit).exp());
+            let share = if class == 0 { 1.0 - p } else { p };
+            gradient[row] = row_gradient;
+            curvature[row] = (row_gradient.abs() * share).max(MIN_CURVATURE);
+            if !WITH_VALUE {
+                continue;
+            }
+            if is_wrong {
+                sum += row_weight * z.abs();
+            }
+            if *first_weight.get_or_insert(sample_weight) == sample_weight {
+                products[class] *= 1.0 + e;
+            } else if row_weight > 0.0 {
+                sum += row_weight * e.ln_1p();
+            }
+        }
+        let weight = first_weight.unwrap_or(0.0);
+        for (product, class_weight) in products.into_iter().zip(self.class_weights) {
+            let row_weight = weight * class_weight;
+            sum += if row_weight > 0.0 { row_weight * product.ln() } else { 0.0 };
+        }
+        sum
+    }
+}
+
+/// Writes the gradient of the training rows to `batch.gradient` and their curvature to `curvature`. Returns the value of the loss. `rows` are the
+/// constants of the batch if the objective is a cross-entropy.
+pub(super) fn gradient_and_curvature(
+    objective: &Objective,
+    rows: Option<&GradientRows>,
+    batch: &mut Batch,
+    curvature: &mut [f32],
+    threads: usize,
+) -> Result<f64> {
+    if let Some(rows) = rows {
+        let mut gradient = std::mem::take(&mut batch.gradient);
+        let value = match rows {
+            GradientRows::Binary(rows) => rows.compute(batch, &batch.logits, &mut gradient, curvature, threads, true),
+            GradientRows::Softmax(rows) => rows.compute(batch, &mut gradient, curvature, threads),
+        };
+        batch.gradient = gradient;
+        if value.is_finite() {
+            return Ok(value);
+        }
+    }
+    // Also for logits that are not numbers, about which this function returns an error.
+    Ok(objective.gradient_and_curvature(batch, curvature)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gradients_have_the_same_bits_as_those_of_the_general_loss() {
+        let rows: Vec<u32> = (0..9000).collect();
+        let labels: Vec<u32> = rows.iter().map(|row| row * 7 % 3 % 2).collect();
+        let weights: Vec<f32> = rows.iter().map(|row| (row % 5) as f32 * 0.5).collect();
+        let losses = [
+            CrossEntropy::plain(),
+            CrossEntropy::weighted(3.0, 0.25).unwrap(),
+            CrossEntropy::weighted(1.0, 0.0).unwrap(),
+        ];
+        for loss in losses {
+            let objective = Objective::Binary(Loss::CrossEntropy(loss));
+            for weights in [None, Some(&weights[..])] {
+                let mut batch = Batch::default();
+                batch.gather(&labels, weights, &rows, 1);
+                for (logit, row) in batch.logits.iter_mut().zip(&rows) {
+                    *logit = ((*row as f32) * 0.37).sin() * 12.0;
+                }
+                let mut expected = vec![0.0; rows.len()];
+                let value = objective.gradient_and_curvature(&mut batch, &mut expected).unwrap();
+                let expected_gradient = batch.gradient.clone();
+                for threads in [1, 2] {
+                    let mut curvature = vec![0.0; rows.len()];
+                    batch.gradient.fill(0.0);
+                    let rows = GradientRows::new(&objective, &batch);
+                    assert!(rows.is_some());
+                    let got =
+                        gradient_and_curvature(&objective, rows.as_ref(), &mut batch, &mut curvature, threads).unwrap();
+                    assert!((got - value).abs() < 1e-12 * value.max(1.0), "{got}, {value}");
+                    assert!(batch.gradient == expected_gradient && curvature == expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn logits_that_are_not_numbers_are_an_error() {
+        let mut batch = Batch::default();
+        batch.gather(&[0, 1], None, &[0, 1], 1);
+        batch.logits[1] = f32::NAN;
+        let objective = Objective::Binary(Loss::CrossEntropy(CrossEntropy::plain()));
+        let rows = GradientRows::new(&objective, &batch);
+        assert!(gradient_and_curvature(&objective, rows.as_ref(), &mut batch, &mut [0.0; 2], 1).is_err());
+    }
+}

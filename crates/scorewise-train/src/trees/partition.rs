@@ -1,0 +1,92 @@
+//! Divides the rows of a node between its two children.
+
+use rayon::prelude::*;
+
+use super::search::LeftCodes;
+
+/// Number of rows from which on several threads share the work.
+const PARALLEL_ROWS: usize = 1 << 15;
+
+/// Moves the rows that go to the left to the front, and returns their number. Rows of both sides keep their order, so that memory is read in ascending
+/// order. `column` holds the code of every row; `scratch` is as long as `rows`.
+///
+/// # Panics
+/// If a row has no code, or if `scratch` is shorter than `rows`.
+pub(super) fn divide(
+    rows: &mut [u32],
+    scratch: &mut [u32],
+    column: &[u8],
+    left_codes: LeftCodes,
+    threads: usize,
+) -> usize {
+    if threads < 2 || rows.len() < PARALLEL_ROWS {
+        let count = divide_part(rows, scratch, column, left_codes);
+        let right = rows.len() - count;
+        rows[count..].copy_from_slice(&scratch[..right]);
+        return count;
+    }
+    let size = rows.len().div_ceil(threads);
+    let parts = rows.par_chunks_mut(size).zip(scratch.par_chunks_mut(size));
+    let counts: Vec<usize> = parts.map(|(rows, scratch)| divide_part(rows, scratch, column, left_codes)).collect();
+    // Every part has its left rows at its front. They move together first, because this overwrites only rows that are also in `scratch`.
+    let mut count = 0;
+    for (part, left) in counts.iter().enumerate() {
+        rows.copy_within(part * size..part * size + left, count);
+        count += left;
+    }
+    let mut end = count;
+    for (part, left) in counts.iter().enumerate() {
+        let right = size.min(rows.len() - part * size) - left;
+        rows[end..end + right].copy_from_slice(&scratch[part * size..part * size + right]);
+        end += right;
+    }
+    count
+}
+
+/// Moves the rows that go to the left to the front and the others to the front of `scratch`. Returns the number of rows that go to the left.
+fn divide_part(rows: &mut [u32], scratch: &mut [u32], column: &[u8], left_codes: LeftCodes) -> usize {
+    assert!(scratch.len() >= rows.len());
+    assert!((rows.iter().copied().max().unwrap_or(0) as usize) < column.len().max(1), "row without a code");
+    let (mut left, mut right) = (0, 0);
+    for index in 0..rows.len() {
+        // Every row is written to both sides, and only one side moves on. A branch would often be predicted wrongly.
+        // SAFETY: `left` and `right` are at most `index`, which is below the number of rows, and `scratch` is not shorter. All rows have a code, as
+        // checked above (if the column is empty, there are no rows).
+        unsafe {
+            let row = *rows.get_unchecked(index);
+            let is_left = left_codes.contain(*column.get_unchecked(row as usize));
+            *rows.get_unchecked_mut(left) = row;
+            *scratch.get_unchecked_mut(right) = row;
+            left += usize::from(is_left);
+            right += usize::from(!is_left);
+        }
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_keep_their_order_on_both_sides_for_any_number_of_threads() {
+        let column: Vec<u8> = (0..100_000u32).map(|row| (row.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let left_codes = LeftCodes { low: 3, span: 90 };
+        for count in [0, 1, 100, 40_000] {
+            let rows: Vec<u32> = (0..100_000).filter(|row| row % 5 < 2).take(count).collect();
+            let is_left = |row: &u32| left_codes.contain(column[*row as usize]);
+            let (left, right): (Vec<u32>, Vec<u32>) = rows.iter().partition(|row| is_left(row));
+            for threads in [1, 2, 3] {
+                let (mut divided, mut scratch) = (rows.clone(), vec![0; rows.len()]);
+                assert_eq!(divide(&mut divided, &mut scratch, &column, left_codes, threads), left.len());
+                assert_eq!(divided, [left.clone(), right.clone()].concat(), "{threads} threads");
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "row without a code")]
+    fn a_row_without_a_code_is_refused() {
+        divide(&mut [0, 3], &mut [0; 2], &[1, 1, 1], LeftCodes { low: 0, span: 0 }, 1);
+    }
+}

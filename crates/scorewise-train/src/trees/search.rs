@@ -1,0 +1,318 @@
+//! The search for the split with the greatest score, from histograms.
+//!
+//! The score of a split is Σ G²/(H + λ) over the leaves after the split, where G and H are the sums of gradients and curvatures of a leaf.
+
+use rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use scorewise::InstructionSet;
+
+use super::codes::{Coding, MAX_CODES};
+use super::histogram::{GradientHistogram, HistogramLayout, Packed, Sums};
+use crate::network::{SimdTask, SimdVector, run};
+
+/// A question that divides rows: whether the code of a feature is at most `code`, or equal to it if the feature is a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TreeSplit {
+    pub feature: usize,
+    pub code: u8,
+    /// Whether rows with a missing value go to the left.
+    pub missing_left: bool,
+}
+
+/// The codes of a feature with which rows go to the left: those from `low` to `low` + `span`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LeftCodes {
+    pub low: u8,
+    pub span: u8,
+}
+
+impl LeftCodes {
+    pub fn of(split: TreeSplit, coding: &Coding) -> Self {
+        let low = match (coding.is_level, coding.has_missing && !split.missing_left) {
+            (true, _) => split.code,
+            // Code 0 stands for missing values.
+            (false, true) => 1,
+            (false, false) => 0,
+        };
+        LeftCodes { low, span: split.code - low }
+    }
+
+    /// Whether a row with this code goes to the left.
+    #[inline(always)]
+    pub fn contain(self, code: u8) -> bool {
+        code.wrapping_sub(self.low) <= self.span
+    }
+}
+
+/// Noise that is added to the score of splits, so that trees differ.
+pub(super) struct Noise<'a> {
+    pub random: &'a mut Xoshiro256PlusPlus,
+    /// Standard deviation of the noise of the square root of the score.
+    pub deviation: f64,
+}
+
+/// The leaves that are split by one question, and the conditions of the split.
+#[derive(Clone, Copy)]
+pub(super) struct SplitSearch<'a> {
+    pub leaves: &'a [(&'a GradientHistogram, Sums)],
+    pub layout: &'a HistogramLayout,
+    pub codings: &'a [Coding],
+    pub packed: &'a Packed,
+    /// A side of a split must have at least this curvature.
+    pub min_curvature: f64,
+    pub l2: f64,
+}
+
+impl SplitSearch<'_> {
+    /// The split with the greatest score, and its score; of equal scores, the first. `None` if there is no possible split.
+    pub fn best(self) -> Option<(f64, TreeSplit)> {
+        let mut best = None;
+        self.visit(&mut |feature, coding, scores| {
+            if let Some((score, split)) = greatest(feature, coding, scores)
+                && best.is_none_or(|(greatest, _)| score > greatest)
+            {
+                best = Some((score, split));
+            }
+        });
+        best
+    }
+
+    /// The split with the greatest sum of the square root of the score and of noise, and its score without noise.
+    pub fn best_with_noise(self, noise: &mut Noise<'_>) -> Option<(f64, TreeSplit)> {
+        let mut best: Option<(f64, f64, TreeSplit)> = None;
+        let bounds = normal_bounds(noise.deviation);
+        self.visit(&mut |feature, coding, scores| {
+            for (score, split) in candidates(feature, coding, scores) {
+                let (first, second) = (noise.random.next_u64(), noise.random.next_u64());
+                let root = score.sqrt();
+                // Most candidates cannot be the best even with the greatest noise that their first random number allows, which saves the logarithm
+                // and the cosine.
+                if let Some((greatest, _, _)) = best
+                    && root + bounds[first.leading_zeros() as usize] <= greatest
+                {
+                    continue;
+                }
+                let noisy = root + noise.deviation * standard_normal(first, second);
+                if best.is_none_or(|(greatest, _, _)| noisy > greatest) {
+                    best = Some((noisy, score, split));
+                }
+            }
+        });
+        best.map(|(_, score, split)| (score, split))
+    }
+
+    /// Calls `visit` with every feature that has more than one code, its coding and the scores of its splits.
+    fn visit(self, visit: &mut dyn FnMut(usize, &Coding, &SplitScores)) {
+        run(InstructionSet::best(), SearchTask { search: self, visit });
+    }
+}
+
+/// The scores of all splits on one feature, by code. A score is −∞ if a side has too little curvature.
+struct SplitScores {
+    /// With missing values on the right.
+    missing_right: [f64; MAX_CODES],
+    /// With missing values on the left; unused if the feature has no missing values.
+    missing_left: [f64; MAX_CODES],
+}
+
+/// The task that computes the scores of all features, compiled for each instruction set.
+struct SearchTask<'a, 'b> {
+    search: SplitSearch<'a>,
+    visit: &'b mut dyn FnMut(usize, &Coding, &SplitScores),
+}
+
+impl SimdTask for SearchTask<'_, '_> {
+    #[inline(always)]
+    unsafe fn run_with<V: SimdVector>(self) {
+        let SearchTask { search, visit } = self;
+        let mut scores = SplitScores { missing_right: [0.0; MAX_CODES], missing_left: [0.0; MAX_CODES] };
+        let mut lefts = [0; MAX_CODES];
+        for (place, feature) in search.layout.features.iter().enumerate() {
+            let coding = &search.codings[*feature];
+            let codes = coding.codes;
+            if codes < 2 {
+                continue;
+            }
+            scores.missing_right[..codes].fill(0.0);
+            if coding.has_missing {
+                scores.missing_left[..codes].fill(0.0);
+            }
+            for (histogram, total) in search.leaves {
+                let sums = &histogram.feature(search.layout, place)[..codes];
+                if coding.is_level {
+                    add_scores(search, sums, 0, *total, &mut scores.missing_right[..codes]);
+                    continue;
+                }
+                let first = usize::from(coding.has_missing);
+                let missing = if coding.has_missing { sums[0] } else { 0 };
+                let mut sum = 0;
+                for (left, code_sum) in lefts[first..codes].iter_mut().zip(&sums[first..]) {
+                    sum += code_sum;
+                    *left = sum;
+                }
+                add_scores(search, &lefts[first..codes], 0, *total, &mut scores.missing_right[first..codes]);
+                if coding.has_missing {
+                    add_scores(search, &lefts[first..codes], missing, *total, &mut scores.missing_left[first..codes]);
+                }
+            }
+            visit(*feature, coding, &scores);
+        }
+    }
+}
+
+/// Adds the scores of one leaf: `lefts` holds the sum of the left side for every split, without `more`, which is added to it.
+#[inline(always)]
+fn add_scores(search: SplitSearch<'_>, lefts: &[i64], more: i64, total: Sums, scores: &mut [f64]) {
+    let SplitSearch { packed, min_curvature, l2, .. } = search;
+    let at_least = |number: f64, least: f64| if number > least { number } else { least };
+    for (score, sum) in scores.iter_mut().zip(lefts) {
+        let left = packed.unpack(sum + more);
+        let right = Sums { gradient: total.gradient - left.gradient, curvature: total.curvature - left.curvature };
+        let value = left.gradient * left.gradient / at_least(left.curvature + l2, 1e-12)
+            + right.gradient * right.gradient / at_least(right.curvature + l2, 1e-12);
+        let is_small = (left.curvature < min_curvature) | (right.curvature < min_curvature);
+        *score += if is_small { f64::NEG_INFINITY } else { value };
+    }
+}
+
+/// The codes after which a feature can be split. The last interval cannot be split off to the left, but any level can.
+fn split_codes(coding: &Coding) -> std::ops::Range<usize> {
+    usize::from(coding.has_missing)..if coding.is_level { coding.codes } else { coding.codes - 1 }
+}
+
+/// The splits on a feature that are possible, with their scores.
+fn candidates<'a>(
+    feature: usize,
+    coding: &Coding,
+    scores: &'a SplitScores,
+) -> impl Iterator<Item = (f64, TreeSplit)> + use<'a> {
+    let sides = if coding.has_missing { 2 } else { 1 };
+    split_codes(coding).flat_map(move |code| {
+        (0..sides).filter_map(move |side| {
+            let split = TreeSplit { feature, code: code as u8, missing_left: side == 1 };
+            let score = if side == 0 { scores.missing_right[code] } else { scores.missing_left[code] };
+            (score > f64::NEG_INFINITY).then_some((score, split))
+        })
+    })
+}
+
+/// The possible split on a feature with the greatest score; of equal scores, that with the lowest code, and with missing values on the right.
+#[inline(always)]
+fn greatest(feature: usize, coding: &Coding, scores: &SplitScores) -> Option<(f64, TreeSplit)> {
+    let codes = split_codes(coding);
+    let (right, left) = (&scores.missing_right[codes.clone()], &scores.missing_left[codes.clone()]);
+    let right_best = maximum(right);
+    let left_best = if coding.has_missing { maximum(left) } else { f64::NEG_INFINITY };
+    let best = if left_best > right_best { left_best } else { right_best };
+    if best == f64::NEG_INFINITY {
+        return None;
+    }
+    let place =
+        |scores: &[f64], of: f64| if of == best { scores.iter().position(|score| *score == best) } else { None };
+    let (right_place, left_place) = (place(right, right_best), place(left, left_best));
+    let missing_left = left_place.is_some_and(|left| right_place.is_none_or(|right| left < right));
+    let place = if missing_left { left_place } else { right_place }?;
+    Some((best, TreeSplit { feature, code: (codes.start + place) as u8, missing_left }))
+}
+
+/// The greatest of some numbers; −∞ if there are none.
+#[inline(always)]
+fn maximum(numbers: &[f64]) -> f64 {
+    // Several maxima at a time, because one would have to wait for the previous comparison.
+    const LANES: usize = 16;
+    let greater = |a: f64, b: f64| if b > a { b } else { a };
+    let (chunks, rest) = numbers.as_chunks::<LANES>();
+    let mut lanes = [f64::NEG_INFINITY; LANES];
+    for chunk in chunks {
+        for lane in 0..LANES {
+            lanes[lane] = greater(lanes[lane], chunk[lane]);
+        }
+    }
+    lanes.iter().chain(rest).copied().fold(f64::NEG_INFINITY, greater)
+}
+
+/// A number from the standard normal distribution, by the method of Box and Muller, from two random numbers.
+fn standard_normal(first: u64, second: u64) -> f64 {
+    let uniform = |number: u64| ((number >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+    (-2.0 * uniform(first).ln()).sqrt() * (std::f64::consts::TAU * uniform(second)).cos()
+}
+
+/// Upper bounds of `deviation` times a number of [`standard_normal`] whose first random number has a given number of leading zeros: with n leading
+/// zeros, the uniform number is at least 2^−(n + 1), and at least 2^−54.
+fn normal_bounds(deviation: f64) -> [f64; 65] {
+    // The factor is above the errors of rounding.
+    std::array::from_fn(|zeros| {
+        deviation * 1.000_001 * (2.0 * std::f64::consts::LN_2 * (zeros + 1).min(54) as f64).sqrt()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scorewise_table::split::random;
+
+    fn coding(codes: usize, has_missing: bool, is_level: bool) -> Coding {
+        let feature = crate::trees::TreeFeature {
+            column: 0,
+            knots: if is_level { 0 } else { super::super::features::ALL },
+            is_level,
+            values: if is_level { (0..codes).map(|level| level as f32).collect() } else { Vec::new() },
+        };
+        let intervals = codes - usize::from(has_missing);
+        let mut values: Vec<f32> = (0..intervals).map(|value| value as f32).collect();
+        values.extend(has_missing.then_some(f32::NAN));
+        Coding::new(&feature, values, MAX_CODES)
+    }
+
+    #[test]
+    fn codes_on_the_left_are_those_of_the_question() {
+        for (has_missing, is_level) in [(false, false), (true, false), (false, true)] {
+            let coding = coding(9, has_missing, is_level);
+            assert_eq!(coding.codes, 9);
+            for code in split_codes(&coding) {
+                for missing_left in [false, true] {
+                    let left = LeftCodes::of(TreeSplit { feature: 0, code: code as u8, missing_left }, &coding);
+                    for row in 0..9u8 {
+                        let expected = match (is_level, has_missing && row == 0) {
+                            (true, _) => usize::from(row) == code,
+                            (false, true) => missing_left,
+                            (false, false) => usize::from(row) <= code,
+                        };
+                        assert_eq!(left.contain(row), expected, "{has_missing} {is_level} {code} {missing_left} {row}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_greatest_score_is_the_first_of_all_candidates_with_that_score() {
+        let mut random = random(1, scorewise::Purpose::TreeGrowth, 0);
+        for round in 0..2000 {
+            let coding = coding(3 + round % 60, round % 2 == 0, false);
+            let mut scores = SplitScores { missing_right: [9.0; MAX_CODES], missing_left: [9.0; MAX_CODES] };
+            // Few different scores, so that many are equal.
+            let mut draw = || [f64::NEG_INFINITY, 1.0, 2.0, 3.0][(random.next_u64() >> 62) as usize];
+            for code in split_codes(&coding) {
+                (scores.missing_right[code], scores.missing_left[code]) = (draw(), draw());
+            }
+            let expected = candidates(4, &coding, &scores).reduce(|a, b| if b.0 > a.0 { b } else { a });
+            assert_eq!(greatest(4, &coding, &scores), expected);
+        }
+    }
+
+    #[test]
+    fn bounds_of_the_noise_hold_and_are_not_far_off() {
+        let mut random = random(2, scorewise::Purpose::TreeGrowth, 0);
+        let bounds = normal_bounds(1.5);
+        let mut greatest = [0.0f64; 65];
+        for _ in 0..200_000 {
+            let (first, second) = (random.next_u64(), random.next_u64());
+            let (noise, zeros) = (1.5 * standard_normal(first, second), first.leading_zeros() as usize);
+            assert!(noise < bounds[zeros], "{noise}, {zeros}");
+            greatest[zeros] = greatest[zeros].max(noise);
+        }
+        assert!((0..4).all(|zeros| greatest[zeros] > 0.9 * bounds[zeros]), "{greatest:?}");
+        assert!(1.5 * standard_normal(0, 0) < bounds[64]);
+    }
+}

@@ -330,6 +330,13 @@ mod tests {
     }
 
     #[test]
+    fn a_look_up_layer_has_at_most_as_many_positions_as_f32_can_count() {
+        assert!(NetworkShape::look_up(vec![3, 1 << 24], &[4], 1).is_some());
+        assert!(NetworkShape::look_up(vec![3, (1 << 24) + 1], &[4], 1).is_none());
+        assert!(NetworkShape::look_up(vec![3, 0], &[4], 1).is_none());
+    }
+
+    #[test]
     fn layers_with_mismatched_sizes_are_refused() {
         let layers = Network::glorot(NetworkShape::new(3, &[4], 1).unwrap(), 7).to_layers();
         assert_eq!(Network::from_layers(&[], &[]), None);

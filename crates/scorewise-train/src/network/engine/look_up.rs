@@ -540,3 +540,77 @@ mod tests {
         assert!(LookUpLayout::of_shape(&NetworkShape::new(3, &[4], 1).unwrap()).is_none());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use scorewise::{InstructionSet, Purpose};
+    use scorewise_table::Matrix;
+    use scorewise_table::split::random;
+
+    use super::*;
+    use crate::network::{Engine, Network, uniform};
+
+    /// A network whose columns have few and many positions, and rows with positions between two table rows, at a table row, outside the table and NaN.
+    fn case(rows: usize) -> (Network, Matrix) {
+        let positions = vec![49, 1, 120, 7, 200, 306, 3, 49];
+        let mut random = random(7, Purpose::InitialWeights, 0);
+        let mut values = Vec::new();
+        for row in 0..rows {
+            for (column, positions) in positions.iter().enumerate() {
+                let position = uniform(&mut random, 0.55) + 0.5;
+                let position = position * (positions - 1) as f32;
+                values.push(match (row + column) % 29 {
+                    0 => f32::NAN,
+                    1..14 => position.round(),
+                    _ if column == 3 => position.round(),
+                    _ => position,
+                });
+            }
+        }
+        let matrix = Matrix::new(positions.len(), &values).unwrap();
+        (Network::glorot(NetworkShape::look_up(positions, &[40, 5], 1).unwrap(), 3), matrix)
+    }
+
+    fn logits_and_gradient(engine: &mut Engine, case: &(Network, Matrix), order: &[u32]) -> (Vec<f32>, Vec<f32>) {
+        let (network, matrix) = case;
+        let (mut logits, mut gradient) = (vec![0.0; order.len()], vec![0.0; network.parameters.len()]);
+        engine.forward(network, matrix, order, &mut logits);
+        let logit_gradient: Vec<f32> = order.iter().map(|row| (*row % 13) as f32 / 13.0 - 0.4).collect();
+        engine.backward(network, &logit_gradient, &mut gradient);
+        (logits, gradient)
+    }
+
+    #[test]
+    fn rows_have_the_same_logits_and_add_the_same_gradient_in_a_batch_of_any_size() {
+        let case = case(700);
+        let order: Vec<u32> = (0..700).map(|row| row * 331 % 700).collect();
+        for instructions in InstructionSet::supported() {
+            let mut engine = Engine::with_instructions(instructions, case.0.shape());
+            let (logits, gradient) = logits_and_gradient(&mut engine, &case, &order);
+            let mut sum = vec![0.0; gradient.len()];
+            for (order, logits) in order.chunks(3).zip(logits.chunks(3)) {
+                let few = logits_and_gradient(&mut engine, &case, order);
+                assert_eq!(few.0, logits, "{instructions:?}");
+                sum.iter_mut().zip(few.1).for_each(|(sum, derivative): (&mut f64, f32)| *sum += f64::from(derivative));
+            }
+            let largest = sum.iter().fold(0.0, |largest: f64, derivative| largest.max(derivative.abs()));
+            for (sum, derivative) in sum.iter().zip(gradient) {
+                assert!((sum - f64::from(derivative)).abs() < 1e-5 * largest, "{instructions:?}: {derivative}, {sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn logits_and_gradient_of_a_look_up_layer_have_the_same_bits_for_any_number_of_threads() {
+        let case = case(5000);
+        let order: Vec<u32> = (0..5000).collect();
+        for instructions in InstructionSet::supported() {
+            let engine = || Engine::with_instructions(instructions, case.0.shape());
+            let expected = logits_and_gradient(&mut engine(), &case, &order);
+            for threads in [1, 2, 7] {
+                let threaded = logits_and_gradient(&mut engine().with_threads(threads), &case, &order);
+                assert!(threaded == expected, "{instructions:?}, {threads} threads");
+            }
+        }
+    }
+}

@@ -31,6 +31,7 @@ class LightGBM:
 
     @staticmethod
     def parameters(depth: int, loss: object) -> dict[str, object]:
+        """Return the parameters of a training run with trees of this depth."""
         return {
             "objective": loss, "metric": "None", "max_depth": depth, "num_leaves": 2**depth, "learning_rate": 0.1, "verbose": -1,
             # Training uses one thread and no sampling, so that its results are reproducible.

@@ -19,6 +19,7 @@ PRIOR = "cosine:0.5,0.3"
 
 
 def network(inputs: int) -> torch.nn.Sequential:
+    """Return an untrained network, always with the same initial weights."""
     torch.manual_seed(0)
     return torch.nn.Sequential(
         torch.nn.Linear(inputs, 15), torch.nn.ReLU(), torch.nn.Linear(15, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1), torch.nn.Flatten(0)
@@ -67,7 +68,8 @@ def main() -> None:
         result = sw.score(test.y, forecast(model, test), threshold, scores="tss", block=48).scores["tss"]
         print(f"{name:<44} {result['value']:.3f}  {result['low']:.3f} to {result['high']:.3f}")
 
-    # The batch is divided into eight micro-batches. The first pass over them computes the sums of the whole batch, the second pass the gradients.
+    # The batch is divided into eight micro-batches. The first pass over them sums up the confusion matrix of the whole batch, the second pass
+    # computes the gradients.
     loss, (x, y) = ScoreLoss("tss", PRIOR), to_tensors(train)
     accumulation = loss.accumulate()
     batches = list(zip(x.tensor_split(8), y.tensor_split(8), strict=True))

@@ -23,7 +23,7 @@ DEPTHS = (2, 3, 4)
 PRIORS = ("cosine:0.5,0.1", "cosine:0.5,0.5")
 ROUNDS = 200
 PATIENCE = 50
-WEEK = 24 * 7  # consecutive hours are not independent, so the bootstrap draws whole weeks
+WEEK = 24 * 7  # hours; consecutive hours are not independent, so the bootstrap draws whole weeks
 REPLICATES = 400
 
 
@@ -57,7 +57,7 @@ class Choice(NamedTuple):
     settings: str
 
 
-class TestScore(NamedTuple):
+class ScoreOnTestYear(NamedTuple):
     """A score on 2014, and the score on bootstrap replicates of the weeks of 2014; all methods use the same replicates."""
 
     value: float
@@ -65,6 +65,7 @@ class TestScore(NamedTuple):
 
 
 def choice_with_threshold_one_half(library: Library, score: str, train: Split, tune: Split, depth: int, prior: str | None) -> Choice:
+    """Train with early stopping on the score at threshold 0.5."""
     trees, rounds, tuned = library.train_with_early_stopping(depth, train, tune, score, prior)
     return Choice(tuned, trees, rounds, 0.5, f"depth {depth}, rounds {rounds}" + (f", {prior}" if prior else ""))
 
@@ -79,7 +80,8 @@ def choice_with_best_threshold(score: str, tune: Split, depth: int, trees: Trees
     return max(choices, key=lambda choice: choice.tuned)
 
 
-def test_score(score: str, test: Split, choice: Choice) -> TestScore:
+def score_on_test_year(score: str, test: Split, choice: Choice) -> ScoreOnTestYear:
+    """Compute the score of a model and threshold on 2014, and on bootstrap replicates of its weeks."""
     p = choice.trees.forecast(test.x, choice.rounds)
 
     def score_with_weights(weights: np.ndarray | None = None) -> float:
@@ -91,10 +93,11 @@ def test_score(score: str, test: Split, choice: Choice) -> TestScore:
     # The weight of an hour in a replicate is the number of times that its week was drawn.
     samples = (random.integers(weeks[-1] + 1, size=weeks[-1] + 1) for _ in range(REPLICATES))
     weights = [np.bincount(sample, minlength=weeks[-1] + 1)[weeks] for sample in samples]
-    return TestScore(score_with_weights(), np.array([score_with_weights(each) for each in weights]))
+    return ScoreOnTestYear(score_with_weights(), np.array([score_with_weights(each) for each in weights]))
 
 
 def format_interval(values: np.ndarray, form: str) -> str:
+    """Format the 95 % interval of bootstrap values."""
     low, high = np.quantile(values, [0.025, 0.975])
     return f"{low:{form}} to {high:{form}}"
 
@@ -116,8 +119,8 @@ def compare(library: Library) -> None:
         }
         results = {}
         for method, choices in methods.items():
-            choice = max(choices, key=lambda choice: choice.tuned)  # among equal scores, the first choice in the list
-            results[method] = test_score(score, test, choice)
+            choice = max(choices, key=lambda choice: choice.tuned)  # if several choices have the same score, the first of them
+            results[method] = score_on_test_year(score, test, choice)
             value, replicates = results[method]
             print(f"{score:5}  {method:24}  {choice.tuned:5.3f}  {value:5.3f}  {format_interval(replicates, '.3f')}  {choice.settings}")
         *others, (_, ours) = results.items()

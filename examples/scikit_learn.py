@@ -40,7 +40,7 @@ def main() -> None:
         "logistic regression at ½": logistic,
         "  its best threshold for F1": sw.ScoreThreshold(logistic, "f1"),
         "  the same, precision ≥ 0.75": sw.ScoreThreshold(logistic, "f1", subject_to="precision >= 0.75"),
-        "network trained for F1": sw.ScoreClassifier("f1", patience=15),
+        "ensemble trained for F1": sw.ScoreClassifier("f1", patience=15),
     }
     print(f"{'':30}{'threshold':>10}{'F1':>8}{'precision':>11}{'recall':>8}")
     for name, model in models.items():

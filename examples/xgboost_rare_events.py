@@ -30,6 +30,7 @@ class XGBoost:
 
     @staticmethod
     def parameters(depth: int) -> dict[str, object]:
+        """Return the parameters of a training run with trees of this depth."""
         # Training uses one thread and no sampling, so that its results are reproducible.
         # With a custom objective, binary:logistic sets only the link function.
         return {

@@ -3,7 +3,8 @@
     python scripts/dependencies.py [FOLDER ...]        folders with Cargo.toml, Cargo.lock and deny.toml; the root and bridges/burn by default
 
 Checked: licences of everything that is built, for all features and platforms; sources (crates.io only, with a checksum); packages that are
-present in several versions; wildcard requirements. For a bridge also: settings that its Cargo.toml repeats from the root's Cargo.toml are equal.
+present in several versions; wildcard requirements. For bridges/burn, a workspace of its own, also: settings that its Cargo.toml repeats from the
+Cargo.toml of the root have the same values there.
 Not checked, because it needs a database from the network: security advisories and yanked versions (`cargo deny check advisories`).
 """
 
@@ -22,6 +23,7 @@ CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
 
 
 def load_toml(path: Path) -> dict[str, Any]:
+    """Return the contents of a TOML file."""
     return tomllib.loads(path.read_text())
 
 
@@ -74,6 +76,7 @@ def built_packages(folder: Path) -> dict[tuple[str, str], str]:
 
 
 def licence_faults(packages: dict[tuple[str, str], str], settings: dict[str, Any]) -> list[str]:
+    """Return an error for each package whose licence is not allowed, and for each exception in deny.toml that is not needed."""
     exceptions = {entry["crate"]: set(entry["allow"]) for entry in settings.get("exceptions", [])}
     faults = []
     for (name, version), licence in sorted(packages.items()):
@@ -85,6 +88,7 @@ def licence_faults(packages: dict[tuple[str, str], str], settings: dict[str, Any
 
 
 def source_faults(lock: dict[str, Any]) -> list[str]:
+    """Return an error for each package in Cargo.lock that does not come from crates.io with a checksum."""
     faults = []
     for package in lock["package"]:
         # In Cargo.lock, packages of this repository have no source.
@@ -94,6 +98,7 @@ def source_faults(lock: dict[str, Any]) -> list[str]:
 
 
 def duplicate_faults(packages: dict[tuple[str, str], str], settings: dict[str, Any]) -> list[str]:
+    """Return an error for each package that is built in several versions and not listed under `skip` in deny.toml."""
     if settings["multiple-versions"] == "allow":
         return []
     known = {entry["crate"] for entry in settings.get("skip", [])}
@@ -111,7 +116,7 @@ def duplicate_faults(packages: dict[tuple[str, str], str], settings: dict[str, A
 
 
 def wildcard_faults(folder: Path) -> list[str]:
-    """Return an error for each requirement without a version. Paths in the repository need a version too, or the crate could not be published."""
+    """Return an error for each dependency without a version. Dependencies given by a path need a version too, or the crate could not be published."""
     faults = []
     for manifest in [folder / "Cargo.toml", *sorted(folder.glob("crates/*/Cargo.toml"))]:
         content = load_toml(manifest)
@@ -127,7 +132,7 @@ def wildcard_faults(folder: Path) -> list[str]:
 
 
 def repetition_faults(folder: Path) -> list[str]:
-    """Return an error for each setting of the root's Cargo.toml that a bridge repeats with another value."""
+    """Return an error for each setting that the Cargo.toml in `folder` repeats from the Cargo.toml of the root, but with a different value."""
     workspace, bridge = load_toml(ROOT / "Cargo.toml")["workspace"], load_toml(folder / "Cargo.toml")
     pairs = [(f"package.{key}", bridge["package"].get(key), workspace["package"][key]) for key in ("version", "edition", "license", "authors")]
     pairs.append(("lints", bridge["lints"], workspace["lints"]))
@@ -137,7 +142,7 @@ def repetition_faults(folder: Path) -> list[str]:
             if name in workspace["dependencies"]:
                 pairs.append((f"{kind}.{name}", version(requirement), version(workspace["dependencies"][name])))
     file = (folder / "Cargo.toml").relative_to(ROOT)
-    return [f"{file}: {key} is {got!r}, but {expected!r} in the root's Cargo.toml" for key, got, expected in pairs if got != expected]
+    return [f"{file}: {key} is {got!r}, but {expected!r} in the Cargo.toml of the root" for key, got, expected in pairs if got != expected]
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """Regenerate the golden files in crates/scorewise/tests/golden.
 
     pip install -r scripts/golden-requirements.txt
-    python scripts/golden.py                    # all of them
-    python scripts/golden.py scores priors      # some: scores, priors, losses, multiclass
+    python scripts/golden.py                    # all golden files
+    python scripts/golden.py scores priors      # only these; the names are scores, priors, losses and multiclass
 
 Every value comes from another tool (scikit-learn, scores, pycm, xskillscore, imbalanced-learn, scipy, torch), or from the textbook formula
 evaluated by mpmath with 50 digits; none comes from the Rust code. The run stops if a tool disagrees with the formula by more than 1e-12,
@@ -16,6 +16,7 @@ from golden_parts.multiclass import make_multiclass
 from golden_parts.priors import make_priors
 from golden_parts.scores import make_scores
 
+# For each name on the command line, the function that writes the golden file.
 MAKERS = {
     "scores": make_scores,
     "priors": make_priors,

@@ -36,7 +36,7 @@ def crate_dependencies() -> set[tuple[str, str]]:
     }
 
 
-def drawn_dependencies() -> set[tuple[str, str]]:
+def documented_dependencies() -> set[tuple[str, str]]:
     """Return the pairs (crate, crate it depends on) that the picture in ARCHITECTURE.md shows as arrows `a --> b`."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
     picture = re.search(r"```mermaid\n(.*?)```", text, re.DOTALL)
@@ -89,9 +89,9 @@ def repeated_types() -> dict[str, list[str]]:
 
 def main() -> int:
     problems = []
-    actual, drawn = crate_dependencies(), drawn_dependencies()
-    problems += [f"ARCHITECTURE.md has no arrow {a} --> {b}" for a, b in sorted(actual - drawn)]
-    problems += [f"ARCHITECTURE.md has the arrow {a} --> {b}, but {a} does not depend on {b}" for a, b in sorted(drawn - actual)]
+    actual, documented = crate_dependencies(), documented_dependencies()
+    problems += [f"ARCHITECTURE.md has no arrow {a} --> {b}" for a, b in sorted(actual - documented)]
+    problems += [f"ARCHITECTURE.md has the arrow {a} --> {b}, but {a} does not depend on {b}" for a, b in sorted(documented - actual)]
     problems += [f"{path} does not exist or is empty" for path in missing_paths()]
     problems += [f"{name} occurs in no source file" for name in unknown_names()]
     problems += [f"the type name {name} is declared {len(files)} times: {', '.join(files)}" for name, files in repeated_types().items()]

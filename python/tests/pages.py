@@ -30,7 +30,7 @@ HOSTILE_FILE = "a\"'<script>document.title='taken'<&.csv"
 
 
 def chromium_path() -> str | None:
-    """Return the path of Chromium: that in the environment variable SCOREWISE_BROWSER, which `./check` sets, or that of the system."""
+    """Return the path of Chromium: the value of the environment variable SCOREWISE_BROWSER, which `./check` sets, or the installed program."""
     names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
     return os.environ.get("SCOREWISE_BROWSER") or next(filter(None, map(shutil.which, names)), None)
 
@@ -69,7 +69,7 @@ def format_in_sentence(value: float | None) -> str:
 
 
 def format_count(value: float) -> str:
-    """Format a count with a narrow space between thousands; a weight that is not an integer is formatted with decimals."""
+    """Format a count with a narrow space between thousands, or a sum of weights that is not an integer with decimals."""
     return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else format_number(value)
 
 
@@ -87,7 +87,7 @@ class ReportPage:
     path: pathlib.Path
     # The output of the command with `--json`.
     result: Any
-    # The arguments with which `score` and `tune` read the rows of this page.
+    # The arguments of `score` and `tune` that name the table with the rows of this page.
     rows: tuple[str, ...] = ()
 
     @property
@@ -143,7 +143,7 @@ def write_tables(folder: pathlib.Path) -> None:
     write_csv("named.csv", {"pressure": inputs[:, 0], "wind": inputs[:, 1], "kind": named})
 
 
-# For each page, the arguments of the command that writes it, and the arguments with which `score` and `tune` read its rows.
+# For each page: the arguments of the command that writes it, and the arguments of `score` and `tune` that name the table with its rows.
 CASES: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "train": (["train", "adult", "-o", "adult.scorewise"], ("test.csv",)),
     "score": (["score", "p.csv", "--threshold", "0.31"], ("p.csv",)),
@@ -182,6 +182,7 @@ class PageFolder:
         return self.pages[name]
 
     def make_page(self, name: str) -> ReportPage:
+        """Run the command that writes a page."""
         words, rows = CASES[name]
         path = self.folder / f"{name}.html"
         if name == "explain":

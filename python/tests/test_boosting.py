@@ -1,4 +1,4 @@
-"""Objectives and metrics for XGBoost and LightGBM: gradients, and training through both interfaces of each library."""
+"""Tests of the objectives and metrics for XGBoost and LightGBM: gradients, and training through both interfaces of each library."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def rare_events(rows: int = 1500, seed: int = 0) -> tuple[Floats, Floats, Floats
 
 
 def margins_labels_and_weights(rows: int = 40, seed: int = 1) -> tuple[Floats, Floats, Floats]:
+    """Return random margins, labels and weights; margins of positive rows are higher on average."""
     random = np.random.default_rng(seed)
     labels = (random.random(rows) < 0.3).astype(float)
     return random.normal(size=rows) + labels - 0.5, labels, random.uniform(0.2, 3, size=rows)
@@ -47,6 +48,7 @@ def margins_labels_and_weights(rows: int = 40, seed: int = 1) -> tuple[Floats, F
 
 @pytest.fixture(params=LIBRARIES, ids=["xgboost", "lightgbm"])
 def library(request: pytest.FixtureRequest) -> Any:
+    """Return the module for XGBoost, then the one for LightGBM."""
     return request.param
 
 
@@ -101,7 +103,7 @@ def test_both_call_signatures_of_both_libraries_give_the_same_result() -> None:
         np.testing.assert_allclose(result[1], expected[1], rtol=1e-12)
 
 
-# A function that trains with one interface of one library. It takes features, labels, weights, score and prior, and returns the margins.
+# A function that trains with one interface of one library. It takes features, labels, weights, score and prior, and returns the predicted margins.
 TrainingFunction = Callable[[Floats, Floats, "Floats | None", str, str], Floats]
 
 

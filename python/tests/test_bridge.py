@@ -1,4 +1,4 @@
-"""Conversion of arguments from NumPy to Rust: booleans with unusual bytes, arrays of every layout, and error messages."""
+"""Tests of the conversion of arguments from NumPy to Rust: booleans with unusual bytes, arrays of every layout, and error messages."""
 
 from __future__ import annotations
 

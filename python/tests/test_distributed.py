@@ -1,4 +1,4 @@
-"""Training in several processes gives the same loss and gradients as a single process with the whole batch."""
+"""Tests that training in several processes gives the same loss and gradients as a single process with the whole batch."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ ROWS = 600
 
 
 def random_data() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return the features, labels and weights of all rows."""
     generator = torch.Generator().manual_seed(3)
     x = torch.randn(ROWS, 6, generator=generator, dtype=torch.float64)
     y = torch.rand(ROWS, generator=generator) < 0.08
@@ -25,6 +26,7 @@ def random_data() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
 
 
 def network(outputs: int = 1) -> torch.nn.Module:
+    """Return an untrained network, always with the same initial weights."""
     torch.manual_seed(7)
     return torch.nn.Sequential(torch.nn.Linear(6, 9), torch.nn.Tanh(), torch.nn.Linear(9, outputs)).double()
 
@@ -36,6 +38,7 @@ def rows_of_rank(rank: int, ranks: int) -> slice:
 
 
 def losses_by_task(group: bool | None, averaged: bool = True) -> dict[str, torch.nn.Module]:
+    """Return a loss for each kind of task; `group` and `averaged` say how the losses work with several processes."""
     options = {"process_group": group, "averaged": averaged}
     return {
         "binary": ScoreLoss("f1", "cosine:0.5,0.4", **options),
@@ -45,6 +48,7 @@ def losses_by_task(group: bool | None, averaged: bool = True) -> dict[str, torch
 
 
 def loss_of_rows(task: str, loss: torch.nn.Module, model: torch.nn.Module, rows: slice) -> torch.Tensor:
+    """Return the loss of some of the rows."""
     x, y, w = (tensor[rows] for tensor in random_data())
     if task == "multiclass":
         return loss(model(x), (y.long() + (x[:, 0] > 1).long()), w)
@@ -54,6 +58,7 @@ def loss_of_rows(task: str, loss: torch.nn.Module, model: torch.nn.Module, rows:
 
 
 def worker(rank: int, ranks: int, port: int, folder: str) -> None:
+    """Compute losses and gradients in one of several processes; the last process saves them to a file."""
     dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=ranks)
     results = {}
     for task, loss in losses_by_task(True).items():
@@ -64,7 +69,7 @@ def worker(rank: int, ranks: int, port: int, folder: str) -> None:
         loss_value = loss_of_rows(task, loss, model, rows)
         loss_value.backward()
         results[task] = (loss_value.item(), [parameter.grad.clone() for parameter in model.parameters()])
-    # Gradients are summed explicitly instead of averaged by DistributedDataParallel.
+    # Here, gradients are summed explicitly; above, DistributedDataParallel averages them.
     model = network()
     loss_of_rows("binary", losses_by_task(True, averaged=False)["binary"], model, rows_of_rank(rank, ranks)).backward()
     for parameter in model.parameters():

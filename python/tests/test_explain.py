@@ -1,4 +1,4 @@
-"""Tests of `ScoreClassifier.explain`: the same numbers as the command, errors, and many classes."""
+"""Tests of `ScoreClassifier.explain`: it gives the numbers of the command, works with many classes, and reports bad input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMAND = os.environ.get("SCOREWISE", str(Path(__file__).resolve().parents[2] / 
 
 
 def table_of(n_rows: int, seed: int) -> tuple[Any, Any]:
-    """Return a table in which only the column `cause` decides the class, and the classes."""
+    """Return a table with the class of each row. The class depends only on the column `cause`."""
     random = np.random.default_rng(seed)
     X = pandas.DataFrame(
         {
@@ -75,7 +75,7 @@ def test_the_command_gives_the_same_numbers(model: Any, tmp_path: Path) -> None:
     assert loaded.explain(X, y, permutations=3, rows=500, random_state=9) == printed
 
 
-def test_weights_and_the_seed_change_the_numbers_and_the_same_seed_does_not(model: Any) -> None:
+def test_weights_and_another_seed_change_the_numbers_and_the_same_seed_gives_the_same_numbers(model: Any) -> None:
     X, y = table_of(300, 2)
     first = model.explain(X, y, permutations=2)
     assert first == model.explain(X, y, permutations=2)
@@ -85,7 +85,7 @@ def test_weights_and_the_seed_change_the_numbers_and_the_same_seed_does_not(mode
     assert model.explain(X, y, permutations=2, rows=100)["rows"] == 100
 
 
-def test_many_classes_have_a_list_for_each_value() -> None:
+def test_partial_dependence_of_many_classes_has_one_number_for_each_value_and_class() -> None:
     random = np.random.default_rng(0)
     X = random.normal(size=(500, 2))
     y = np.digitize(X[:, 0], [-0.5, 0.5])

@@ -1,4 +1,4 @@
-"""The Python source of every formula, evaluated on plain floats, gives the golden values, which were computed by other tools.
+"""Tests that the Python source of every formula, evaluated on plain floats, gives the golden values, which other tools computed.
 
 The modules for PyTorch and Keras evaluate the same source on tensors.
 """
@@ -40,11 +40,13 @@ FUNCTIONS = {
 
 
 def run_for_json(*arguments):
+    """Run the command and parse its JSON output."""
     result = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=True)
     return json.loads(result.stdout)
 
 
 def golden_rows():
+    """Return the rows of the golden file that were computed with mpmath."""
     path = ROOT / "crates" / "scorewise" / "tests" / "golden" / "scores.csv"
     with open(path, encoding="utf-8") as lines:
         rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
@@ -52,6 +54,7 @@ def golden_rows():
 
 
 def evaluate(source, row):
+    """Evaluate the Python source of a formula for a confusion matrix."""
     counts = {name: float(row[name]) for name in ("tn", "fp", "fn", "tp")}
     counts["p"] = counts["tp"] + counts["fn"]
     counts["n"] = counts["fp"] + counts["tn"]

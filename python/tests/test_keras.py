@@ -1,4 +1,4 @@
-"""The Keras losses, on JAX, give the values and gradients of the Rust crate, and those of the published reference where it is correct."""
+"""Tests that the Keras losses on JAX give the values and gradients of the Rust crate and, where it is correct, of the published reference."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ ROWS = 300
 
 
 def random_rows(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return random logits, labels and weights."""
     random = np.random.default_rng(seed)
     return (2.0 * random.normal(size=ROWS)).astype(np.float32), random.random(ROWS) < 0.3, random.random(ROWS).astype(np.float32)
 
@@ -71,7 +72,7 @@ REFERENCE = json.loads((Path(__file__).parent / "golden" / "keras_reference.json
 
 
 def prior_of(case: dict[str, Any]) -> str:
-    """Return the prior of a loss of the reference: `SOL(…, distribution="cosine", mu=.5, delta=.1)` is `ScoreLoss(…, "cosine:0.5,0.1")`."""
+    """Return the prior of a loss of the reference implementation: its `distribution="cosine", mu=.5, delta=.1` is our `"cosine:0.5,0.1"`."""
     return "uniform" if case["distribution"] == "uniform" else f"cosine:{case['mu']},{case['delta']}"
 
 
@@ -84,13 +85,14 @@ def test_binary_losses_equal_those_of_the_reference_implementation(case: dict[st
 
 @pytest.mark.parametrize("case", REFERENCE["multiclass"], ids=lambda case: f"{case['score']}-{prior_of(case)}")
 def test_multiclass_losses_equal_those_of_the_reference_implementation_where_it_is_correct(case: dict[str, Any]) -> None:
-    """Covers the macro average with one prior for all classes; with a prior per class or the weighted average the reference is known to be wrong."""
+    """Cover only the macro average with one prior for all classes: with one prior per class or the weighted average, the reference is wrong."""
     classes, p = np.array(REFERENCE["classes"]), np.array(REFERENCE["class_probabilities"], np.float32)
     loss = ScoreLoss(case["score"], prior_of(case), task="multiclass")
     assert float(loss(classes, p)) == pytest.approx(case["loss"], abs=1e-5)
 
 
 def compiled_model(prior: str = "cosine:0.5,0.3") -> tuple[keras.Model, np.ndarray, np.ndarray]:
+    """Return an untrained model that is compiled with a score loss, and features and labels to train it on."""
     keras.utils.set_random_seed(4)
     random = np.random.default_rng(4)
     x = random.normal(size=(1500, 2)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Scores, sweeps and losses of arrays of every supported library, optional imports, notebook output, and agreement with the command line."""
+"""Tests of scores, sweeps and losses for arrays of every supported library, of optional imports and notebook output, and against the command."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ import scorewise as sw
 
 @pytest.fixture
 def forecast() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return labels, probabilities and weights."""
     random = np.random.default_rng(1)
     y = random.random(2000) < 0.1
     return y, np.clip(0.2 + 0.35 * y + 0.2 * random.normal(size=2000), 0, 1), random.random(2000) + 0.5
@@ -54,7 +55,7 @@ def test_best_threshold_equals_the_result_of_an_exhaustive_search(forecast: tupl
 
 
 def expected_confusion_of_log_odds(y: np.ndarray, p: np.ndarray, w: np.ndarray, centre: float, half_width: float) -> tuple[float, float, float, float]:
-    """Return the expected confusion matrix if the log-odds of the threshold have a raised cosine distribution."""
+    """Return the expected confusion matrix for a random threshold whose log-odds have a raised cosine distribution."""
     with np.errstate(divide="ignore"):
         u = np.clip((np.log(p) - np.log1p(-p) - centre) / half_width, -1, 1)
     positive = w * (1 + u + np.sin(np.pi * u) / np.pi) / 2

@@ -1,4 +1,4 @@
-"""An exported model, run by onnxruntime, gives the probabilities and labels of the native predictor.
+"""Tests that an exported model, run by onnxruntime, gives the probabilities and labels of the native predictor.
 
 The example `onnx_case` of the trainer crate, which `./check` builds, writes models of many shapes with rows and the native predictions.
 """
@@ -37,6 +37,7 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def case_folder(tmp_path_factory):
+    """Return a folder with the files of every test case."""
     folder = tmp_path_factory.mktemp("onnx")
     subprocess.run([COMMAND.parent / "examples" / "onnx_case", folder], check=True)
     return folder
@@ -116,7 +117,7 @@ def test_exported_adult_model_gives_the_labels_of_predict(tmp_path):
 
 
 def write_storm_table(path, rows, seed):
-    """Write a table of weather stations: times in every format, numbers, strings, ordered categories and booleans, with missing values."""
+    """Write a table of weather stations with times in every format, numbers, strings, ordered categories, booleans, and missing values."""
     generator = random.Random(seed)
     start = datetime.datetime(1969, 6, 1, 3)
     with open(path, "w", encoding="utf-8", newline="") as file:

@@ -1,4 +1,4 @@
-"""Report pages in a browser: no errors or requests, accessible, and with exactly the numbers of the command line.
+"""Tests of report pages in a browser: they cause no errors or requests, are accessible, and show exactly the numbers of the command line.
 
 Every page is made by the command and opened in Chromium: with a mouse, with a keyboard, on a phone, in dark mode, in print, and without
 scripts. Expected numbers are computed by running the command again.
@@ -115,10 +115,12 @@ def open_page(browser, where, **options):
 
 
 def open_all_details(page):
+    """Open all collapsible parts of the page."""
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
 
 
 def read_state(page):
+    """Return everything on the page that changes with the threshold."""
     state = page.evaluate(READ_STATE)
     state["threshold"] = float(state["exact"])
     return state
@@ -139,7 +141,7 @@ def test_page_is_one_small_file_without_requests(pages_folder, browser, name):
         assert page.evaluate(OVERFLOW) == []
         open_all_details(page)
         assert page.evaluate(OVERFLOW) == []
-        # Controls are not printed, except buttons in tables, because their labels are numbers.
+        # Controls are not printed, except the buttons in tables, whose labels are numbers of the table.
         page.set_viewport_size(DESKTOP)
         page.emulate_media(media="print")
         visible = "Array.from(document.querySelectorAll('{}'), (each) => each.checkVisibility())"
@@ -213,8 +215,8 @@ CONTRAST = """() => {
 @pytest.mark.parametrize("name", [*PAGES_WITH_ALL_SECTIONS, "lead", "explain", "names", "files", "quiet", "tiny"])
 def test_page_is_accessible(pages_folder, browser, name):
     report = pages_folder[name]
-    # The page is checked in light mode, in dark mode with all details open, and on a phone. The contrast check of axe is slow, and colours do
-    # not depend on the width: on the phone, and for pages whose sections are also on other pages, the script CONTRAST is enough.
+    # The page is checked in light mode, in dark mode with all details open, and on a phone. The contrast check of axe is slow. It is left out on the
+    # phone, where colours are the same, and for pages whose sections are also on other pages. There the script CONTRAST is enough.
     has_all = name in PAGES_WITH_ALL_SECTIONS
     settings = [("light", DESKTOP, False, has_all), ("dark", DESKTOP, True, has_all), ("light", PHONE, True, False)]
     with open_page(browser, report) as page:
@@ -230,7 +232,7 @@ def test_page_is_accessible(pages_folder, browser, name):
             assert axe_result["serious"] == [], (scheme, size)
             assert axe_result["n_pictures"] == page.locator("svg[role=img]").filter(visible=True).count()
             if has_colours:
-                # If axe cannot determine a background colour, the test relies on the script CONTRAST.
+                # Where axe cannot determine a background colour, only the script CONTRAST has checked the contrast.
                 print(f"{name}, {scheme}: contrast of {axe_result['n_contrast']} by axe, unsure of {axe_result['unsure']}")
                 assert axe_result["n_contrast"] > 15 and len(axe_result["unsure"]) < 5
 
@@ -309,14 +311,20 @@ ENTER_THRESHOLDS = f"""(texts) => texts.map((text) => {{
 
 
 def enter_thresholds(page, thresholds):
+    """Enter thresholds one after the other, and return the state of the page after each."""
     return page.evaluate(ENTER_THRESHOLDS, [str(threshold) for threshold in thresholds])
 
 
 def thresholds_of_lookup_table(page):
+    """Return the thresholds that the slider can select."""
     return page.evaluate("JSON.parse(document.querySelector('#table').textContent).threshold")
 
 
+# Each of the following functions moves the threshold in one way. They are generators that yield whenever the state of the page is to be checked.
+
+
 def drag_slider(page, generator):
+    """Drag the slider with the mouse from one random place to another."""
     slider = page.locator("#threshold")
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
@@ -333,6 +341,7 @@ def drag_slider(page, generator):
 
 
 def press_slider_keys(page, generator):
+    """Press random keys that move the slider."""
     page.locator("#threshold").focus()
     for key in generator.choices(["ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End"], [9, 9, 3, 3, 4, 4, 1, 1], k=3):
         page.keyboard.press(key)
@@ -340,6 +349,7 @@ def press_slider_keys(page, generator):
 
 
 def type_threshold(page, generator):
+    """Type a random threshold, with a decimal point or a decimal comma."""
     text = f"{generator.random() ** 2:.{generator.randint(1, 8)}f}"
     page.locator("#typed").fill(generator.choice([text, text.replace(".", ",")]))
     page.keyboard.press("Enter")
@@ -348,18 +358,21 @@ def type_threshold(page, generator):
 
 
 def click_step_buttons(page, generator):
+    """Click the buttons for the next and the previous threshold."""
     for _ in range(generator.randint(1, 3)):
         page.locator(f"[data-step='{generator.choice([1, -1])}']").click()
     yield
 
 
 def select_from_jump_menu(page, generator):
+    """Select the best threshold of a random score from the menu."""
     values = page.locator("#jump option").evaluate_all("each => each.map((option) => option.value)")
     page.locator("#jump").select_option(index=generator.randrange(1, len(values)))
     yield
 
 
 def touch_curve(page, generator):
+    """Press the mouse button on the curve of the score, and drag."""
     curve = page.locator(".picture.touch").filter(visible=True)
     curve.scroll_into_view_if_needed()
     box = curve.bounding_box()
@@ -374,6 +387,7 @@ def touch_curve(page, generator):
 
 
 def click_best_threshold(page, generator):
+    """Click the best threshold of a random score in the table of scores."""
     page.locator("td button[data-place]").nth(generator.randrange(9)).click()
     yield
 
@@ -678,7 +692,7 @@ def test_marks_are_aligned_with_the_axes_of_their_figures(pages_folder, browser,
         assert len(below) >= 3 and len(beside) >= 3, each["figure"]
         for value, x in below:
             assert x == pytest.approx(left + width * (value - x0) / (x1 - x0), abs=0.6), (each["figure"], value)
-        # A marking line is vertical, so its position does not depend on the y axis. That axis matters only for dots and for the additional curve.
+        # A marking line is vertical, so its position does not depend on the y axis, which matters only for dots and for the additional curve.
         if each["hasDot"] or each["figure"] == "figure-scores":
             for value, y in beside:
                 assert y == pytest.approx(top + height * (y1 - value) / (y1 - y0), abs=0.6), (each["figure"], value)
@@ -698,7 +712,7 @@ def test_additional_curve_goes_through_the_scores_of_the_lookup_table(pages_fold
             for mark in marks_in_score_figure(page):
                 left, top, width, height, x0, x1, y0, y1 = mark["frame"]
                 drawn = [tuple(map(float, pair)) for pair in re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", mark["path"])]
-                # Values outside the range of the axis are not drawn, because at the edge they would look like other values.
+                # Values outside the range of the axis are not plotted: if they were moved to the edge, they would look like other values.
                 inside = [(threshold, value) for threshold, value in known if y0 <= value <= y1]
                 assert len(drawn) == len(inside) > 100
                 expected = [

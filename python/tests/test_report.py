@@ -1,4 +1,4 @@
-"""Reports made in Python have the same data, pages and figures as those of the command line."""
+"""Tests that reports made in Python have the same data, pages and figures as those of the command line."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ COMMAND = os.environ.get("SCOREWISE")
 
 @pytest.fixture(scope="module")
 def forecast() -> tuple[Any, Any]:
+    """Return labels and probabilities."""
     random = np.random.default_rng(7)
     labels = random.random(2000) < 0.08
     probability = np.clip(np.round(random.normal(0.25 + 0.35 * labels, 0.15), 3), 0, 1)
@@ -25,6 +26,7 @@ def forecast() -> tuple[Any, Any]:
 
 
 def write_csv(forecast: tuple[Any, Any], folder: Path) -> Path:
+    """Write labels and probabilities to a file that the command can read."""
     table = folder / "p.csv"
     rows = [f"{label},{probability!r}" for label, probability in zip(*(column.tolist() for column in forecast), strict=True)]
     table.write_text("label,probability\n" + "\n".join(rows) + "\n")

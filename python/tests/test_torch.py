@@ -1,4 +1,4 @@
-"""The PyTorch losses give the values and gradients of the Rust crate."""
+"""Tests that the PyTorch losses give the values and gradients of the Rust crate."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ ROWS = 300
 
 
 def random_rows(seed: int, shape: tuple[int, ...] = (ROWS,)) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return random logits, labels and weights."""
     random = np.random.default_rng(seed)
     return 2.0 * random.normal(size=shape), random.random(shape) < 0.3, random.random(shape[0]) + 0.1
 
@@ -94,7 +95,7 @@ def test_temporal_loss_equals_that_of_the_rust_crate(weighting: str, score: str)
     )
     value, gradient = value_and_gradient(loss, z, y, w, torch.float64)
     assert_close(value, gradient.ravel(), expected, expected_gradient, 1e-10)
-    # Padding a series and masking the padding does not change the loss, and the gradient in the padding is 0.
+    # If series are padded and the padding is masked, the loss does not change, and the gradient of the padding is 0.
     padded = [np.concatenate([part, np.ones((sequences, 4))], 1) for part in (z, y, w)]
     mask = torch.arange(steps + 4).expand(sequences, -1) < steps
     logits = torch.tensor(padded[0], requires_grad=True)

@@ -9,7 +9,7 @@ from golden_parts.priors import logistic, parse_prior, prior_cdf, prior_pdf
 from golden_parts.scores import FORMULAS, Cells
 from golden_parts.shared import TOLERANCE, provenance_record, write_json
 
-LOWER_IS_BETTER = ("far", "cost(fp=1, fn=10)")  # the loss is the score, not 1 − score
+LOWER_IS_BETTER = ("far", "cost(fp=1, fn=10)")  # the loss of these scores is the score itself, not 1 − score
 
 LOSS_PRIORS = [
     "uniform",
@@ -107,6 +107,7 @@ def expected_confusion(labels, weights, distribution):
 
 
 def torch_score_loss(score, prior, logits, labels, weights):
+    """Return the score-oriented loss and its gradient with respect to the logits, computed with torch."""
     import torch
 
     z = torch.tensor(logits, dtype=torch.float64, requires_grad=True)
@@ -146,12 +147,14 @@ class ExactLoss:
         self.densities = [prior_pdf(prior, p) * p * (1 - p) for p in probabilities]
 
     def cells_after_step(self, label, step):
+        """Return the expected matrix if `step` more rows with this label were predicted positive."""
         c = self.cells
         if label == 1:
             return Cells(tn=c.tn, fp=c.fp, fn=c.fn - step, tp=c.tp + step)
         return Cells(tn=c.tn - step, fp=c.fp + step, fn=c.fn, tp=c.tp)
 
     def value_and_gradient(self, score):
+        """Return the loss and its gradient with respect to the logits."""
         # FORMULAS contains fbeta(2) under the name f2.
         formula = FORMULAS["f2" if score == "fbeta(2)" else score]
         sign = 1 if score in LOWER_IS_BETTER else -1
@@ -164,6 +167,7 @@ class ExactLoss:
 
 
 def exact_cross_entropy(positive_weight, logits, labels, weights):
+    """Return the same as `torch_cross_entropy`, computed with 50 digits."""
     weights = [mpf(w) * (mpf(positive_weight) if y else 1) for y, w in zip(labels, weights)]
     total = sum(weights)
     # The loss is −ln σ(z) for a positive row and −ln σ(−z) for a negative row; with 50 digits, z = 30 loses no precision that matters.
@@ -173,9 +177,9 @@ def exact_cross_entropy(positive_weight, logits, labels, weights):
 
 
 def check_case(case, value, gradient):
-    """Compare torch with the exact values, to 1e-12 of the largest entry of the gradient.
+    """Check that the values of torch agree with the exact values. The tolerance of the gradient is 1e-12 of its largest entry.
 
-    The tolerance is not relative to each entry, because at z = 30 torch has at most three correct digits: 1 − σ(30) has no more in f64.
+    The tolerance is not relative to each entry, because at z = 30 an entry has at most three correct digits in f64, because 1 − σ(30) has no more.
     """
     largest = max(abs(exact) for exact in gradient)
     assert abs(case["loss"] - value) <= TOLERANCE * abs(value), (case["score"], case["prior"], "loss")
@@ -184,6 +188,7 @@ def check_case(case, value, gradient):
 
 
 def make_losses():
+    """Write losses.json."""
     import torch
 
     torch.set_num_threads(1)

@@ -21,6 +21,8 @@ CLASS_MATRICES = {
 
 
 class ClassCounts:
+    """A confusion matrix of several classes, with its row sums, column sums, total and trace."""
+
     def __init__(self, counts):
         self.counts = [[mpf(cell) for cell in row] for row in counts]
         self.classes = range(len(counts))
@@ -30,6 +32,7 @@ class ClassCounts:
         self.correct = sum(self.counts[k][k] for k in self.classes)
 
     def one_versus_rest(self, k):
+        """Return the binary confusion matrix of class k against all other classes."""
         tp = self.counts[k][k]
         fn, fp = self.observed[k] - tp, self.forecasts[k] - tp
         return Cells(tn=self.total - tp - fn - fp, fp=fp, fn=fn, tp=tp)
@@ -64,7 +67,7 @@ def multiclass_peirce(m):
     return ratio(m.correct / m.total - chance_agreement(m), 1 - sum(t**2 for t in m.observed) / m.total**2)
 
 
-def r_k(m):
+def gorodkin_correlation(m):
     """Gorodkin (2004): the correlation of the indicator matrices of observed and forecast classes."""
     observed_variance = m.total**2 - sum(t**2 for t in m.observed)
     forecast_variance = m.total**2 - sum(f**2 for f in m.forecasts)
@@ -72,26 +75,27 @@ def r_k(m):
     return ratio(covariance, square_root(observed_variance) * square_root(forecast_variance))
 
 
-def gerrity(m):
+def gerrity_score(m):
     """Gerrity (1992): weights from the odds of the ordered observed classes; `odds[i]` are the odds that a class is above class i."""
     last = len(m.classes) - 1
     odds = [ratio(m.total - sum(m.observed[: k + 1]), sum(m.observed[: k + 1])) for k in range(last)]
 
-    def credit(first, second):
+    def scoring_weight(first, second):
+        """Return the entry of Gerrity's scoring matrix for an observed and a forecast class, in either order."""
         low, high = min(first, second), max(first, second)
         below = sum(ratio(mpf(1), odds[r]) for r in range(low))
         above = sum(odds[r] for r in range(high, last))
         return (below - (high - low) + above) / last
 
-    return sum(m.counts[i][j] * credit(i, j) for i in m.classes for j in m.classes) / m.total
+    return sum(m.counts[i][j] * scoring_weight(i, j) for i in m.classes for j in m.classes) / m.total
 
 
 CLASS_FORMULAS = {
     "accuracy": lambda m: m.correct / m.total,
-    "mcc": r_k,
+    "mcc": gorodkin_correlation,
     "hss": multiclass_heidke,
     "peirce": multiclass_peirce,
-    "gerrity": gerrity,
+    "gerrity": gerrity_score,
     "macro_f1": macro_average(fbeta("1")),
     "macro_recall": macro_average(recall),
     "weighted_f1": support_weighted_average(fbeta("1")),
@@ -100,6 +104,7 @@ CLASS_FORMULAS = {
 
 
 def observed_and_forecast_rows(counts):
+    """Return the observed and the forecast class of every row that the matrix counts."""
     import numpy
 
     cells = [(i, j, cell) for i, row in enumerate(counts) for j, cell in enumerate(row)]
@@ -144,6 +149,7 @@ CLASS_TOOLS = {"scikit-learn": scikit_learn_class_scores, "xskillscore": xskills
 
 
 def make_multiclass():
+    """Write multiclass.json."""
     cases = []
     for name, counts in CLASS_MATRICES.items():
         matrix = ClassCounts(counts)

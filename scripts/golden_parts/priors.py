@@ -28,7 +28,7 @@ PRIORS = [
     "mix:0.05,cosine:0.5,0.1",
 ]
 
-COMPACT = ("cosine", "triangular", "epanechnikov", "quartic")  # families with the support [mu − delta, mu + delta]
+COMPACT_FAMILIES = ("cosine", "triangular", "epanechnikov", "quartic")  # families with the support [mu − delta, mu + delta]
 
 
 def parse_prior(text):
@@ -41,10 +41,11 @@ def parse_prior(text):
 
 
 def prior_support(text):
+    """Return the lower and the upper end of the support of a prior."""
     kind, parameters = parse_prior(text)
     if kind == "uniform" and parameters:
         return parameters
-    if kind in COMPACT:
+    if kind in COMPACT_FAMILIES:
         mu, delta = parameters
         # The ends of the support are rounded, because 0.6 − 0.25 is not exactly 0.35 in floating point.
         return [round(mu - delta, 12), round(mu + delta, 12)]
@@ -63,7 +64,7 @@ def triangular_cdf(u):
     return (1 + u) ** 2 / 2 if u < 0 else 1 - (1 - u) ** 2 / 2
 
 
-# Textbook formulas of the distribution function and the density of each family in COMPACT, scaled to the support [−1, 1].
+# Textbook formulas of the distribution function and the density of each family in COMPACT_FAMILIES, scaled to the support [−1, 1].
 COMPACT_FORMULAS = {
     "cosine": (lambda u: (1 + u + mpmath.sinpi(u) / mpmath.pi) / 2, lambda u: (1 + mpmath.cospi(u)) / 2),
     "triangular": (triangular_cdf, lambda u: 1 - abs(u)),
@@ -83,7 +84,7 @@ def prior_cdf(text, x):
     if kind == "mix":
         share, mixed = mpf(parameters[0]), parameters[1]
         return (1 - share) * prior_cdf(mixed, x) + share * x
-    if kind in COMPACT:
+    if kind in COMPACT_FAMILIES:
         return COMPACT_FORMULAS[kind][0](standardise(x, *parameters))
     if kind == "uniform":
         low, high = (mpf(end) for end in parameters or (0, 1))
@@ -105,7 +106,7 @@ def prior_pdf(text, x):
     if kind == "mix":
         share, mixed = mpf(parameters[0]), parameters[1]
         return (1 - share) * prior_pdf(mixed, x) + share
-    if kind in COMPACT:
+    if kind in COMPACT_FAMILIES:
         return COMPACT_FORMULAS[kind][1](standardise(x, *parameters)) / mpf(parameters[1])
     if kind == "uniform":
         low, high = (mpf(end) for end in parameters or (0, 1))
@@ -190,7 +191,7 @@ def scipy_prior(text):
     if kind == "normal":
         mu, sigma = parameters
         return stats.truncnorm(-mu / sigma, (1 - mu) / sigma, mu, sigma)
-    if kind in COMPACT:
+    if kind in COMPACT_FAMILIES:
         mu, delta = parameters
         return {
             "cosine": lambda: stats.cosine(mu, delta / math.pi),  # scipy defines this distribution on [−π, π]
@@ -213,6 +214,7 @@ POINTS_IN_SUPPORT = [-1.0, -0.999, -0.9, -0.5, -0.1, 0.0, 0.3, 0.7, 0.95, 0.999,
 
 
 def evaluation_points(text):
+    """Return the points x at which a prior is evaluated."""
     kind, parameters = parse_prior(text)
     low, high = prior_support(parameters[1] if kind == "mix" else text)
     if (low, high) == (0.0, 1.0):
@@ -222,6 +224,7 @@ def evaluation_points(text):
 
 
 def scipy_value(frozen, function, x):
+    """Return the cdf, pdf, quantile, mean or variance that scipy computes, or None if scipy does not have it."""
     if frozen is None:
         return None
     if function in ("mean", "variance"):
@@ -232,7 +235,7 @@ def scipy_value(frozen, function, x):
 
 
 def exact_prior_values(text):
-    """Yield tuples (function, x, value) for one prior."""
+    """Yield tuples (function, x, value) for one prior; the function is cdf, pdf, quantile, mean or variance."""
     mean, variance = prior_mean_and_variance(text)
     yield "mean", None, float(mean)
     yield "variance", None, float(variance)
@@ -246,18 +249,18 @@ def exact_prior_values(text):
 # The points x at which scipy differs from the formula by more than 1e-12, with the reason; scipy's values at these points are left out.
 KNOWN_SCIPY_DIFFERENCES = {
     ("cosine:0.5,0.1", "cdf"): ([0.4], "scipy rounds the lower end of the support: 5e-48 instead of 0"),
-    ("cosine:0.3,0.3", "cdf"): ([1e-9], "x is rounded when it is scaled to [−π, π], and the tail is proportional to its cube"),
-    ("cosine:0.5,0.1", "pdf"): ([0.4001, 0.5999], "1 + cos cancels near the ends of the support"),
-    ("cosine:0.3,0.3", "pdf"): ([1e-9, 0.0003, 0.5997], "1 + cos cancels near the ends of the support"),
+    ("cosine:0.3,0.3", "cdf"): ([1e-9], "scipy rounds x when it scales x to [−π, π], and near the end of the support F is a cube"),
+    ("cosine:0.5,0.1", "pdf"): ([0.4001, 0.5999], "scipy computes 1 + cos, which loses digits near the ends of the support"),
+    ("cosine:0.3,0.3", "pdf"): ([1e-9, 0.0003, 0.5997], "scipy computes 1 + cos, which loses digits near the ends of the support"),
     ("triangular:0.5,0.2", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),
     ("epanechnikov:0.4,0.3", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),
-    ("beta:0.5,0.5", "cdf"): ([1 - 1e-9], "differs by 1.1e-12; 1 − sf of scipy agrees with mpmath"),
+    ("beta:0.5,0.5", "cdf"): ([1 - 1e-9], "scipy differs by 1.1e-12; 1 − stats.beta.sf agrees with mpmath"),
     ("normal:0.5,0.1", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
     ("normal:0.2,0.3", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
     ("normal:0.2,0.3", "quantile"): ([1e-6], "scipy inverts a cdf that is a difference of two nearly equal values"),
     ("logistic:0.5,0.0137", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
     ("logistic:0.1,0.2", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
-    ("logistic:0.5,0.0137", "quantile"): ([1 - 1e-6, 1.0], "a level near 1 has too few digits: 0.9938 instead of 1"),
+    ("logistic:0.5,0.0137", "quantile"): ([1 - 1e-6, 1.0], "the level that scipy gets is near 1 and has too few digits: 0.9938 instead of 1"),
     ("logistic:0.1,0.2", "quantile"): ([0.0, 1e-6], "scipy inverts a cdf that is a difference of two nearly equal values"),
 }
 
@@ -272,6 +275,7 @@ def check_density(text):
 
 
 def make_priors():
+    """Write priors.csv."""
     rows = []
     for text in PRIORS:
         check_density(text)

@@ -64,7 +64,7 @@ def specificity(c):
     return ratio(c.tn, c.negatives)
 
 
-def pofd(c):
+def false_alarm_rate(c):
     return ratio(c.fp, c.negatives)
 
 
@@ -76,7 +76,7 @@ def precision(c):
     return ratio(c.tp, c.forecast_yes)
 
 
-def npv(c):
+def negative_predictive_value(c):
     return ratio(c.tn, c.forecast_no)
 
 
@@ -84,27 +84,27 @@ def prevalence(c):
     return ratio(c.positives, c.total)
 
 
-def tss(c):
-    return recall(c) - pofd(c)
+def true_skill_statistic(c):
+    return recall(c) - false_alarm_rate(c)
 
 
-def determinant(c):
+def matrix_determinant(c):
     return c.tp * c.tn - c.fp * c.fn
 
 
-def hss(c):
+def heidke_skill_score(c):
     """The Heidke skill score in its original form, in terms of the row and column sums of the confusion matrix."""
     chance = c.positives * c.forecast_no + c.forecast_yes * c.negatives
-    return ratio(2 * determinant(c), chance)
+    return ratio(2 * matrix_determinant(c), chance)
 
 
-def ets(c):
+def equitable_threat_score(c):
     chance_hits = ratio(c.positives * c.forecast_yes, c.total)
     return ratio(c.tp - chance_hits, c.tp + c.fn + c.fp - chance_hits)
 
 
-def mcc(c):
-    return ratio(determinant(c), square_root(c.positives * c.negatives * c.forecast_yes * c.forecast_no))
+def matthews_correlation(c):
+    return ratio(matrix_determinant(c), square_root(c.positives * c.negatives * c.forecast_yes * c.forecast_no))
 
 
 def fbeta(beta):
@@ -139,7 +139,7 @@ def relative_economic_value(cost_loss_ratio):
     def formula(c):
         base_rate = prevalence(c)
         climate = min(alpha, base_rate)
-        gain = climate - pofd(c) * alpha * (1 - base_rate) + recall(c) * base_rate * (1 - alpha) - base_rate
+        gain = climate - false_alarm_rate(c) * alpha * (1 - base_rate) + recall(c) * base_rate * (1 - alpha) - base_rate
         return ratio(gain, climate - base_rate * alpha)
 
     return formula
@@ -154,45 +154,45 @@ def log_odds_ratio(c):
     return ln(c.tp + half) + ln(c.tn + half) - ln(c.fp + half) - ln(c.fn + half)
 
 
-def orss(c):
-    return ratio(determinant(c), c.tp * c.tn + c.fp * c.fn)
+def odds_ratio_skill_score(c):
+    return ratio(matrix_determinant(c), c.tp * c.tn + c.fp * c.fn)
 
 
-def yules_y(c):
+def yules_coefficient_of_colligation(c):
     right, wrong = square_root(c.tp * c.tn), square_root(c.fp * c.fn)
     return ratio(right - wrong, right + wrong)
 
 
-def eds(c):
+def extreme_dependency_score(c):
     return ratio(2 * ln(prevalence(c)), ln(ratio(c.tp, c.total))) - 1
 
 
-def seds(c):
+def symmetric_extreme_dependency_score(c):
     forecast_rate = ratio(c.forecast_yes, c.total)
     return ratio(ln(forecast_rate) + ln(prevalence(c)), ln(ratio(c.tp, c.total))) - 1
 
 
-def edi(c):
-    log_false, log_hit = ln(pofd(c)), ln(recall(c))
+def extremal_dependence_index(c):
+    log_false, log_hit = ln(false_alarm_rate(c)), ln(recall(c))
     return ratio(log_false - log_hit, log_false + log_hit)
 
 
-def sedi(c):
-    log_false, log_hit = ln(pofd(c)), ln(recall(c))
+def symmetric_extremal_dependence_index(c):
+    log_false, log_hit = ln(false_alarm_rate(c)), ln(recall(c))
     log_true_no, log_miss = ln(specificity(c)), ln(miss_rate(c))
     return ratio(log_false - log_hit + log_miss - log_true_no, log_false + log_hit + log_miss + log_true_no)
 
 
-def p4(c):
+def p4_metric(c):
     product = 4 * c.tp * c.tn
     return ratio(product, product + (c.tp + c.tn) * (c.fp + c.fn))
 
 
-def g_mean(c):
+def geometric_mean_score(c):
     return square_root(recall(c) * specificity(c))
 
 
-def iba(alpha):
+def index_of_balanced_accuracy(alpha):
     return lambda c: (1 + mpf(alpha) * (recall(c) - specificity(c))) * recall(c) * specificity(c)
 
 
@@ -200,21 +200,21 @@ def optimisation_precision(c):
     return accuracy(c) - ratio(abs(specificity(c) - recall(c)), specificity(c) + recall(c))
 
 
-def agm(c):
+def adjusted_geometric_mean(c):
     # Batuwita and Palade define the adjusted geometric mean only for a recall above 0. At 0 it is undefined here, while pycm returns 0.
     if c.tp == 0:
         raise Undefined
     share = ratio(c.negatives, c.total)
-    return (g_mean(c) + specificity(c) * share) / (1 + share)
+    return (geometric_mean_score(c) + specificity(c) * share) / (1 + share)
 
 
-def agf(c):
+def adjusted_f_measure(c):
     classes_swapped = Cells(tn=c.tp, fp=c.fn, fn=c.fp, tp=c.tn)
     return square_root(fbeta("2")(c) * fbeta("0.5")(classes_swapped))
 
 
-def css(c):
-    return square_root(max(tss(c), 0) * max(hss(c), 0))
+def root_of_tss_and_hss(c):
+    return square_root(max(true_skill_statistic(c), 0) * max(heidke_skill_score(c), 0))
 
 
 FORMULAS = {
@@ -222,9 +222,9 @@ FORMULAS = {
     "kappa_no_prevalence": lambda c: 2 * accuracy(c) - 1,
     "recall": recall,
     "specificity": specificity,
-    "pofd": pofd,
+    "pofd": false_alarm_rate,
     "miss_rate": miss_rate,
-    "tss": tss,
+    "tss": true_skill_statistic,
     "balanced_accuracy": lambda c: (recall(c) + specificity(c)) / 2,
     "weighted_youden(0.3)": weighted_youden("0.3"),
     "hss1": lambda c: ratio(c.tp - c.fp, c.positives),
@@ -239,7 +239,7 @@ FORMULAS = {
     "frequency_bias": lambda c: ratio(c.forecast_yes, c.positives),
     "precision": precision,
     "far": lambda c: ratio(c.fp, c.forecast_yes),
-    "npv": npv,
+    "npv": negative_predictive_value,
     "false_omission_rate": lambda c: ratio(c.fn, c.forecast_no),
     "f1": fbeta("1"),
     "f2": fbeta("2"),
@@ -247,33 +247,33 @@ FORMULAS = {
     "fbeta(3)": fbeta("3"),
     "tversky(0.3, 0.7)": tversky("0.3", "0.7"),
     "csi": lambda c: ratio(c.tp, c.tp + c.fn + c.fp),
-    "hss": hss,
-    "ets": ets,
-    "mcc": mcc,
-    "markedness": lambda c: precision(c) + npv(c) - 1,
-    "g_mean": g_mean,
+    "hss": heidke_skill_score,
+    "ets": equitable_threat_score,
+    "mcc": matthews_correlation,
+    "markedness": lambda c: precision(c) + negative_predictive_value(c) - 1,
+    "g_mean": geometric_mean_score,
     "fowlkes_mallows": lambda c: ratio(c.tp, square_root(c.positives * c.forecast_yes)),
-    "p4": p4,
+    "p4": p4_metric,
     "min_class_accuracy": lambda c: min(recall(c), specificity(c)),
     "odds_ratio": odds_ratio,
     "log_odds_ratio": log_odds_ratio,
-    "orss": orss,
-    "yules_y": yules_y,
-    "lr_plus": lambda c: ratio(recall(c), pofd(c)),
+    "orss": odds_ratio_skill_score,
+    "yules_y": yules_coefficient_of_colligation,
+    "lr_plus": lambda c: ratio(recall(c), false_alarm_rate(c)),
     "lr_minus": lambda c: ratio(miss_rate(c), specificity(c)),
     "discriminant_power": lambda c: mpmath.sqrt(3) / mpmath.pi * ln(odds_ratio(c)),
-    "eds": eds,
-    "seds": seds,
-    "edi": edi,
-    "sedi": sedi,
-    "iba(0.1)": iba("0.1"),
+    "eds": extreme_dependency_score,
+    "seds": symmetric_extreme_dependency_score,
+    "edi": extremal_dependence_index,
+    "sedi": symmetric_extremal_dependence_index,
+    "iba(0.1)": index_of_balanced_accuracy("0.1"),
     "optimisation_precision": optimisation_precision,
-    "agm": agm,
-    "agf": agf,
+    "agm": adjusted_geometric_mean,
+    "agf": adjusted_f_measure,
     "overlap": lambda c: ratio(c.tp, min(c.forecast_yes, c.positives)),
     "braun_blanquet": lambda c: ratio(c.tp, max(c.forecast_yes, c.positives)),
     "lift": lambda c: ratio(precision(c), prevalence(c)),
-    "css": css,
+    "css": root_of_tss_and_hss,
     "p/total": prevalence,
 }
 
@@ -283,20 +283,22 @@ KNOWN_DIFFERENCES = {
         list(MATRICES),
         "pycm uses log10; √3/π is for natural logarithms (π/√3 is the standard deviation of the logistic distribution)",
     ),
-    ("pycm", "false_omission_rate"): (["rare"], "1 − NPV cancels when NPV is near 1: differs by 1.4e-12"),
+    ("pycm", "false_omission_rate"): (["rare"], "pycm computes 1 − NPV, which loses digits if NPV is near 1: it differs by 1.4e-12"),
     ("pycm", "orss"): (
         ["perfect", "no_misses", "no_false_alarms"],
-        "computed from the odds ratio, so None if FP·FN = 0, although (TP·TN − 0)/(TP·TN + 0) = 1",
+        "pycm computes it from the odds ratio, so it is None if FP·FN = 0, although (TP·TN − 0)/(TP·TN + 0) = 1",
     ),
-    ("pycm", "odds_ratio"): (["inverted"], "computed as LR+/LR−, so None if TN = 0, although TP·TN/(FP·FN) = 0"),
+    ("pycm", "odds_ratio"): (["inverted"], "pycm computes it as LR+/LR−, so it is None if TN = 0, although TP·TN/(FP·FN) = 0"),
 }
 
 
 def is_missing(value):
+    """Return whether a tool returned no number."""
     return value is None or value == "None" or not math.isfinite(value)
 
 
 def tool_rows(matrix, cells, exact_values):
+    """Yield a row of scores.csv for each score of each tool; stop the program if a tool unexpectedly disagrees with the formula."""
     for tool, scores_of in SCORE_TOOLS.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the tools warn of divisions by zero, which are intended here
@@ -314,6 +316,7 @@ def tool_rows(matrix, cells, exact_values):
 
 
 def make_scores():
+    """Write scores.csv."""
     rows = []
     for matrix, cells in MATRICES.items():
         exact = Cells(*(mpf(cell) for cell in cells))

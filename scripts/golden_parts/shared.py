@@ -10,7 +10,7 @@ from pathlib import Path
 import mpmath
 from mpmath import mp
 
-GOLDEN = Path(__file__).resolve().parents[2] / "crates" / "scorewise" / "tests" / "golden"
+GOLDEN_FOLDER = Path(__file__).resolve().parents[2] / "crates" / "scorewise" / "tests" / "golden"
 TOLERANCE = 1e-12  # largest allowed relative difference between another tool and the formula
 UNDEFINED = "undefined"
 
@@ -23,12 +23,14 @@ class Undefined(Exception):
 
 
 def ratio(numerator, denominator):
+    """Return the quotient; raises Undefined for a denominator of 0."""
     if denominator == 0:
         raise Undefined
     return numerator / denominator
 
 
 def ln(x):
+    """Return the natural logarithm; raises Undefined for a number that is not positive."""
     # mpmath.log would return −inf at 0 and a complex number below 0.
     if x <= 0:
         raise Undefined
@@ -36,6 +38,7 @@ def ln(x):
 
 
 def square_root(x):
+    """Return the square root; raises Undefined for a negative number."""
     if x < 0:
         raise Undefined
     return mpmath.sqrt(x)
@@ -50,6 +53,7 @@ def value_or_undefined(formula, *arguments):
 
 
 def agrees(value, exact):
+    """Return whether the relative difference is at most TOLERANCE."""
     return abs(value - exact) <= TOLERANCE * abs(exact)
 
 
@@ -69,8 +73,8 @@ def provenance_record(what, tools):
 
 
 def write_csv(name, provenance, notes, header, rows):
-    GOLDEN.mkdir(parents=True, exist_ok=True)
-    with open(GOLDEN / name, "w", newline="", encoding="utf-8") as file:
+    GOLDEN_FOLDER.mkdir(parents=True, exist_ok=True)
+    with open(GOLDEN_FOLDER / name, "w", newline="", encoding="utf-8") as file:
         file.write(f"# Golden values, made by `{provenance['command']}` on {provenance['date']}, Python {provenance['python']}.\n")
         file.write("# Tools: " + ", ".join(f"{tool} {number}" for tool, number in provenance["tools"].items()) + ".\n")
         for note in notes:
@@ -82,8 +86,8 @@ def write_csv(name, provenance, notes, header, rows):
 
 
 def write_json(name, document):
-    GOLDEN.mkdir(parents=True, exist_ok=True)
-    with open(GOLDEN / name, "w", encoding="utf-8") as file:
+    GOLDEN_FOLDER.mkdir(parents=True, exist_ok=True)
+    with open(GOLDEN_FOLDER / name, "w", encoding="utf-8") as file:
         # One case per line, so that a changed case is one line of a diff.
         file.write("{\n")
         parts = []

@@ -16,12 +16,12 @@ use scorewise::sweep::sweep;
 use scorewise::{Probabilities, Rows, Score};
 use scorewise_burn::ScoreLossConfig;
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/scorewise-table/data");
+const DATA_FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/scorewise-table/data");
 /// Indices of the numeric columns.
 const NUMERIC: [usize; 6] = [0, 2, 4, 10, 11, 12];
 /// Indices of the categorical columns. Column 3, education, is left out because column 4 holds the same information as a number.
 const CATEGORICAL: [usize; 7] = [1, 5, 6, 7, 8, 9, 13];
-/// Index of the column with the label.
+/// Index of the column `income`, which is the label.
 const INCOME: usize = 14;
 
 const SEED: u64 = 0;
@@ -30,7 +30,7 @@ const BATCH_SIZE: usize = 512;
 const LEARNING_RATE: f64 = 2e-3;
 
 fn read_records(file: &str) -> Result<Vec<StringRecord>, Box<dyn Error>> {
-    let text = flate2::read::GzDecoder::new(File::open(format!("{DATA}/{file}"))?);
+    let text = flate2::read::GzDecoder::new(File::open(format!("{DATA_FOLDER}/{file}"))?);
     // The first line of `adult.test` starts with `|` and is not a row.
     let reader =
         csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).comment(Some(b'|')).from_reader(text);

@@ -43,6 +43,7 @@ impl ClassValues<'_> {
         }
     }
 
+    /// Applies a function of one argument, given for a constant and for a tensor.
     fn map(self, constant: impl Fn(f64) -> f64, tensor: impl Fn(Tensor<1>) -> Tensor<1>) -> Self {
         match self {
             Constant(value) => Constant(constant(value)),
@@ -153,22 +154,22 @@ impl Number for ClassValues<'_> {
     fn is_zero(self) -> bool {
         matches!(self, Constant(0.0))
     }
-    fn side(self, other: Self) -> Side {
+    fn compare(self, other: Self) -> Side {
         match (self, other) {
-            (Constant(x), Constant(y)) => x.side(y),
-            // The result of the comparison can differ between classes, so `kink` selects the branch for each class separately.
+            (Constant(x), Constant(y)) => x.compare(y),
+            // The result of the comparison can differ between classes, so `choose_branch` selects the branch for each class separately.
             _ => Side::Both,
         }
     }
-    fn blend(self, other: Self) -> Self {
+    fn merge_branches(self, other: Self) -> Self {
         self.plus(other).times(Constant(0.5))
     }
-    fn kink(self, other: Self, below: Self, above: Self) -> Self {
+    fn choose_branch(self, other: Self, below: Self, above: Self) -> Self {
         let ((Stored(arena, _), _) | (_, Stored(arena, _))) = (self, other) else {
-            return match self.side(other) {
+            return match self.compare(other) {
                 Side::Below => below,
                 Side::Above => above,
-                Side::Both => below.blend(above),
+                Side::Both => below.merge_branches(above),
             };
         };
         if let (Constant(below), Constant(above)) = (below, above)
@@ -178,8 +179,8 @@ impl Number for ClassValues<'_> {
         }
         let template = arena.get(0);
         let (x, y) = (self.to_tensor(&template), other.to_tensor(&template));
-        let blend = below.blend(above).to_tensor(&template);
-        let with_below = blend.mask_where(x.clone().lower(y.clone()), below.to_tensor(&template));
+        let merged = below.merge_branches(above).to_tensor(&template);
+        let with_below = merged.mask_where(x.clone().lower(y.clone()), below.to_tensor(&template));
         arena.store(with_below.mask_where(x.greater(y), above.to_tensor(&template)))
     }
 }

@@ -156,6 +156,7 @@ impl ScoreLoss {
         (logits.reshape(shape).cast(dtype), is_member)
     }
 
+    /// Returns the loss of the rows. The logits and `is_member` are `[rows, classes]`, the weights `[rows, 1]`.
     fn loss_of_rows(&self, logits: Tensor<2>, is_member: Tensor<2, Bool>, weights: Option<Tensor<2>>) -> Tensor<1> {
         let (shape, dtype) = (logits.dims(), working_dtype(logits.dtype()));
         let logits = logits.clamp(-MAX_LOGIT, MAX_LOGIT);
@@ -257,7 +258,7 @@ impl ClassSums {
     }
 }
 
-/// Returns f64 for f64 predictions and f32 for all others.
+/// The floating-point type in which the loss is computed: f64 for f64 predictions, f32 for all others.
 fn working_dtype(dtype: DType) -> FloatDType {
     if dtype == DType::F64 { FloatDType::F64 } else { FloatDType::F32 }
 }

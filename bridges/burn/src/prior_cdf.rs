@@ -7,6 +7,8 @@
 //! F = base + Σ over segments of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its centre) / width ∈ [−1, 1]
 //! ```
 //!
+//! Here Vᵢ is the polynomial of panel i.
+//!
 //! With thousands of panels, the position of z counted in panel widths has few f32 digits left for the position within a panel. Therefore s is
 //! computed from the centre of the panel, which the table stores as two numbers: the centre rounded to f32, and the remainder.
 
@@ -47,7 +49,7 @@ fn segment_value_and_derivative(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>,
     let position = clamped.clone().sub_scalar(low).div_scalar(segment.width);
     // Devices differ in how they convert NaN to an integer, so the index is clamped to stay inside the table.
     let panel = position.int().clamp(0, segment.panels.len() as i64 - 1);
-    let s = clamped - table.lookup(CENTRE, &panel) - table.lookup(CENTRE_REMAINDER, &panel);
+    let s = clamped - table.lookup(CENTRE_COLUMN, &panel) - table.lookup(REMAINDER_COLUMN, &panel);
     let s = s.mul_scalar(2.0 / segment.width).clamp(-1.0, 1.0);
 
     let mut value = table.lookup(COEFFICIENTS - 1, &panel);
@@ -60,9 +62,12 @@ fn segment_value_and_derivative(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>,
     (value, derivative.mul_scalar(2.0 / segment.width).mask_fill(is_outside, 0.0))
 }
 
-/// The columns `CENTRE` and `CENTRE_REMAINDER` of a [`PanelTable`] follow the columns of the polynomial coefficients.
-const CENTRE: usize = COEFFICIENTS;
-const CENTRE_REMAINDER: usize = COEFFICIENTS + 1;
+/// Index of the column of a [`PanelTable`] with the centre of the panel, rounded to f32 unless the table is f64; it follows the columns of the
+/// polynomial coefficients.
+const CENTRE_COLUMN: usize = COEFFICIENTS;
+/// Index of the column of a [`PanelTable`] with the remainder of the centre: the exact centre minus the rounded one.
+const REMAINDER_COLUMN: usize = COEFFICIENTS + 1;
+/// Number of columns of a [`PanelTable`].
 const COLUMNS: usize = COEFFICIENTS + 2;
 
 /// A table on the device with the polynomial coefficients and the centre of every panel (interval of z) of a segment.

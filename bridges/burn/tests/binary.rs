@@ -34,7 +34,8 @@ fn scorewise_value_and_gradient<R: Real>(
     (value, gradient.iter().map(|component| component.to_f64()).collect())
 }
 
-/// Returns the largest distance from the results of `scorewise` over all scores and priors; fails if a distance exceeds the tolerance.
+/// Compares the losses of burn with those of `scorewise` for all scores and priors. Returns the largest distance between the results; fails if it
+/// exceeds the tolerance.
 fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
     let mut random = Random(7);
     let count = 301;

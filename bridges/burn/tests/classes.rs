@@ -15,6 +15,7 @@ use scorewise_burn::{ScoreLossConfig, Task};
 const CLASSES: usize = 4;
 const N_ROWS: usize = 120;
 
+/// Random logits and weights of rows, with one class per row and with several labels per row.
 struct ClassData {
     logits: Vec<f64>,
     weights: Vec<f64>,

@@ -110,6 +110,7 @@ mod tests {
     use clap::Arg;
     use clap::ArgAction::SetTrue;
 
+    /// The arguments of a command line after values that begin with a hyphen were joined to their options.
     fn join_values(line: &str) -> String {
         let program = Command::new("p").subcommand(
             Command::new("train")

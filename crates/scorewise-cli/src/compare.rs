@@ -128,6 +128,7 @@ fn read_forecasts(arguments: &CompareArguments) -> Result<(BinaryPredictions, [S
     }
 }
 
+/// Compares the forecasts at the thresholds that the user chose: given thresholds, those of the models, or the best of each forecast.
 fn compare<R: Real>(
     arguments: &CompareArguments,
     pair: ForecastPair<'_, R>,
@@ -152,6 +153,7 @@ fn compare<R: Real>(
     Ok(ForecastComparison::new(pair, score, thresholds, &bootstrap, with_curves)?)
 }
 
+/// The comparison as text for the terminal.
 fn comparison_text(comparison: &ForecastComparison) -> String {
     let ends = |interval: Option<(f64, f64)>| {
         interval.map_or([String::new(), String::new()], |(low, high)| [format_number(low), format_number(high)])

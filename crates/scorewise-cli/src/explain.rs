@@ -25,21 +25,21 @@ use crate::train::{ReadArguments, thread_count};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     scorewise explain model.scorewise new.csv                        importance of every column for the model's score\n  \
-    scorewise explain model.scorewise new.csv --report explain.html  with figures, also of the dependence on a column\n  \
+    scorewise explain model.scorewise new.csv --report explain.html  with figures of importance and partial dependence\n  \
     scorewise explain model.scorewise new.csv --csv importance.csv\n\n\
     The importance of a column is the score of the model, at its own threshold, minus the mean score after the values of the column were \
-    shuffled among the rows; for scores of which lower values are better, the other way round. Above 0, the column helps. Columns with the \
-    same information share their importance. Use rows that the model was not trained on.")]
+    shuffled among the rows, so a column above 0 helps the score. If lower values of the score are better, the sign is reversed. Columns with \
+    the same information share their importance. Use rows that the model was not trained on.")]
 pub struct ExplainArguments {
     /// Model file written by `scorewise train`
     model: PathBuf,
     /// Table with the target column: a file (.csv, .tsv, .csv.gz, .parquet, .arrow; - for standard input) or a built-in table
     table: String,
     /// Number of times that each column is shuffled
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = parse_permutations)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = parse_permutation_count)]
     permutations: usize,
     /// Use at most this many rows, drawn at random
-    #[arg(long, value_name = "NUMBER", default_value_t = 10_000, value_parser = parse_rows)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10_000, value_parser = parse_row_count)]
     rows: usize,
     /// Seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
@@ -59,14 +59,14 @@ pub struct ExplainArguments {
     json: bool,
 }
 
-fn parse_permutations(text: &str) -> Result<usize, String> {
+fn parse_permutation_count(text: &str) -> Result<usize, String> {
     match text.trim().parse::<usize>() {
         Ok(number) if (1..=MAX_PERMUTATIONS).contains(&number) => Ok(number),
         _ => Err(format!("give an integer from 1 to {MAX_PERMUTATIONS}; 10 is common")),
     }
 }
 
-fn parse_rows(text: &str) -> Result<usize, String> {
+fn parse_row_count(text: &str) -> Result<usize, String> {
     match text.trim().parse::<usize>() {
         Ok(number) if number > 0 => Ok(number),
         _ => Err("give an integer from 1; 10000 is common".into()),
@@ -98,7 +98,7 @@ pub fn run(arguments: &ExplainArguments) -> Result<Outcome, Failure> {
     Ok(if arguments.json { pretty_json(&explanation) } else { explanation_text(&explanation) }.into())
 }
 
-/// Reads the table and explains the model on it; also returns the origin of the data and the notes about it.
+/// Reads the table and explains the model on it; also returns the origin of the data and notes about the data.
 fn explain_table(
     model: &Model,
     source: &Source,
@@ -120,7 +120,7 @@ fn explain_table(
         seed: arguments.seed,
         ..ExplainOptions::default()
     };
-    // The bar is drawn on standard error, and hidden if standard error is not a terminal.
+    // The progress bar appears on standard error, and is hidden if standard error is not a terminal.
     let bar = ProgressBar::new(0);
     let style = ProgressStyle::with_template("shuffling columns {bar:30} {percent} %, {eta} left")?;
     bar.set_style(style.progress_chars("━╸ "));
@@ -138,8 +138,8 @@ fn explain_table(
     Ok((explanation, data, notes.iter().map(with_options).collect()))
 }
 
-/// Whether the model was trained on this table. The target was read as strings here, but as numbers or booleans in training if all its values
-/// have that form, and the fingerprint depends on the type of a column.
+/// Whether the model was trained on this table, judged by its fingerprint, which depends on the types of the columns. Here the target was read as
+/// strings. In training it was read as numbers or booleans if all its values look like that, so these types are tried too.
 fn is_training_table(model: &Model, table: &Table) -> bool {
     if Fingerprint::of(table).hex() == model.fingerprint {
         return true;
@@ -193,6 +193,7 @@ fn write_csv(file: AtomicFile, explanation: &Explanation) -> Result<(), Failure>
 /// Width of the longest bar, in characters.
 const BAR_WIDTH: usize = 24;
 
+/// The explanation as text for the terminal.
 fn explanation_text(explanation: &Explanation) -> String {
     let Explanation { score, threshold, rows, available_rows, importance, .. } = explanation;
     let drawn =
@@ -230,10 +231,10 @@ fn explanation_text(explanation: &Explanation) -> String {
 
 /// A horizontal bar whose length is this share of the longest bar; empty for a share that is not above 0.
 fn bar_text(share: f64) -> String {
-    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    // A share is not a number if no column has an importance above 0.
+    const PARTIAL_BLOCKS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    // If no column has an importance above 0, the share is NaN, which `as usize` turns into 0.
     let eighths = (share.clamp(0.0, 1.0) * (8 * BAR_WIDTH) as f64).round() as usize;
-    "█".repeat(eighths / 8) + PARTS[eighths % 8]
+    "█".repeat(eighths / 8) + PARTIAL_BLOCKS[eighths % 8]
 }
 
 #[cfg(test)]
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_the_text_line_up_and_undefined_numbers_are_named() {
+    fn columns_of_the_text_are_aligned_and_an_undefined_importance_is_written_as_undefined() {
         let column = |name: &str, value: Option<f64>| ColumnImportance {
             column: name.into(),
             value,

@@ -5,7 +5,7 @@ use scorewise_report::evaluation::ClassSummary;
 pub use scorewise_report::{format_number, format_optional, format_threshold_range};
 use serde::Serialize;
 
-/// Text table whose columns are padded to their widest cell and separated by two spaces; lines have no trailing spaces.
+/// A table as text. Columns are padded to the width of their widest cell and separated by two spaces; lines have no trailing spaces.
 pub fn aligned_table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let heading: Vec<String> = heading.iter().map(|name| name.to_uppercase()).collect();
     let all = || std::iter::once(&heading).chain(rows);

@@ -14,7 +14,7 @@ static EXIT_CODE: AtomicU8 = AtomicU8::new(0);
 static GRACEFUL_STOPS: AtomicUsize = AtomicUsize::new(0);
 
 /// The exit code after SIGINT.
-const INTERRUPTED: u8 = 130;
+const SIGINT_EXIT_CODE: u8 = 130;
 
 /// Installs the signal handlers. Call it only in programs: a library must leave signals to its host, for example Python.
 #[cfg(unix)]
@@ -30,7 +30,7 @@ pub fn install_signal_handlers() {
 /// Installs the handler of Ctrl-C.
 #[cfg(not(unix))]
 pub fn install_signal_handlers() {
-    let _ = ctrlc::set_handler(|| handle_signal(INTERRUPTED));
+    let _ = ctrlc::set_handler(|| handle_signal(SIGINT_EXIT_CODE));
 }
 
 /// Ends the process, or only records the exit code if this is the first signal and a [`GracefulStop`] exists. Called in a separate thread, not
@@ -71,5 +71,5 @@ pub fn exit_code() -> Option<u8> {
 
 /// The name of the signal received, for messages.
 pub fn signal_name() -> &'static str {
-    if exit_code() == Some(INTERRUPTED) { "Ctrl-C" } else { "SIGTERM" }
+    if exit_code() == Some(SIGINT_EXIT_CODE) { "Ctrl-C" } else { "SIGTERM" }
 }

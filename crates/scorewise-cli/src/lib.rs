@@ -40,6 +40,7 @@ struct CommandLine {
     command: Command,
 }
 
+/// The subcommands of `scorewise`, with their arguments.
 #[derive(Subcommand)]
 enum Command {
     /// Train a model for a score; the model file contains the decision threshold
@@ -50,7 +51,7 @@ enum Command {
     Explain(explain::ExplainArguments),
     /// Compute scores of a forecast at a threshold, with intervals
     Score(score::ScoreArguments),
-    /// Find the exact best threshold for a score, with its interval
+    /// Find the threshold with exactly the best score, with its interval
     Tune(tune::TuneArguments),
     /// Compare two forecasts of the same rows
     Compare(compare::CompareArguments),

@@ -21,7 +21,8 @@ pub struct TerminalPlot {
 }
 
 /// Height of the plot in lines of text; block characters divide each line into eight steps.
-const ROWS: usize = 4;
+const PLOT_LINES: usize = 4;
+/// Block characters, from empty to full in steps of one eighth.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Escape sequence before a coloured character.
@@ -55,6 +56,7 @@ impl TerminalPlot {
         self.render(score, terminal_shows_colours())
     }
 
+    /// The plot as text, with or without colours.
     fn render(&self, score: &Score, is_coloured: bool) -> String {
         let defined = || self.values.iter().flatten().copied().filter(|value| value.is_finite());
         let (low, high) = (defined().fold(f64::INFINITY, f64::min), defined().fold(f64::NEG_INFINITY, f64::max));
@@ -64,8 +66,8 @@ impl TerminalPlot {
         let columns = self.values.len();
         let column_of = |threshold: f64| ((threshold * columns as f64) as usize).min(columns - 1);
         let marked_column = column_of(self.threshold);
-        // The lowest value is drawn as a bar of one eighth of a line and not as a blank, because a blank means undefined.
-        let max_level = 8 * ROWS - 1;
+        // The lowest value gets a bar of one eighth of a line and not a blank, because a blank means that the score is undefined.
+        let max_level = 8 * PLOT_LINES - 1;
         let level = |value: &Option<f64>| {
             let finite = value.filter(|value| value.is_finite());
             finite.map_or(0, |value| 1 + (max_level as f64 * (value - low) / (high - low)).round() as usize)
@@ -76,8 +78,8 @@ impl TerminalPlot {
         let coloured =
             |text: &str| if is_coloured { format!("{COLOUR_ON}{text}{COLOUR_OFF}") } else { text.to_string() };
         let mut text = format!("{} by threshold\n", score.name());
-        for row in (0..ROWS).rev() {
-            let label = if row + 1 == ROWS {
+        for row in (0..PLOT_LINES).rev() {
+            let label = if row + 1 == PLOT_LINES {
                 &labels[0]
             } else if row == 0 {
                 &labels[1]
@@ -147,7 +149,8 @@ fn terminal_shows_colours() -> bool {
 mod tests {
     use super::*;
 
-    fn plot(values: &[Option<f64>]) -> TerminalPlot {
+    /// A plot of these values with a marked threshold and an interval.
+    fn example_plot(values: &[Option<f64>]) -> TerminalPlot {
         let interval_of = "best threshold";
         TerminalPlot { values: values.to_vec(), threshold: 0.6, interval: Some((0.3, 0.7)), interval_of }
     }
@@ -155,7 +158,7 @@ mod tests {
     #[test]
     fn bar_heights_follow_the_values_and_undefined_values_are_blank() {
         let score = Score::parse("f1").unwrap();
-        let text = plot(&[Some(0.0), Some(0.5), Some(1.0), None, Some(1.0)]).render(&score, false);
+        let text = example_plot(&[Some(0.0), Some(0.5), Some(1.0), None, Some(1.0)]).render(&score, false);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1], "1   █ █");
         assert_eq!(lines[2], "   ▁█ █"); // the bar of 0.5 is 17 eighths of a line high (1 + 15.5, rounded up): two full lines below, one eighth here
@@ -167,14 +170,14 @@ mod tests {
     #[test]
     fn the_plot_fits_the_terminal_and_a_constant_score_has_no_plot() {
         assert_eq!([plot_columns(80), plot_columns(10), plot_columns(500)], [66, 20, 100]);
-        let text = plot(&[Some(0.0); 3]).render(&Score::parse("f1").unwrap(), true);
+        let text = example_plot(&[Some(0.0); 3]).render(&Score::parse("f1").unwrap(), true);
         assert_eq!(text, "", "a constant score has no plot");
     }
 
     #[test]
     fn colour_is_added_only_on_request() {
         let score = Score::parse("f1").unwrap();
-        let coloured_plot = plot(&[Some(0.0), Some(1.0), Some(0.5)]);
+        let coloured_plot = example_plot(&[Some(0.0), Some(1.0), Some(0.5)]);
         let plain = coloured_plot.render(&score, false);
         assert!(!plain.contains('\u{1b}'));
         assert_eq!(coloured_plot.render(&score, true).replace("\u{1b}[1;36m", "").replace("\u{1b}[0m", ""), plain);

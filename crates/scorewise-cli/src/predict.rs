@@ -81,6 +81,7 @@ pub fn run(arguments: &PredictArguments) -> Result<Outcome, Failure> {
     pool.install(|| predict(&model, arguments))
 }
 
+/// Predicts the rows of the table chunk by chunk, and writes the predictions.
 fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failure> {
     let source = Source::parse(&arguments.table);
     let mut reader = Reader::open(&source, &model_reading(model, &arguments.reading)?)?;
@@ -219,8 +220,8 @@ pub fn model_reading(model: &Model, arguments: &ReadArguments) -> Result<Reading
     reading.delimiter = user.delimiter;
     reading.decimal_comma = user.decimal_comma;
     reading.month_first = user.month_first;
-    // If the training file had no header, the table to predict is assumed to have none either, and the column names given for training are used.
-    // In Parquet and Arrow files, these names replace the names that the file contains.
+    // If the user named the columns of the training file because it has no header, the table to predict is assumed to have no header either, and the
+    // same names are used. In Parquet and Arrow files, these names replace the names in the file.
     reading.columns = user.columns.or(model.reading.columns.clone());
     Ok(reading)
 }
@@ -248,6 +249,7 @@ struct OutputColumns<'a> {
 }
 
 impl<'a> OutputColumns<'a> {
+    /// Chooses the columns of the output; an error if the table lacks a column that the model or `--with` needs.
     fn new(model: &'a Model, reader: &Reader, arguments: &PredictArguments) -> Result<Self, Failure> {
         let kinds: HashMap<&str, ColumnKind> =
             reader.fields().iter().map(|field| (field.name.as_str(), field.kind)).collect();

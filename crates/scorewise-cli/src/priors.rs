@@ -30,6 +30,7 @@ pub fn run(arguments: &PriorsArguments) -> Result<Outcome, Failure> {
     Ok(if arguments.json { pretty_json(&description) } else { prior_text(&prior, &description) }.into())
 }
 
+/// A table of the families of priors.
 fn families_table() -> String {
     let row = |family: &scorewise::prior::Family| {
         [family.form, family.example, family.cdf, family.note].map(String::from).to_vec()
@@ -41,6 +42,7 @@ fn families_table() -> String {
     )
 }
 
+/// The description of a prior as text, with a plot of its density.
 fn prior_text(prior: &Prior, description: &PriorDescription) -> String {
     let (low, high) = description.support;
     // The bars show the probabilities of 60 bins, not the density at 60 points, because a narrow prior could fall between the points.

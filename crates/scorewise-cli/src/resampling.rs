@@ -1,7 +1,7 @@
 //! Options of the bootstrap, shared by all commands that compute intervals.
 
 use scorewise::sweep::{Bootstrap, MAX_REPLICATES, Resampling};
-use scorewise_report::evaluation::{EXACT_ROWS, RUNS};
+use scorewise_report::evaluation::{MAX_EXACT_ROWS, THRESHOLD_RUNS};
 
 /// Options of the bootstrap.
 #[derive(clap::Args, Clone, Copy, Debug)]
@@ -34,12 +34,12 @@ pub fn parse_replicates(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Prints a note if there are more than `EXACT_ROWS` rows, because the bootstrap then tries only thresholds between
+/// Prints a note if there are more than `MAX_EXACT_ROWS` rows, because the bootstrap then tries only thresholds between
 /// groups of rows and its interval is approximate.
 pub fn note_approximate_interval(rows: usize) {
-    if rows > EXACT_ROWS {
+    if rows > MAX_EXACT_ROWS {
         crate::outcome::note(format!(
-            "{rows} rows: the best threshold is exact, but its bootstrap interval is approximate, because replicates try only about {RUNS} thresholds"
+            "{rows} rows: the best threshold is exact, but its bootstrap interval is approximate, because replicates try only about {THRESHOLD_RUNS} thresholds"
         ));
     }
 }

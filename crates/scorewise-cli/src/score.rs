@@ -57,7 +57,7 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
     let report_score = if arguments.score.is_empty() { predictions.score(None)? } else { scores[0].clone() };
     let (threshold, origin) = predictions.threshold(arguments.threshold);
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
-    // Only the report and the plot need the sweep, that is the confusion matrices at all thresholds.
+    // Only the report and the plot need the sweep, which gives the confusion matrix at every threshold.
     let needs_sweep = arguments.report.is_requested() || !arguments.json;
     let (summary, swept) = with_rows!(&predictions, 0, rows => {
         let summary = ScoreSummary::new(&rows, threshold, &scores, &bootstrap)?.with_bootstrap(&bootstrap);

@@ -103,6 +103,7 @@ fn multi_score_text(score: &MultiScore, description: &MultiScoreDescription) -> 
     ])
 }
 
+/// Parses a confusion matrix: four numbers, separated by commas.
 fn parse_matrix(text: &str) -> Result<Confusion, String> {
     let hint = "write four numbers, 0 or above: --matrix TN,FP,FN,TP";
     let cells: Vec<f64> = text
@@ -118,6 +119,7 @@ fn parse_matrix(text: &str) -> Result<Confusion, String> {
     }
 }
 
+/// A table of all scores.
 fn scores_table() -> String {
     let rows: Vec<Vec<String>> = REGISTRY
         .iter()
@@ -135,6 +137,7 @@ fn scores_table() -> String {
     )
 }
 
+/// A table of the values of all scores for a confusion matrix.
 fn values_table(matrix: &Confusion) -> String {
     let rows: Vec<Vec<String>> = registered_scores()
         .map(|score| vec![score.name().to_string(), format_value(&score, matrix), direction_text(&score)])
@@ -146,6 +149,7 @@ fn format_value(score: &Score, matrix: &Confusion) -> String {
     score.checked(matrix).map_or("undefined".into(), format_number)
 }
 
+/// The description of a score as text, with its value for a confusion matrix if one is given.
 fn score_text(score: &Score, matrix: Option<&Confusion>) -> String {
     let row = score.row();
     let row_text = |pick: fn(&RegistryEntry) -> &str| row.map_or(String::new(), |row| pick(row).to_string());
@@ -172,6 +176,7 @@ fn score_text(score: &Score, matrix: Option<&Confusion>) -> String {
     ])
 }
 
+/// The parameters of a score with their ranges; empty if it has none.
 fn parameters_text(row: Option<&RegistryEntry>) -> String {
     let row = match row {
         Some(row) if !row.parameters.is_empty() => row,

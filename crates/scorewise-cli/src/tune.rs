@@ -1,4 +1,4 @@
-//! `scorewise tune`: the exact best threshold for a score, with its interval, and with `--smooth` one that depends less on single rows.
+//! `scorewise tune`: the threshold with exactly the best score, with its interval; with `--smooth`, a threshold that depends less on single rows.
 
 use scorewise::sweep::{Condition, SMOOTHING_WIDTHS, confusion};
 use scorewise::{Confusion, Score};
@@ -58,12 +58,12 @@ fn parse_width(text: &str) -> Result<f64, String> {
     match text.trim().parse() {
         Ok(width) if SMOOTHING_WIDTHS.contains(&width) => Ok(width),
         Ok(_) => Err(format!("{expected}; 0.2 is usual")),
-        // `--smooth FILE` takes the file for the width.
+        // In `--smooth FILE`, clap takes the name of the file for the width.
         Err(_) => Err(format!("{expected}; name the file before `--smooth`, or write `--smooth=0.2`")),
     }
 }
 
-/// The best threshold of a forecast, and the data for the report.
+/// The tuned threshold of a forecast, and the data for the report.
 struct TunedForecast {
     tuning: Tuning,
     /// Data of the forecast for the report; `None` if no report is requested.
@@ -72,7 +72,7 @@ struct TunedForecast {
     model: Option<ModelThreshold>,
 }
 
-/// Finds the best threshold for a table of predictions.
+/// Tunes the threshold for a table of predictions.
 pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     let mut conditions = Vec::new();
     for text in &arguments.subject_to {
@@ -113,7 +113,7 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     })
 }
 
-/// Returns the best threshold, or a sentence that says which conditions cannot be met.
+/// Returns the tuned threshold, or, if no threshold satisfies the conditions of the user, a sentence that says so.
 fn tune(
     arguments: &TuneArguments,
     predictions: &BinaryPredictions,
@@ -132,7 +132,7 @@ fn tune(
         };
         resampling::note_approximate_interval(rows.len());
         if tuning.smooth.as_ref().is_some_and(|smooth| smooth.threshold.is_none()) {
-            note(format!("`{}` is undefined on average at every threshold, so there is no smoothed threshold", score.name()));
+            note(format!("the average of `{}` over nearby thresholds is undefined at every threshold, so there is no smoothed threshold", score.name()));
         }
         let mut report_forecast = None;
         if arguments.report.is_requested() {
@@ -218,6 +218,7 @@ fn smoothing_text(width: f64) -> String {
     format!("averaged over nearby thresholds, width {}", format_number(width))
 }
 
+/// The tuned threshold as text for the terminal.
 fn tuning_text(options: &TuningOptions<'_>, TunedForecast { tuning, model, .. }: &TunedForecast) -> String {
     let Tuning { sweep, best, distribution, smooth } = tuning;
     let TuningOptions { score, bootstrap, .. } = *options;

@@ -1,4 +1,4 @@
-//! Bad input of `train`, `predict` and `export` gives an error message with a hint, exit code 2, and no partial file.
+//! Tests of bad input to `train`, `predict` and `export`, which gives an error message with a hint, exit code 2, and no partial file.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -60,8 +60,8 @@ impl Drop for Folder {
     }
 }
 
-/// A table with columns `x,noise,y`, in which y is 1 if x is large.
-fn rows(count: usize) -> String {
+/// The text of a table with columns `x,noise,y`, in which y is 1 if x is large.
+fn csv_table(count: usize) -> String {
     let row = |i: usize| {
         let x = (i * 7919) % 1000;
         format!("{},{},{}\n", x as f64 / 1000.0, (i * 31) % 17, u8::from(x > 800))
@@ -69,45 +69,52 @@ fn rows(count: usize) -> String {
     std::iter::once("x,noise,y\n".to_string()).chain((0..count).map(row)).collect()
 }
 
-const QUICK: [&str; 4] = ["--epochs", "3", "--hidden", "4"];
+/// Options of a short training run.
+const SHORT_TRAINING: [&str; 4] = ["--epochs", "3", "--hidden", "4"];
 
-fn train<'a>(table: &'a str, target: &'a str) -> Vec<&'a str> {
+/// The arguments of a short training run.
+fn train_arguments<'a>(table: &'a str, target: &'a str) -> Vec<&'a str> {
     let mut arguments = vec!["train", table, "--target", target, "--score", "f1"];
-    arguments.extend(QUICK);
+    arguments.extend(SHORT_TRAINING);
     arguments
 }
 
 #[test]
 fn a_missing_file_is_reported() {
     let folder = Folder::new("missing");
-    folder.refuses(&train("nowhere.csv", "y"), "error: nowhere.csv: no such file\nhint: check the name and the folder; the built-in tables are `adult`, `adult-test`, `pollution`");
+    folder.refuses(&train_arguments("nowhere.csv", "y"), "error: nowhere.csv: no such file\nhint: check the name and the folder; the built-in tables are `adult`, `adult-test`, `pollution`");
 }
 
 #[test]
 fn an_empty_file_is_reported() {
     let folder = Folder::new("empty");
     folder.write("t.csv", "");
-    folder.refuses(&train("t.csv", "y"), "error: t.csv: is empty\nhint: a table needs a header and at least one row");
+    folder.refuses(
+        &train_arguments("t.csv", "y"),
+        "error: t.csv: is empty\nhint: a table needs a header and at least one row",
+    );
 }
 
 #[test]
 fn a_header_without_rows_is_reported() {
     let folder = Folder::new("header");
     folder.write("t.csv", "x,y\n");
-    folder
-        .refuses(&train("t.csv", "y"), "error: t.csv: has a header but no rows\nhint: a table needs at least one row");
+    folder.refuses(
+        &train_arguments("t.csv", "y"),
+        "error: t.csv: has a header but no rows\nhint: a table needs at least one row",
+    );
 }
 
 #[test]
 fn a_misspelt_column_gets_a_suggestion() {
     let folder = Folder::new("column");
-    folder.write("t.csv", rows(100).replace("noise", "wind speed"));
+    folder.write("t.csv", csv_table(100).replace("noise", "wind speed"));
     folder.refuses(
-        &train("t.csv", "wind_sped > 3"),
+        &train_arguments("t.csv", "wind_sped > 3"),
         "error: --target: `t.csv` has no column `wind_sped`\nhint: did you mean `wind speed`?",
     );
     folder.refuses(
-        &[&train("t.csv", "y")[..], &["--drop", "wind spede"]].concat(),
+        &[&train_arguments("t.csv", "y")[..], &["--drop", "wind spede"]].concat(),
         "error: --drop: `t.csv` has no column `wind spede`\nhint: did you mean `wind speed`?",
     );
 }
@@ -115,17 +122,17 @@ fn a_misspelt_column_gets_a_suggestion() {
 #[test]
 fn a_target_with_one_class_is_reported() {
     let folder = Folder::new("one-class");
-    folder.write("t.csv", rows(100).replace(",1\n", ",0\n"));
-    folder.refuses(&train("t.csv", "y"), "error: t.csv, column `y`: has only one class, `0`\nhint: give rows of another class, or choose another column with `--target`");
-    folder.refuses(&train("t.csv", "x > 5"), "error: t.csv, column `x`: the condition `x > 5` holds in no row, so there is only one class\nhint: compare with another value");
+    folder.write("t.csv", csv_table(100).replace(",1\n", ",0\n"));
+    folder.refuses(&train_arguments("t.csv", "y"), "error: t.csv, column `y`: has only one class, `0`\nhint: give rows of another class, or choose another column with `--target`");
+    folder.refuses(&train_arguments("t.csv", "x > 5"), "error: t.csv, column `x`: the condition `x > 5` holds in no row, so there is only one class\nhint: compare with another value");
 }
 
 #[test]
 fn a_target_without_values_is_reported() {
     let folder = Folder::new("missing-target");
-    folder.write("t.csv", rows(100).replace(",1\n", ",\n").replace(",0\n", ",NA\n"));
+    folder.write("t.csv", csv_table(100).replace(",1\n", ",\n").replace(",0\n", ",NA\n"));
     folder.refuses(
-        &train("t.csv", "y"),
+        &train_arguments("t.csv", "y"),
         "error: t.csv, column `y`: no row has a value\nhint: choose another column with `--target`",
     );
 }
@@ -133,43 +140,43 @@ fn a_target_without_values_is_reported() {
 #[test]
 fn a_column_without_values_is_dropped_with_a_note() {
     let folder = Folder::new("missing-column");
-    let text = rows(200)
+    let text = csv_table(200)
         .lines()
         .map(|line| format!("{line},{}\n", if line.starts_with('x') { "gone" } else { "NA" }))
         .collect::<String>();
     folder.write("t.csv", text);
-    folder.works(&train("t.csv", "y"), "note: column `gone`: dropped");
+    folder.works(&train_arguments("t.csv", "y"), "note: column `gone`: dropped");
 }
 
 #[test]
 fn a_row_with_too_few_or_too_many_cells_is_reported() {
     let folder = Folder::new("ragged");
-    folder.write("t.csv", format!("{}0.5,3\n", rows(20)));
+    folder.write("t.csv", format!("{}0.5,3\n", csv_table(20)));
     folder.refuses(
-        &train("t.csv", "y"),
+        &train_arguments("t.csv", "y"),
         "error: t.csv:22: 2 cells, but the header has 3\nhint: complete the row or remove it",
     );
-    folder.write("t.csv", format!("{}0.5,3,1,7\n", rows(20)));
-    folder.refuses(&train("t.csv", "y"), "error: t.csv:22: 4 cells, but the header has 3\nhint: put cells that contain the delimiter in quotes, or remove the row");
+    folder.write("t.csv", format!("{}0.5,3,1,7\n", csv_table(20)));
+    folder.refuses(&train_arguments("t.csv", "y"), "error: t.csv:22: 4 cells, but the header has 3\nhint: put cells that contain the delimiter in quotes, or remove the row");
 }
 
 #[test]
 fn a_wrong_delimiter_is_reported() {
     let folder = Folder::new("delimiter");
-    folder.write("t.csv", rows(20));
-    folder.refuses(&[&train("t.csv", "y")[..], &["--delimiter", "semicolon"]].concat(), "error: t.csv: has one column when split at `;`; the file seems to use `,`\nhint: leave out `--delimiter`, or give the right one");
+    folder.write("t.csv", csv_table(20));
+    folder.refuses(&[&train_arguments("t.csv", "y")[..], &["--delimiter", "semicolon"]].concat(), "error: t.csv: has one column when split at `;`; the file seems to use `,`\nhint: leave out `--delimiter`, or give the right one");
 }
 
 #[test]
 fn cells_that_are_not_finite_numbers_are_reported() {
     let folder = Folder::new("cells");
-    folder.write("t.csv", format!("{}inf,3,1\n", rows(40)));
-    folder.refuses(&train("t.csv", "y"), "error: t.csv:42, column `x`: `inf` is not finite\nhint: add `--missing inf` to read it as missing, or `--categorical x` to read the column as text");
-    folder.write("t.csv", format!("{}bad,3,1\n", rows(40)));
-    folder.refuses(&train("t.csv", "y"), "error: t.csv:42, column `x`: `bad` is not a number\nhint: add `--missing bad` to read it as missing, or `--categorical x` to read the column as text");
+    folder.write("t.csv", format!("{}inf,3,1\n", csv_table(40)));
+    folder.refuses(&train_arguments("t.csv", "y"), "error: t.csv:42, column `x`: `inf` is not finite\nhint: add `--missing inf` to read it as missing, or `--categorical x` to read the column as text");
+    folder.write("t.csv", format!("{}bad,3,1\n", csv_table(40)));
+    folder.refuses(&train_arguments("t.csv", "y"), "error: t.csv:42, column `x`: `bad` is not a number\nhint: add `--missing bad` to read it as missing, or `--categorical x` to read the column as text");
     // NaN is a missing value, not an error.
-    folder.write("t.csv", format!("{}NaN,3,1\nnan,3,0\n", rows(200)));
-    folder.works(&train("t.csv", "y"), "");
+    folder.write("t.csv", format!("{}NaN,3,1\nnan,3,0\n", csv_table(200)));
+    folder.works(&train_arguments("t.csv", "y"), "");
 }
 
 #[test]
@@ -181,14 +188,14 @@ fn bytes_that_are_not_utf8_are_reported() {
     }
     bytes.extend(b"caf\xe9,3,1\n");
     folder.write("t.csv", bytes);
-    folder.refuses(&train("t.csv", "y"), "error: t.csv:42, column `name`: `caf�` is not UTF-8\nhint: save the file as UTF-8: `iconv -f latin1 -t utf-8 FILE > NEW`");
+    folder.refuses(&train_arguments("t.csv", "y"), "error: t.csv:42, column `name`: `caf�` is not UTF-8\nhint: save the file as UTF-8: `iconv -f latin1 -t utf-8 FILE > NEW`");
 }
 
 #[test]
 fn huge_finite_values_are_accepted() {
     let folder = Folder::new("huge");
-    folder.write("t.csv", format!("{}1e308,3,1\n-1e308,4,0\n", rows(200)));
-    folder.works(&train("t.csv", "y"), "");
+    folder.write("t.csv", format!("{}1e308,3,1\n-1e308,4,0\n", csv_table(200)));
+    folder.works(&train_arguments("t.csv", "y"), "");
 }
 
 #[test]
@@ -199,11 +206,11 @@ fn only_the_most_frequent_of_many_categories_are_used() {
     let text: String = std::iter::once("name,x,y\n".into()).chain((0..200_000).map(row)).collect();
     folder.write("t.csv", text);
     folder.works(
-        &[&train("t.csv", "y")[..], &["--keep", "name", "--batch", "1024", "--recipe", "paper"]].concat()[..],
+        &[&train_arguments("t.csv", "y")[..], &["--keep", "name", "--batch", "1024", "--recipe", "paper"]].concat()[..],
         "note: column `name`: 78294 levels: the 64 most frequent",
     );
     folder.works(
-        &[&train("t.csv", "y")[..], &["--keep", "name", "--batch", "1024", "--ensemble", "1"]].concat()[..],
+        &[&train_arguments("t.csv", "y")[..], &["--keep", "name", "--batch", "1024", "--ensemble", "1"]].concat()[..],
         " levels, each with fewer than 3 training rows: all are treated as one",
     );
 }
@@ -211,18 +218,18 @@ fn only_the_most_frequent_of_many_categories_are_used() {
 #[test]
 fn duplicate_column_names_are_reported() {
     let folder = Folder::new("twice");
-    folder.write("t.csv", rows(20).replace("noise", "x"));
-    folder.refuses(&train("t.csv", "y"), "error: t.csv: columns 1 and 2 are both called `x`\nhint: rename one of them, or name all columns with `--columns` if the file has no header");
+    folder.write("t.csv", csv_table(20).replace("noise", "x"));
+    folder.refuses(&train_arguments("t.csv", "y"), "error: t.csv: columns 1 and 2 are both called `x`\nhint: rename one of them, or name all columns with `--columns` if the file has no header");
 }
 
 #[test]
 fn a_directory_instead_of_a_file_is_reported() {
     let folder = Folder::new("directory");
     fs::create_dir(folder.0.join("d")).unwrap();
-    folder.refuses(&train("d", "y"), "error: d: is a directory\nhint: name one of the files in it");
-    folder.write("t.csv", rows(100));
+    folder.refuses(&train_arguments("d", "y"), "error: d: is a directory\nhint: name one of the files in it");
+    folder.write("t.csv", csv_table(100));
     folder.refuses(
-        &[&train("t.csv", "y")[..], &["-o", "d"]].concat(),
+        &[&train_arguments("t.csv", "y")[..], &["-o", "d"]].concat(),
         "error: d: is a folder, not a file to write to\nhint: name a file in it: `d/model.scorewise`",
     );
 }
@@ -230,14 +237,14 @@ fn a_directory_instead_of_a_file_is_reported() {
 #[test]
 fn an_output_in_a_missing_folder_is_reported() {
     let folder = Folder::new("output");
-    folder.write("t.csv", rows(100));
-    folder.refuses(&[&train("t.csv", "y")[..], &["-o", "no/such/folder/m.scorewise"]].concat(), "error: no/such/folder/m.scorewise: the folder `no/such/folder` does not exist\nhint: create it first: mkdir -p 'no/such/folder'");
+    folder.write("t.csv", csv_table(100));
+    folder.refuses(&[&train_arguments("t.csv", "y")[..], &["-o", "no/such/folder/m.scorewise"]].concat(), "error: no/such/folder/m.scorewise: the folder `no/such/folder` does not exist\nhint: create it first: mkdir -p 'no/such/folder'");
 }
 
 #[test]
 fn invalid_values_of_options_are_reported() {
     let folder = Folder::new("settings");
-    folder.write("t.csv", rows(100));
+    folder.write("t.csv", csv_table(100));
     let assert_refused_with = |options: &[&str], message: &str| {
         folder.refuses(&[&["train", "t.csv", "--target", "y"], options].concat(), message);
     };
@@ -277,17 +284,17 @@ fn invalid_values_of_options_are_reported() {
 }
 
 /// A folder with a table and a trained model.
-fn with_model(name: &str) -> Folder {
+fn folder_with_model(name: &str) -> Folder {
     let folder = Folder::new(name);
-    folder.write("t.csv", rows(200));
-    folder.works(&train("t.csv", "y"), "");
+    folder.write("t.csv", csv_table(200));
+    folder.works(&train_arguments("t.csv", "y"), "");
     assert!(Path::new(&folder.0.join("model.scorewise")).exists());
     folder
 }
 
 #[test]
 fn damaged_model_files_are_reported() {
-    let folder = with_model("damaged");
+    let folder = folder_with_model("damaged");
     let model = fs::read(folder.0.join("model.scorewise")).unwrap();
     folder.write("cut.scorewise", &model[..model.len() - 10]);
     let truncated = format!(
@@ -301,7 +308,7 @@ fn damaged_model_files_are_reported() {
         &["predict", "empty.scorewise", "t.csv"],
         "error: empty.scorewise: is empty\nhint: copy the file again from its source, or train the model again",
     );
-    folder.write("foreign.scorewise", rows(20));
+    folder.write("foreign.scorewise", csv_table(20));
     folder.refuses(
         &["export", "foreign.scorewise", "--onnx", "m.onnx"],
         "error: foreign.scorewise: is not a scorewise model\nhint: give a file that was written by `scorewise train`",
@@ -322,7 +329,7 @@ fn damaged_model_files_are_reported() {
 
 #[test]
 fn tables_that_do_not_fit_the_model_are_reported() {
-    let folder = with_model("unfit");
+    let folder = folder_with_model("unfit");
     folder.write("other.csv", "X,nois,z\n1,2,3\n");
     folder.refuses(&["predict", "model.scorewise", "other.csv"], "error: other.csv: has no columns `x`, `noise`; the model needs them\nhint: did you mean `X` for `x`, `nois` for `noise`?");
     folder.write("text.csv", "x,noise\n0.5,3\nhigh,4\n");

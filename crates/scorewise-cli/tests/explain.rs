@@ -1,4 +1,4 @@
-//! `scorewise explain`: numbers, files, and errors.
+//! Tests of `scorewise explain`: its numbers, its output files, and its errors.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 
-/// The rows of a table in which `a` determines `y`, up to a few rows; `colour` and `b` say nothing about it.
-fn rows(from: u32, to: u32) -> String {
+/// Rows of a table in which `a` determines `y` except in a few rows; `colour` and `b` are unrelated to `y`.
+fn csv_rows(from: u32, to: u32) -> String {
     let row = |k: u32| {
         let (a, b) = ((k * 37) % 101, (k * 61) % 89);
         let y = u8::from(a > 60) ^ u8::from(k.is_multiple_of(41));
@@ -21,8 +21,8 @@ fn rows(from: u32, to: u32) -> String {
 /// A folder with a training table, a table of other rows, and a model.
 fn folder_with_model(name: &str) -> Folder {
     let folder = Folder::new(name);
-    fs::write(folder.0.join("t.csv"), format!("a,b,colour,y\n{}", rows(0, 400))).unwrap();
-    fs::write(folder.0.join("new.csv"), format!("a,b,colour,y\n{}", rows(400, 700))).unwrap();
+    fs::write(folder.0.join("t.csv"), format!("a,b,colour,y\n{}", csv_rows(0, 400))).unwrap();
+    fs::write(folder.0.join("new.csv"), format!("a,b,colour,y\n{}", csv_rows(400, 700))).unwrap();
     folder.run(&[
         "train",
         "t.csv",
@@ -100,7 +100,7 @@ fn text_json_csv_and_page_have_the_same_numbers() {
     for name in ["importance.svg", "dependence-1.svg", "dependence-3.png"] {
         assert!(folder.0.join("figures").join(name).is_file(), "{name}");
     }
-    // The output of `--json` can be made into a report with figures later.
+    // `scorewise report` makes a report with figures from the output of `--json`.
     fs::write(folder.0.join("saved.json"), folder.run(&with(&["--json"]))).unwrap();
     folder.run(&["report", "saved.json"]);
     let later = String::from_utf8(folder.bytes("saved.html")).unwrap();
@@ -118,7 +118,7 @@ fn the_same_seed_gives_the_same_output_for_any_number_of_threads() {
 }
 
 #[test]
-fn the_training_table_gets_a_note() {
+fn explaining_a_model_on_its_training_table_prints_a_note() {
     let folder = folder_with_model("explain-training-table");
     let notes = |table: &str| {
         let output = folder.command(&["explain", "model.scorewise", table, "--permutations", "1"]).output().unwrap();
@@ -127,13 +127,13 @@ fn the_training_table_gets_a_note() {
     };
     assert!(notes("t.csv").contains("note: t.csv: the model was trained on this table"), "{}", notes("t.csv"));
     assert!(!notes("new.csv").contains("trained on this table"));
-    // Also if the classes are words for booleans, or other strings.
+    // The training table is also recognised if the classes are words for booleans, or other strings.
     for [negative, positive] in [["false", "true"], ["calm", "storm"]] {
         let line = |row: &str| {
             let (features, class) = row.rsplit_once(',').unwrap();
             format!("{features},{}\n", if class == "1" { positive } else { negative })
         };
-        let text: String = rows(0, 300).lines().map(line).collect();
+        let text: String = csv_rows(0, 300).lines().map(line).collect();
         fs::write(folder.0.join("words.csv"), format!("a,b,colour,y\n{text}")).unwrap();
         let quick = ["--recipe", "quick", "--epochs", "3", "--report", "none", "--replicates", "20"];
         folder.run(&[&["train", "words.csv", "--target", "y"], &quick[..]].concat());
@@ -179,7 +179,7 @@ fn bad_input_gets_one_sentence_and_exit_code_2() {
 #[test]
 fn the_report_of_train_shows_which_columns_matter() {
     let folder = Folder::new("explain-train");
-    fs::write(folder.0.join("t.csv"), format!("a,b,colour,y\n{}", rows(0, 400))).unwrap();
+    fs::write(folder.0.join("t.csv"), format!("a,b,colour,y\n{}", csv_rows(0, 400))).unwrap();
     let train = ["train", "t.csv", "--target", "y", "--score", "f1", "--recipe", "quick", "--replicates", "20"];
     folder.run(&[&train[..], &["--report", "page.html"]].concat());
     let page = String::from_utf8(folder.bytes("page.html")).unwrap();

@@ -1,5 +1,5 @@
-//! Protection of files: inputs are never overwritten, existing files that are not the same kind of output are kept, and no partial file
-//! remains however a command ends.
+//! Tests of the protection of files: input files are never overwritten, existing files that are not outputs of the same kind are kept, and no
+//! partial file remains, however a command ends.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -10,21 +10,22 @@ use std::time::{Duration, Instant};
 
 use crate::folder::Folder;
 
-/// A table with two classes that depend on the column `a`.
-fn table(rows: usize) -> String {
+/// The text of a table with two classes that depend on the column `a`.
+fn csv_table(rows: usize) -> String {
     let row = |k: usize| format!("{},{},{}\n", k % 97, (k * 31) % 17, u8::from((k * 7) % 97 > 70));
     std::iter::once("a,b,y\n".to_string()).chain((0..rows).map(row)).collect()
 }
 
-const TRAIN: [&str; 12] =
+/// Arguments of a short training run on `t.csv`.
+const SHORT_TRAINING: [&str; 12] =
     ["train", "t.csv", "--target", "y", "--score", "f1", "--epochs", "2", "--replicates", "20", "--hidden", "4"];
 
 /// A folder with two tables, a model, the model's predictions and a saved result.
 fn folder_with_model(name: &str) -> Folder {
     let folder = Folder::new(name);
-    fs::write(folder.0.join("t.csv"), table(300)).unwrap();
-    fs::write(folder.0.join("t2.csv"), table(120)).unwrap();
-    folder.run(&[&TRAIN[..], &["-o", "m.scorewise", "--report", "r.json"]].concat());
+    fs::write(folder.0.join("t.csv"), csv_table(300)).unwrap();
+    fs::write(folder.0.join("t2.csv"), csv_table(120)).unwrap();
+    folder.run(&[&SHORT_TRAINING[..], &["-o", "m.scorewise", "--report", "r.json"]].concat());
     folder.run(&["predict", "m.scorewise", "t.csv", "-o", "p.csv"]);
     folder
 }
@@ -47,6 +48,7 @@ fn file_contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
     files
 }
 
+/// Asserts that the command fails with exactly this message and changes no file.
 #[track_caller]
 fn assert_refused(folder: &Folder, arguments: &[&str], message: &str) {
     let before = file_contents(folder);
@@ -55,6 +57,7 @@ fn assert_refused(folder: &Folder, arguments: &[&str], message: &str) {
     assert!(file_contents(folder) == before, "{arguments:?} changed a file");
 }
 
+/// Asserts that a command has failed with exactly this message, apart from notes.
 #[track_caller]
 fn assert_error(output: &Output, message: &str, arguments: &[&str]) {
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -68,9 +71,9 @@ fn assert_error(output: &Output, message: &str, arguments: &[&str]) {
 fn no_command_overwrites_its_input() {
     let folder = folder_with_model("files-inputs");
     let m = "m.scorewise";
-    let train: &[&str] = &TRAIN;
+    let train: &[&str] = &SHORT_TRAINING;
     let scored = |command: &'static str| [command, "p.csv"];
-    // An input file, and a command that reads it, without the name of the output file, which the loop appends.
+    // Each case is an input file, and a command that reads it but lacks the name of its output file, which the loop appends.
     let cases: Vec<(&str, Vec<&str>)> = vec![
         ("t.csv", [train, &["-o"]].concat()),
         ("t.csv", [train, &["--report"]].concat()),
@@ -115,8 +118,8 @@ fn a_file_of_another_kind_is_replaced_only_with_the_option_overwrite() {
     // A PNG file that scorewise did not write.
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and so on";
     let cases: Vec<(Vec<&str>, &str)> = vec![
-        ([&TRAIN[..], &["--report", "none", "-o"]].concat(), "a scorewise model"),
-        ([&TRAIN[..], &["--report"]].concat(), "a scorewise report"),
+        ([&SHORT_TRAINING[..], &["--report", "none", "-o"]].concat(), "a scorewise model"),
+        ([&SHORT_TRAINING[..], &["--report"]].concat(), "a scorewise report"),
         (vec!["predict", m, "t.csv", "-o"], "a table of predictions"),
         (vec!["export", m, "--onnx"], "an ONNX file written by scorewise"),
         (vec!["report", "r.json", "-o"], "a scorewise report"),
@@ -183,9 +186,13 @@ fn two_outputs_of_one_command_cannot_be_the_same_file() {
     let message = |name: &str| {
         format!("error: {name}: is the path of two outputs of this command\nhint: name two different files")
     };
-    assert_refused(&folder, &[&TRAIN[..], &["-o", "x", "--report", "x"]].concat(), &message("x"));
-    assert_refused(&folder, &[&TRAIN[..], &["-o", "x", "--report", "./x", "--overwrite"]].concat(), &message("./x"));
-    let model = [&TRAIN[..], &["-o", "m.scorewise", "--report", "m.scorewise", "--overwrite"]].concat();
+    assert_refused(&folder, &[&SHORT_TRAINING[..], &["-o", "x", "--report", "x"]].concat(), &message("x"));
+    assert_refused(
+        &folder,
+        &[&SHORT_TRAINING[..], &["-o", "x", "--report", "./x", "--overwrite"]].concat(),
+        &message("./x"),
+    );
+    let model = [&SHORT_TRAINING[..], &["-o", "m.scorewise", "--report", "m.scorewise", "--overwrite"]].concat();
     assert_refused(&folder, &model, &message("m.scorewise"));
     let page =
         ["score", "p.csv", "--report", "figures/roc.svg", "--plots", "figures", "--replicates", "20", "--overwrite"];
@@ -202,9 +209,11 @@ fn pipes_and_devices_can_be_outputs() {
     assert!(piped.starts_with(&file));
     folder.run(&["predict", "m.scorewise", "t.csv", "-o", "/dev/null"]);
     folder.run(&["export", "m.scorewise", "--onnx", "/dev/null"]);
-    folder.run(&[&TRAIN[..], &["-o", "/dev/null", "--report", "/dev/null"]].concat());
-    // A device may be input and output at once, because nothing can be lost.
-    let output = folder.command(&[&TRAIN[..1], &["/dev/null"], &TRAIN[2..], &["-o", "/dev/null"]].concat()).output();
+    folder.run(&[&SHORT_TRAINING[..], &["-o", "/dev/null", "--report", "/dev/null"]].concat());
+    // A device may be both input and output of a command, because writing to it destroys nothing.
+    let output = folder
+        .command(&[&SHORT_TRAINING[..1], &["/dev/null"], &SHORT_TRAINING[2..], &["-o", "/dev/null"]].concat())
+        .output();
     assert!(String::from_utf8_lossy(&output.unwrap().stderr).contains("/dev/null: is empty"));
     // Standard output may be redirected to a new file.
     let new = fs::File::create(folder.0.join("new.csv")).unwrap();
@@ -238,6 +247,7 @@ fn reproduce_fails_before_training_if_it_would_replace_a_file_of_another_kind() 
     assert_error(&output, message, &arguments);
 }
 
+/// Signals that stop a command, with the exit code of the command.
 #[cfg(unix)]
 const SIGNALS: [(&str, i32); 2] = [("INT", 130), ("TERM", 143)];
 
@@ -249,6 +259,7 @@ fn file_names(folder: &Folder) -> Vec<String> {
     names
 }
 
+/// Starts a command without waiting for its end.
 #[cfg(unix)]
 fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
     let mut command = folder.command(arguments);
@@ -270,6 +281,7 @@ fn send_signal(child: &Child, signal: &str) {
     assert!(Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap().success());
 }
 
+/// Waits for a command to end, asserts its exit code, and returns its standard error.
 #[cfg(unix)]
 #[track_caller]
 fn assert_exit_code(child: Child, code: i32) -> String {
@@ -286,7 +298,7 @@ fn a_signal_during_training_saves_the_best_model_and_its_report() {
         let folder = folder_with_model(&format!("files-train-{name}"));
         let before = file_names(&folder);
         let long = ["--epochs", "100000000", "--patience", "100000000", "-o", "new.scorewise", "--report", "new.html"];
-        let arguments = [&TRAIN[..6], &TRAIN[8..], &long].concat();
+        let arguments = [&SHORT_TRAINING[..6], &SHORT_TRAINING[8..], &long].concat();
         let child = spawn(&folder, &arguments);
         wait_for_file(&folder, ".partial");
         std::thread::sleep(Duration::from_secs(2)); // the training is running by now
@@ -368,7 +380,7 @@ fn a_full_disk_is_an_error_that_names_the_file() {
     let full = "cannot be written: No space left on device (os error 28)";
     let hint = "free some space, or name a file on another disk";
     for arguments in [
-        &[&TRAIN[..], &["-o", "/dev/full", "--report", "none"]].concat()[..],
+        &[&SHORT_TRAINING[..], &["-o", "/dev/full", "--report", "none"]].concat()[..],
         &["predict", "m.scorewise", "t.csv", "-o", "/dev/full"],
         &["export", "m.scorewise", "--onnx", "/dev/full"],
         &["score", "p.csv", "--replicates", "20", "--report", "/dev/full"],
@@ -412,7 +424,8 @@ fn a_table_with_twenty_thousand_columns_can_be_trained_predicted_and_scored() {
     assert!(errors.contains("has no columns `c0`, `c1`,") && errors.contains("and 19988 more"), "{errors}");
 }
 
-/// Whether the bytes of a text have characters that a terminal does not show but acts on, except line feeds.
+/// Whether a text contains control characters other than line feeds, or characters that change the direction of writing. A terminal does not show such
+/// characters but obeys them.
 fn has_hidden_characters(bytes: &[u8]) -> bool {
     let text = str::from_utf8(bytes).unwrap();
     let changes_direction = |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

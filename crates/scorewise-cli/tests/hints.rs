@@ -1,9 +1,11 @@
-//! Hints name only options of the running command; values that begin with a hyphen are accepted or rejected with a clear message.
+//! Tests of hints, which name only options of the running command, and of values that begin with a hyphen, which are accepted or rejected with a
+//! clear message.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
 use crate::folder::Folder;
 
+/// A folder with a table of predictions, `p.csv`, and a training table, `t.csv`.
 fn folder_with_tables(name: &str) -> Folder {
     let folder = Folder::new(&format!("hints-{name}"));
     std::fs::write(folder.0.join("p.csv"), "probability,group,truth\n0.1,a,0\n0.8,b,1\n0.4,a,1\n0.2,b,0\n").unwrap();

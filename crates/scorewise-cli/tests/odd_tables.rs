@@ -1,4 +1,4 @@
-//! Files in unusual formats can be used for training without editing them by hand. The tests make the files from the built-in tables.
+//! Tests that files in unusual formats can be used for training without editing them by hand. The files are made from the built-in tables.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -10,12 +10,12 @@ use std::process::Command;
 use scorewise_table::table::{BuiltIn, Reading, Source, Table, read};
 use serde_json::Value;
 
-fn table(built_in: BuiltIn) -> Table {
+fn read_built_in(built_in: BuiltIn) -> Table {
     read(&Source::BuiltIn(built_in), &Reading::default()).unwrap()
 }
 
 /// The rows of a table as text. `cell(column, row)` formats a cell; `tail` and `end` are appended to each line.
-fn text(
+fn table_text(
     table: &Table,
     rows: &[usize],
     delimiter: char,
@@ -34,7 +34,7 @@ fn text(
 }
 
 /// Trains on the text of a table and returns the output of `--json`.
-fn train(name: &str, text: &str, arguments: &[&str]) -> Value {
+fn train_on_text(name: &str, text: &str, arguments: &[&str]) -> Value {
     let folder: PathBuf = std::env::temp_dir().join(format!("scorewise-odd-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("table.csv"), text).unwrap();
@@ -52,7 +52,7 @@ fn train(name: &str, text: &str, arguments: &[&str]) -> Value {
 
 #[test]
 fn semicolons_decimal_commas_and_minus_200_as_missing_are_read() {
-    let table = table(BuiltIn::Pollution);
+    let table = read_built_in(BuiltIn::Pollution);
     let rows: Vec<usize> = (0..9000).collect();
     let cell = |column: usize, row: usize| {
         let values = &table.columns[column].values;
@@ -60,20 +60,20 @@ fn semicolons_decimal_commas_and_minus_200_as_missing_are_read() {
     };
     // The file looks like an export of a spreadsheet: a byte order mark, two empty columns at the end, and empty rows after the last row.
     let empty = ";".repeat(table.columns.len() + 1) + "\r\n";
-    let text = format!("\u{feff}{}{}\r\n", text(&table, &rows, ';', ";;", "\r\n", cell), empty.repeat(3));
+    let text = format!("\u{feff}{}{}\r\n", table_text(&table, &rows, ';', ";;", "\r\n", cell), empty.repeat(3));
     let arguments = ["--target", "pm2.5 > 150", "--lead", "1", "--missing", "-200", "--drop", "No", "--epochs", "20"];
-    let result = train("semicolons", &text, &arguments);
+    let result = train_on_text("semicolons", &text, &arguments);
     assert!(result["test"]["scores"]["tss"]["value"].as_f64().unwrap() > 0.5, "{result}");
     let features = result["features"].to_string();
     assert!(features.contains("\"pm2.5\"") && features.contains("cbwd"), "{features}");
-    let dense = train("semicolons", &text, &[&arguments[..], &["--recipe", "paper"]].concat());
+    let dense = train_on_text("semicolons", &text, &[&arguments[..], &["--recipe", "paper"]].concat());
     let features = dense["features"].to_string();
     assert!(features.contains("pm2.5 missing") && features.contains("cbwd = NW"), "{features}");
 }
 
 #[test]
 fn a_file_sorted_by_class_with_question_marks_as_missing_is_read() {
-    let table = table(BuiltIn::Adult);
+    let table = read_built_in(BuiltIn::Adult);
     let income = table.column("income").unwrap();
     let mut rows: Vec<usize> = (0..6000).collect();
     rows.sort_by_key(|row| income.values.text(*row));
@@ -81,15 +81,15 @@ fn a_file_sorted_by_class_with_question_marks_as_missing_is_read() {
         let text = table.columns[column].values.text(row);
         if text.is_empty() { " ?".into() } else { format!(" {text}") }
     };
-    let text = text(&table, &rows, ',', "", "\n", cell);
-    let result = train("sorted", &text, &["--target", "income", "--score", "f1", "--epochs", "20"]);
+    let text = table_text(&table, &rows, ',', "", "\n", cell);
+    let result = train_on_text("sorted", &text, &["--target", "income", "--score", "f1", "--epochs", "20"]);
     assert_eq!(result["classes"][1], ">50K");
     assert!(result["test"]["scores"]["f1"]["value"].as_f64().unwrap() > 0.55, "{result}");
 }
 
 #[test]
 fn the_string_none_can_be_a_class() {
-    let table = table(BuiltIn::Adult);
+    let table = read_built_in(BuiltIn::Adult);
     let cell = |column: usize, row: usize| {
         let text = table.columns[column].values.text(row);
         match (table.columns[column].name.as_str(), text.as_str()) {
@@ -98,33 +98,33 @@ fn the_string_none_can_be_a_class() {
             _ => text,
         }
     };
-    let text = text(&table, &(0..4000).collect::<Vec<_>>(), '|', "", "\n", cell);
+    let text = table_text(&table, &(0..4000).collect::<Vec<_>>(), '|', "", "\n", cell);
     let result =
-        train("none", &text, &["--target", "income", "--positive", "None", "--score", "tss", "--epochs", "10"]);
+        train_on_text("none", &text, &["--target", "income", "--positive", "None", "--score", "tss", "--epochs", "10"]);
     assert_eq!(result["classes"], serde_json::json!([">50K", "None"]));
 }
 
 #[test]
 fn a_time_series_is_trained_with_lead_and_lags() {
-    let table = table(BuiltIn::Pollution);
+    let table = read_built_in(BuiltIn::Pollution);
     let cell = |column: usize, row: usize| table.columns[column].values.text(row);
-    let text = text(&table, &(0..12_000).collect::<Vec<_>>(), '\t', "", "\n", cell);
+    let text = table_text(&table, &(0..12_000).collect::<Vec<_>>(), '\t', "", "\n", cell);
     let arguments =
         ["--target", "pm2.5 > 150", "--lead", "1", "--lags", "2", "--drop", "No,year,month,day,hour", "--epochs", "20"];
-    let result = train("lead", &text, &arguments);
+    let result = train_on_text("lead", &text, &arguments);
     assert!(result["test"]["scores"]["tss"]["value"].as_f64().unwrap() > 0.6, "{result}");
     assert!(result["features"].to_string().contains("pm2.5 (2 before)"), "{}", result["features"]);
 }
 
 #[test]
 fn a_target_with_more_than_two_classes_can_be_trained() {
-    let table = table(BuiltIn::Pollution);
+    let table = read_built_in(BuiltIn::Pollution);
     let cell = |column: usize, row: usize| table.columns[column].values.text(row);
-    let text = text(&table, &(0..6000).collect::<Vec<_>>(), ',', "", "\n", cell);
+    let text = table_text(&table, &(0..6000).collect::<Vec<_>>(), ',', "", "\n", cell);
     for mode in ["simplex", "one-versus-rest"] {
         let arguments =
             ["--target", "cbwd", "--score", "macro(f1)", "--multiclass", mode, "--drop", "No", "--epochs", "30"];
-        let result = train(mode, &text, &arguments);
+        let result = train_on_text(mode, &text, &arguments);
         assert_eq!(result["classes"], serde_json::json!(["NE", "NW", "SE", "cv"]));
         let f1 = result["test"]["scores"]["macro(f1)"]["value"].as_f64().unwrap();
         // Predicting the same class for all rows gives a macro F1 of at most 1/4, because the F1 of the other three classes is 0.

@@ -1,4 +1,5 @@
-//! Options of the command: the direction of a score, contradictions between options, limits of values, and notes about leakage.
+//! Tests of options of the command: whether a score is maximised or minimised, options that contradict each other, limits of values, and notes about
+//! leakage.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -7,8 +8,9 @@ use std::fs;
 use crate::folder::Folder;
 use serde_json::Value;
 
-/// A table with columns `x,noise,kind,y`. Apart from noise, `y` is 1 if `x` is large, and `kind` is one of three classes that depend on `x`.
-fn rows(count: usize) -> String {
+/// The text of a table with columns `x,noise,kind,y`. Except in a few random rows, `y` is 1 if `x` is large, and `kind`, one of three classes, depends
+/// on `x`.
+fn csv_table(count: usize) -> String {
     let row = |i: usize| {
         let (x, random) = ((i * 7919) % 1000, (i * 104_729) % 97);
         let y = u8::from(x > 800) ^ u8::from(random < 5);
@@ -18,11 +20,12 @@ fn rows(count: usize) -> String {
     std::iter::once("x,noise,kind,y\n".to_string()).chain((0..count).map(row)).collect()
 }
 
-const QUICK: [&str; 8] = ["--epochs", "3", "--hidden", "4", "--replicates", "20", "--report", "none"];
+/// Options of a short training run.
+const SHORT_TRAINING: [&str; 8] = ["--epochs", "3", "--hidden", "4", "--replicates", "20", "--report", "none"];
 
-fn with_table(name: &str) -> Folder {
+fn folder_with_table(name: &str) -> Folder {
     let folder = Folder::new(name);
-    fs::write(folder.0.join("t.csv"), rows(600)).unwrap();
+    fs::write(folder.0.join("t.csv"), csv_table(600)).unwrap();
     folder
 }
 
@@ -32,8 +35,9 @@ fn errors_and_code(folder: &Folder, arguments: &[&str]) -> (String, i32) {
     (String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
 }
 
-fn train<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    [&["train", "t.csv", "--target", target][..], &QUICK, more].concat()
+/// The arguments of a short training run on `t.csv`.
+fn train_arguments<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["train", "t.csv", "--target", target][..], &SHORT_TRAINING, more].concat()
 }
 
 /// Asserts that the command fails with exit code 2, prints every string in `parts` to standard error, and writes no model.
@@ -55,8 +59,8 @@ fn assert_works(folder: &Folder, arguments: &[&str], parts: &[&str]) -> String {
     errors
 }
 
-/// Writes predictions for 400 rows, a quarter of them positive, that are better than random.
-fn predictions(folder: &Folder) {
+/// Writes the file `p.csv` with predictions that are better than random, for 400 rows of which a quarter are positive.
+fn write_predictions(folder: &Folder) {
     let row = |i: usize| {
         let (label, noise) = (u8::from(i.is_multiple_of(4)), (i * 7919) % 1000);
         format!("{label},{}\n", (300.0 * f64::from(label) + 0.7 * noise as f64) / 1000.0)
@@ -68,7 +72,7 @@ fn predictions(folder: &Folder) {
 #[test]
 fn a_cost_is_minimised_with_a_note() {
     let folder = Folder::new("options-cost");
-    predictions(&folder);
+    write_predictions(&folder);
     let tuned = |score: &str| folder.json(&["tune", "p.csv", "--score", score, "--replicates", "20", "--json"]);
     // The best threshold does not depend on how the cost is written.
     let by_name = tuned("cost(fp=1, fn=10)");
@@ -107,7 +111,7 @@ fn a_cost_is_minimised_with_a_note() {
 
 #[test]
 fn a_model_trained_for_a_cost_does_not_miss_every_event() {
-    let folder = with_table("options-cost-train");
+    let folder = folder_with_table("options-cost-train");
     let options = ["--score", "fp + 10*fn", "--json", "--epochs", "60", "--replicates", "20", "--report", "none"];
     let trained = folder.json(&[&["train", "t.csv", "--target", "y"][..], &options].concat());
     let test = &trained["test"]["confusion"];
@@ -153,8 +157,8 @@ fn scores_for_more_than_two_classes_are_described() {
 
 #[test]
 fn the_number_of_replicates_is_limited_in_every_command() {
-    let folder = with_table("options-replicates");
-    predictions(&folder);
+    let folder = folder_with_table("options-replicates");
+    write_predictions(&folder);
     let short = ["train", "t.csv", "--target", "y", "--epochs", "1"];
     let commands: [&[&str]; 4] = [&short, &["score", "p.csv"], &["tune", "p.csv"], &["compare", "p.csv", "p.csv"]];
     for command in commands {
@@ -172,38 +176,46 @@ fn the_number_of_replicates_is_limited_in_every_command() {
 
 #[test]
 fn the_numbers_of_networks_repeats_and_folds_are_limited() {
-    let folder = with_table("options-members");
+    let folder = folder_with_table("options-members");
     for too_many in ["1001", "100000", "18446744073709551615"] {
         let message = format!("--ensemble: must be at most 1000, not {too_many}");
-        assert_refused(&folder, &train("y", &["--ensemble", too_many]), &[&message]);
+        assert_refused(&folder, &train_arguments("y", &["--ensemble", too_many]), &[&message]);
     }
-    assert_refused(&folder, &train("y", &["--ensemble", "0"]), &["--ensemble: must be at least 1, not 0"]);
+    assert_refused(&folder, &train_arguments("y", &["--ensemble", "0"]), &["--ensemble: must be at least 1, not 0"]);
     assert_refused(
         &folder,
-        &train("y", &["--folds", "3", "--repeats", "1000000"]),
+        &train_arguments("y", &["--folds", "3", "--repeats", "1000000"]),
         &["--repeats: 1000000 repeats are too many; at most 1000 are allowed"],
     );
     let parts = ["--folds: 1000000000 folds, but only 600 rows have a label"];
-    assert_refused(&folder, &train("y", &["--folds", "1000000000", "--split", "time"]), &parts);
+    assert_refused(&folder, &train_arguments("y", &["--folds", "1000000000", "--split", "time"]), &parts);
 }
 
 #[test]
-fn keep_with_best_or_last_suggests_keep_weights() {
-    let folder = with_table("options-weights");
+fn the_error_for_keep_best_or_keep_last_suggests_keep_weights() {
+    let folder = folder_with_table("options-weights");
     let hint = "to choose which weights the model keeps, write `--keep-weights last`";
-    assert_refused(&folder, &train("y", &["--keep", "last"]), &["--keep: `t.csv` has no column `last`", hint]);
-    assert_refused(&folder, &train("y", &["--keep", "noise,best"]), &["has no column `best`", "`--keep-weights best`"]);
-    assert_works(&folder, &train("y", &["--keep-weights", "last", "--keep", "noise"]), &[]);
+    assert_refused(
+        &folder,
+        &train_arguments("y", &["--keep", "last"]),
+        &["--keep: `t.csv` has no column `last`", hint],
+    );
+    assert_refused(
+        &folder,
+        &train_arguments("y", &["--keep", "noise,best"]),
+        &["has no column `best`", "`--keep-weights best`"],
+    );
+    assert_works(&folder, &train_arguments("y", &["--keep-weights", "last", "--keep", "noise"]), &[]);
     // If the table has a column `last`, `--keep last` means that column.
-    fs::write(folder.0.join("t.csv"), rows(600).replace("noise", "last")).unwrap();
-    assert_works(&folder, &train("y", &["--keep", "last"]), &[]);
+    fs::write(folder.0.join("t.csv"), csv_table(600).replace("noise", "last")).unwrap();
+    assert_works(&folder, &train_arguments("y", &["--keep", "last"]), &[]);
 }
 
 #[test]
 fn options_that_contradict_each_other_are_refused() {
-    let folder = with_table("options-contradictions");
+    let folder = folder_with_table("options-contradictions");
     let assert_refused_for_two_classes =
-        |more: &[&str], parts: &[&str]| assert_refused(&folder, &train("y", more), parts);
+        |more: &[&str], parts: &[&str]| assert_refused(&folder, &train_arguments("y", more), parts);
     let test = "--test: cross-validation takes its test rows from the table, so there are no other test rows";
     assert_refused_for_two_classes(&["--folds", "3", "--test", "0.3"], &[test, "leave out `--test` or `--folds`"]);
     assert_refused_for_two_classes(&["--folds", "3", "--test", "t.csv"], &[test]);
@@ -243,19 +255,23 @@ fn options_that_contradict_each_other_are_refused() {
         &["--multiclass", "one-versus-rest"],
         &["--multiclass: applies to more than two classes, but the target has two"],
     );
-    assert_refused(&folder, &train("x > 0.5", &["--positive", "1"]), &["--positive: `1` cannot be the positive class"]);
-    predictions(&folder);
+    assert_refused(
+        &folder,
+        &train_arguments("x > 0.5", &["--positive", "1"]),
+        &["--positive: `1` cannot be the positive class"],
+    );
+    write_predictions(&folder);
     let compare = ["compare", "p.csv", "p.csv", "--tuned"];
     assert_refused(&folder, &[&compare[..], &["--thresholds", "0.3,0.5"]].concat(), &["cannot be used with"]);
     assert_refused(&folder, &[&compare[..], &["--threshold", "0.3"]].concat(), &["cannot be used with"]);
-    assert_works(&folder, &train("y", &["--folds", "2", "--test", "0"]), &[]);
+    assert_works(&folder, &train_arguments("y", &["--folds", "2", "--test", "0"]), &[]);
 }
 
 #[test]
 fn more_than_two_classes_take_only_a_tuned_threshold_and_have_a_default_score() {
-    let folder = with_table("options-classes");
+    let folder = folder_with_table("options-classes");
     let assert_refused_for_three_classes =
-        |more: &[&str], parts: &[&str]| assert_refused(&folder, &train("kind", more), parts);
+        |more: &[&str], parts: &[&str]| assert_refused(&folder, &train_arguments("kind", more), parts);
     for threshold in ["centre", "0.4"] {
         let parts = [
             "--threshold: applies to two classes, but the target has 3",
@@ -267,41 +283,50 @@ fn more_than_two_classes_take_only_a_tuned_threshold_and_have_a_default_score() 
         &["--prior", "uniform"],
         &["--prior: with 3 classes, the simplex loss has its own distribution", "`--multiclass one-versus-rest`"],
     );
-    assert_works(&folder, &train("kind", &["--multiclass", "one-versus-rest"]), &["note: the score is macro(tss)"]);
-    assert_works(&folder, &train("kind", &["--multiclass", "one-versus-rest", "--prior", "uniform"]), &[]);
-    assert_works(&folder, &train("kind", &["--multiclass", "simplex"]), &["note: the score is tss"]);
-    assert_works(&folder, &train("kind", &["--positive", "high", "--threshold", "0.4"]), &[]);
-    assert_works(&folder, &train("kind", &["--score", "macro(f1)", "--threshold", "tuned"]), &[]);
+    assert_works(
+        &folder,
+        &train_arguments("kind", &["--multiclass", "one-versus-rest"]),
+        &["note: the score is macro(tss)"],
+    );
+    assert_works(&folder, &train_arguments("kind", &["--multiclass", "one-versus-rest", "--prior", "uniform"]), &[]);
+    assert_works(&folder, &train_arguments("kind", &["--multiclass", "simplex"]), &["note: the score is tss"]);
+    assert_works(&folder, &train_arguments("kind", &["--positive", "high", "--threshold", "0.4"]), &[]);
+    assert_works(&folder, &train_arguments("kind", &["--score", "macro(f1)", "--threshold", "tuned"]), &[]);
 }
 
 #[test]
 fn cross_fitting_refuses_invalid_numbers_of_folds() {
-    let folder = with_table("options-cross-fit");
-    assert_refused(&folder, &train("y", &["--cross-fit", "1"]), &["--cross-fit: 1 is not a valid number of folds"]);
+    let folder = folder_with_table("options-cross-fit");
+    assert_refused(
+        &folder,
+        &train_arguments("y", &["--cross-fit", "1"]),
+        &["--cross-fit: 1 is not a valid number of folds"],
+    );
     let parts = ["--cross-fit: 600 is not a valid number of folds", "give 2 to 100, or 0"];
-    assert_refused(&folder, &train("y", &["--cross-fit", "600"]), &parts);
+    assert_refused(&folder, &train_arguments("y", &["--cross-fit", "600"]), &parts);
     let parts = ["--validation: with cross-fitting", "write `--cross-fit 0`"];
-    assert_refused(&folder, &train("y", &["--cross-fit", "3", "--validation", "0.2"]), &parts);
-    assert_works(&folder, &train("y", &["--validation", "0.2"]), &[]);
-    assert_works(&folder, &train("y", &["--cross-fit", "3", "--split", "time"]), &[]);
-    assert_works(&folder, &train("y", &["--cross-fit", "3", "--split", "group:noise"]), &[]);
+    assert_refused(&folder, &train_arguments("y", &["--cross-fit", "3", "--validation", "0.2"]), &parts);
+    assert_works(&folder, &train_arguments("y", &["--validation", "0.2"]), &[]);
+    assert_works(&folder, &train_arguments("y", &["--cross-fit", "3", "--split", "time"]), &[]);
+    assert_works(&folder, &train_arguments("y", &["--cross-fit", "3", "--split", "group:noise"]), &[]);
     fs::write(folder.0.join("t.csv"), "x,y\n".to_string() + &"1,0\n2,0\n3,0\n".repeat(10) + "4,1\n5,1\n6,1\n7,1\n")
         .unwrap();
     let parts = ["--cross-fit: 9 folds, but the class `1` has only"];
-    assert_refused(&folder, &train("y", &["--cross-fit", "9"]), &parts);
-    assert_works(&folder, &train("y", &[]), &["3 folds instead of 5, because there are few rows of a class"]);
-    // The final model of a cross-validation has more rows than a fold: 4 instead of 3 of the rare class.
-    let notes = assert_works(&folder, &train("y", &["--folds", "4"]), &["4 folds instead of 5"]);
+    assert_refused(&folder, &train_arguments("y", &["--cross-fit", "9"]), &parts);
+    assert_works(&folder, &train_arguments("y", &[]), &["3 folds instead of 5, because there are few rows of a class"]);
+    // The final model after a cross-validation is trained on all rows, with 4 rows of the rare class; each fold is trained with 3. So the note about
+    // the final model is another than that about the folds, and only the former is printed.
+    let notes = assert_works(&folder, &train_arguments("y", &["--folds", "4"]), &["4 folds instead of 5"]);
     assert_eq!(notes.matches("folds instead of 5").count(), 1, "{notes}");
-    // A class with a single row: no share of test rows helps, and there are no validation rows.
+    // Each class has a single row, which cannot be both a training row and a validation or test row.
     fs::write(folder.0.join("t.csv"), "x,y\n1,0\n2,1\n").unwrap();
-    let (errors, code) = errors_and_code(&folder, &train("y", &[]));
+    let (errors, code) = errors_and_code(&folder, &train_arguments("y", &[]));
     assert_eq!(code, 2);
     assert!(errors.ends_with("error: --split: the training set has no negatives\nhint: give more rows\n"), "{errors}");
 }
 
-/// The table of `rows` with three more columns that leak the target: a number, a word, and a date that is missing for one class.
-fn leaking_rows(count: usize) -> String {
+/// The table of `csv_table` with three more columns that leak the target: a number, a word, and a date that is missing for one class.
+fn leaking_csv_table(count: usize) -> String {
     let line = |(at, line): (usize, &str)| {
         let y = line.ends_with('1');
         if at == 0 {
@@ -314,15 +339,15 @@ fn leaking_rows(count: usize) -> String {
             if y { "guilty" } else { "not" }
         )
     };
-    rows(count).lines().enumerate().map(line).collect()
+    csv_table(count).lines().enumerate().map(line).collect()
 }
 
 #[test]
 fn columns_that_leak_the_target_get_a_note() {
-    let folder = with_table("options-leak");
-    let clean = assert_works(&folder, &train("y", &[]), &[]);
+    let folder = folder_with_table("options-leak");
+    let clean = assert_works(&folder, &train_arguments("y", &[]), &[]);
     assert!(!clean.contains("almost perfectly"), "{clean}");
-    fs::write(folder.0.join("t.csv"), leaking_rows(600)).unwrap();
+    fs::write(folder.0.join("t.csv"), leaking_csv_table(600)).unwrap();
     let perfect = "alone predicts the target almost perfectly";
     let parts = [
         format!(
@@ -331,30 +356,31 @@ fn columns_that_leak_the_target_get_a_note() {
         format!("note: column `verdict`: {perfect} (its values determine the class of all "),
         format!("note: column `late`: {perfect}"),
     ];
-    let errors = assert_works(&folder, &train("y", &[]), &[&parts[0], &parts[1], &parts[2]]);
+    let errors = assert_works(&folder, &train_arguments("y", &[]), &[&parts[0], &parts[1], &parts[2]]);
     assert_eq!(errors.matches(perfect).count(), 3, "{errors}");
     // A cross-validation and the final model report the same columns once.
-    let folds = assert_works(&folder, &train("y", &["--folds", "2", "--ensemble", "1"]), &[&parts[0], &parts[1]]);
+    let folds =
+        assert_works(&folder, &train_arguments("y", &["--folds", "2", "--ensemble", "1"]), &[&parts[0], &parts[1]]);
     assert_eq!(folds.matches(perfect).count(), 3, "{folds}");
-    let dropped = assert_works(&folder, &train("y", &["--drop", "paid,verdict,late"]), &[]);
+    let dropped = assert_works(&folder, &train_arguments("y", &["--drop", "paid,verdict,late"]), &[]);
     assert!(!dropped.contains(perfect), "{dropped}");
-    // With a lead the target column is a legitimate input, even if it predicts the next row well.
+    // If the target is in a later row, the current value of its column is a legitimate input, even if it predicts the later row well.
     let steady: String = (0..900).map(|i| format!("{},{}\n", f64::from(u8::from(i / 300 % 2 == 1)), i % 7)).collect();
     fs::write(folder.0.join("t.csv"), format!("y,noise\n{steady}")).unwrap();
-    let errors = assert_works(&folder, &train("y", &["--lead", "1", "--split", "random"]), &[]);
+    let errors = assert_works(&folder, &train_arguments("y", &["--lead", "1", "--split", "random"]), &[]);
     assert!(!errors.contains(perfect), "{errors}");
 }
 
 #[test]
-fn test_rows_that_are_also_training_rows_get_a_note() {
-    let folder = with_table("options-twice");
+fn test_rows_that_are_equal_to_training_rows_get_a_note() {
+    let folder = folder_with_table("options-twice");
     let note = "test rows (";
-    assert!(!assert_works(&folder, &train("y", &[]), &[]).contains(note));
+    assert!(!assert_works(&folder, &train_arguments("y", &[]), &[]).contains(note));
     // A table that contains every row twice.
-    let text = rows(600);
+    let text = csv_table(600);
     let (head, body) = text.split_once('\n').unwrap();
     fs::write(folder.0.join("t.csv"), format!("{head}\n{body}{body}")).unwrap();
-    let errors = assert_works(&folder, &train("y", &[]), &[note]);
+    let errors = assert_works(&folder, &train_arguments("y", &[]), &[note]);
     assert!(errors.contains(" of 240 test rows ("), "{errors}");
     // A test table that consists of training rows, then a test table without training rows.
     fs::write(folder.0.join("t.csv"), &text).unwrap();
@@ -362,19 +388,19 @@ fn test_rows_that_are_also_training_rows_get_a_note() {
     fs::write(folder.0.join("seen.csv"), format!("{head}\n{}\n", body[..100].join("\n"))).unwrap();
     assert_works(
         &folder,
-        &train("y", &["--test", "seen.csv"]),
+        &train_arguments("y", &["--test", "seen.csv"]),
         &["100 of 100 test rows (100.0 %) are equal to rows that the model was trained on"],
     );
-    let others: String = rows(900).lines().skip(601).map(|line| format!("{line}\n")).collect();
+    let others: String = csv_table(900).lines().skip(601).map(|line| format!("{line}\n")).collect();
     fs::write(folder.0.join("others.csv"), format!("{head}\n{others}")).unwrap();
-    let errors = assert_works(&folder, &train("y", &["--test", "others.csv"]), &[]);
+    let errors = assert_works(&folder, &train_arguments("y", &["--test", "others.csv"]), &[]);
     assert!(!errors.contains(note), "{errors}");
     // In a table of two columns with few distinct values, equal rows are no sign of leakage, so there is no note.
     let coarse: String = (0..2000)
         .map(|i| format!("{},{},{}\n", (i * 7919) % 11 % 4, (i * 104_729) % 13 % 5, u8::from((i * 31) % 17 > 12)))
         .collect();
     fs::write(folder.0.join("t.csv"), format!("a,b,y\n{coarse}")).unwrap();
-    let errors = assert_works(&folder, &train("y", &[]), &[]);
+    let errors = assert_works(&folder, &train_arguments("y", &[]), &[]);
     assert!(!errors.contains(note), "{errors}");
 }
 
@@ -392,7 +418,7 @@ fn the_built_in_tables_get_no_note_about_leakage() {
 }
 
 #[test]
-fn tune_smooths_weighted_rows_and_every_class_of_several() {
+fn smoothed_thresholds_are_found_with_weights_and_for_more_than_two_classes() {
     let folder = Folder::new("options-smooth");
     let row = |i: usize| {
         let class = i % 3;
@@ -423,7 +449,7 @@ fn tune_smooths_weighted_rows_and_every_class_of_several() {
         // The exact threshold is the one without `--smooth`.
         assert_eq!(kept["classes"][class]["threshold"], plain["classes"][class]["threshold"]);
         assert!(plain["classes"][class]["smooth"].is_null());
-        // A class against all others gives the same as the class alone.
+        // The result for each class is the same as if only that class is compared with all others.
         let name = ["a", "b", "c"][class];
         let alone = tuned("kept.csv", &["--positive", name]);
         assert_eq!(alone["smooth"], kept["classes"][class]["smooth"]);

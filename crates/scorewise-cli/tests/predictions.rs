@@ -1,4 +1,5 @@
-//! Tables of predictions: `predict | score -`, a file of predictions, and `train` give the same scores, and no column is mistaken for another.
+//! Tests of tables of predictions: `predict | score -`, a file of predictions, and `train` give the same scores, and no column is mistaken for
+//! another.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -22,8 +23,8 @@ fn random(seed: u64, row: usize) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A table of hourly weather: numbers, a station, weights, and targets of several types.
-fn table(seed: u64, rows: usize) -> String {
+/// The text of a table of hourly weather: numbers, a station, weights, and targets of several types.
+fn csv_table(seed: u64, rows: usize) -> String {
     let mut text = String::from("time,station,x,z,w,event,state,kind\n");
     let mut z: f64 = 0.5;
     for row in 0..rows {
@@ -45,35 +46,36 @@ fn table(seed: u64, rows: usize) -> String {
     text
 }
 
-const QUICK: [&str; 10] =
+/// Options of a short training run; the number of threads must follow.
+const SHORT_TRAINING: [&str; 10] =
     ["--epochs", "4", "--hidden", "6", "--replicates", "30", "--report", "none", "--json", "--threads"];
 
-/// Options of `train`, and the file that the predictions are written to.
-struct SetUp {
+/// A test case: options of `train`, and the file that the predictions are written to.
+struct TrainingCase {
     name: &'static str,
     arguments: &'static [&'static str],
     /// Name of the file of predictions; its extension determines the format.
     file: &'static str,
 }
 
-const fn set_up(name: &'static str, arguments: &'static [&'static str], file: &'static str) -> SetUp {
-    SetUp { name, arguments, file }
+const fn training_case(name: &'static str, arguments: &'static [&'static str], file: &'static str) -> TrainingCase {
+    TrainingCase { name, arguments, file }
 }
 
-const SET_UPS: [SetUp; 13] = [
-    set_up("two classes", &["--target", "z > 0.9", "--drop", "state,event"], "p.csv"),
-    set_up("many classes", &["--target", "kind", "--score", "macro(f1)"], "p.csv"),
-    set_up("many classes with weights", &["--target", "kind", "--score", "hss", "--weight", "w"], "p.csv.gz"),
-    set_up("lead", &["--target", "z > 0.9", "--lead", "1"], "p.csv"),
-    set_up("lags", &["--target", "event", "--lags", "2", "--drop", "state"], "p.csv"),
-    set_up("weights", &["--target", "event", "--weight", "w", "--score", "csi", "--drop", "state"], "p.csv"),
-    set_up("group", &["--target", "z > 0.9", "--lead", "1", "--lags", "1", "--split", "group:station"], "p.tsv"),
-    set_up("time split", &["--target", "event", "--split", "time", "--drop", "state"], "p.csv"),
-    set_up("ensemble", &["--target", "event", "--ensemble", "3", "--drop", "state"], "p.csv"),
-    set_up("text classes", &["--target", "state", "--drop", "event", "--score", "hss"], "p.csv"),
-    set_up("0/1 classes", &["--target", "event", "--drop", "state", "--score", "f1"], "p.csv"),
-    set_up("Parquet", &["--target", "state", "--drop", "event", "--weight", "w"], "p.parquet"),
-    set_up("Arrow", &["--target", "kind"], "p.arrow"),
+const TRAINING_CASES: [TrainingCase; 13] = [
+    training_case("two classes", &["--target", "z > 0.9", "--drop", "state,event"], "p.csv"),
+    training_case("many classes", &["--target", "kind", "--score", "macro(f1)"], "p.csv"),
+    training_case("many classes with weights", &["--target", "kind", "--score", "hss", "--weight", "w"], "p.csv.gz"),
+    training_case("lead", &["--target", "z > 0.9", "--lead", "1"], "p.csv"),
+    training_case("lags", &["--target", "event", "--lags", "2", "--drop", "state"], "p.csv"),
+    training_case("weights", &["--target", "event", "--weight", "w", "--score", "csi", "--drop", "state"], "p.csv"),
+    training_case("group", &["--target", "z > 0.9", "--lead", "1", "--lags", "1", "--split", "group:station"], "p.tsv"),
+    training_case("time split", &["--target", "event", "--split", "time", "--drop", "state"], "p.csv"),
+    training_case("ensemble", &["--target", "event", "--ensemble", "3", "--drop", "state"], "p.csv"),
+    training_case("text classes", &["--target", "state", "--drop", "event", "--score", "hss"], "p.csv"),
+    training_case("0/1 classes", &["--target", "event", "--drop", "state", "--score", "f1"], "p.csv"),
+    training_case("Parquet", &["--target", "state", "--drop", "event", "--weight", "w"], "p.parquet"),
+    training_case("Arrow", &["--target", "kind"], "p.arrow"),
 ];
 
 impl Folder {
@@ -100,6 +102,7 @@ impl Folder {
         fs::write(self.0.join(name), text).unwrap();
     }
 
+    /// Reads a table in the folder.
     fn table(&self, name: &str) -> Table {
         read(&Source::File(self.0.join(name)), &Reading::default()).unwrap()
     }
@@ -117,10 +120,11 @@ impl Folder {
 #[test]
 fn a_pipe_a_file_and_train_give_the_same_scores_for_all_options() {
     let folder = Folder::new("predictions-set-ups");
-    folder.write("table.csv", &table(1, 900));
-    folder.write("test.csv", &table(5, 500));
-    for SetUp { name, arguments, file } in SET_UPS {
-        let train = [&["train", "table.csv", "--test", "test.csv", "-o", "m.scorewise"], arguments, &QUICK, &["2"]];
+    folder.write("table.csv", &csv_table(1, 900));
+    folder.write("test.csv", &csv_table(5, 500));
+    for TrainingCase { name, arguments, file } in TRAINING_CASES {
+        let train =
+            [&["train", "table.csv", "--test", "test.csv", "-o", "m.scorewise"], arguments, &SHORT_TRAINING, &["2"]];
         let trained = folder.json(&train.concat());
         let _ = fs::remove_file(folder.0.join(file));
         folder.run(&["predict", "m.scorewise", "test.csv", "-o", file]);
@@ -161,9 +165,9 @@ fn a_pipe_a_file_and_train_give_the_same_scores_for_all_options() {
 #[test]
 fn predictions_after_a_cross_validation_have_the_scores_that_train_printed() {
     let folder = Folder::new("predictions-folds");
-    folder.write("table.csv", &table(1, 600));
+    folder.write("table.csv", &csv_table(1, 600));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "--folds", "3", "-o", "m.scorewise"];
-    let trained = folder.json(&[&arguments[..], &QUICK, &["2"]].concat());
+    let trained = folder.json(&[&arguments[..], &SHORT_TRAINING, &["2"]].concat());
     let pipe = folder.run(&["predict", "m.scorewise", "table.csv"]);
     let scored = folder.piped_json(&["score", "-", "--json"], &pipe);
     // The final model is trained on all rows.
@@ -175,11 +179,11 @@ fn predictions_after_a_cross_validation_have_the_scores_that_train_printed() {
 #[test]
 fn the_column_decision_is_never_read_as_the_truth() {
     let folder = Folder::new("predictions-no-truth");
-    folder.write("table.csv", &table(1, 400));
+    folder.write("table.csv", &csv_table(1, 400));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state,kind", "-o", "m.scorewise"];
-    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
+    folder.run(&[&arguments[..], &SHORT_TRAINING, &["2"]].concat());
     let without: String =
-        table(5, 100).lines().map(|line| line.split(',').take(5).collect::<Vec<_>>().join(",") + "\n").collect();
+        csv_table(5, 100).lines().map(|line| line.split(',').take(5).collect::<Vec<_>>().join(",") + "\n").collect();
     folder.write("new.csv", &without.replace("event", "other"));
     folder.run(&["predict", "m.scorewise", "new.csv", "-o", "p.csv"]);
     for command in ["score", "tune", "theory"] {
@@ -256,11 +260,11 @@ fn process_substitution_can_be_an_input() {
 #[test]
 fn unknown_classes_get_a_note_and_words_for_yes_and_no_are_matched() {
     let folder = Folder::new("predictions-classes");
-    folder.write("table.csv", &table(1, 400));
+    folder.write("table.csv", &csv_table(1, 400));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
-    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
+    folder.run(&[&arguments[..], &SHORT_TRAINING, &["2"]].concat());
     // New rows in which the two classes have other names, with one unknown class and one missing value.
-    let plain = table(5, 200);
+    let plain = csv_table(5, 200);
     for [no, yes] in [["no", "yes"], ["false", "true"], ["0.0", "1.0"]] {
         let other: String = plain
             .lines()
@@ -305,7 +309,7 @@ fn unknown_classes_get_a_note_and_words_for_yes_and_no_are_matched() {
 #[test]
 fn predictions_do_not_depend_on_whether_the_newest_row_is_first() {
     let folder = Folder::new("predictions-newest-first");
-    let oldest_first = table(1, 900);
+    let oldest_first = csv_table(1, 900);
     let reversed = |text: &str| {
         let (heading, rows) = text.split_once('\n').unwrap();
         let mut rows: Vec<&str> = rows.lines().collect();
@@ -318,7 +322,7 @@ fn predictions_do_not_depend_on_whether_the_newest_row_is_first() {
     let mut trained = Vec::new();
     for name in ["up", "down"] {
         let (csv, model) = (format!("{name}.csv"), format!("{name}.scorewise"));
-        trained.push(folder.json(&[&["train", &csv, "-o", &model][..], &arguments, &QUICK, &["2"]].concat()));
+        trained.push(folder.json(&[&["train", &csv, "-o", &model][..], &arguments, &SHORT_TRAINING, &["2"]].concat()));
     }
     // Both files give the same training, validation and test rows. Batches depend on the order of the rows, so the networks differ.
     for set in ["train", "validation", "test"] {
@@ -330,21 +334,21 @@ fn predictions_do_not_depend_on_whether_the_newest_row_is_first() {
     let (up, down) = (folder.bytes("up-p.csv"), folder.bytes("down-p.csv"));
     assert_eq!(reversed(&String::from_utf8(up).unwrap()), String::from_utf8(down).unwrap());
     let output = folder
-        .command(&[&["train", "down.csv", "-o", "n.scorewise"][..], &arguments, &QUICK, &["2"]].concat())
+        .command(&[&["train", "down.csv", "-o", "n.scorewise"][..], &arguments, &SHORT_TRAINING, &["2"]].concat())
         .output()
         .unwrap();
     let notes = String::from_utf8(output.stderr).unwrap();
-    assert!(notes.contains("column `time`: lags and leads follow its times"), "{notes}");
+    assert!(notes.contains("column `time`: lags and leads follow the times in this column"), "{notes}");
     assert!(!notes.contains("in the order of the file"), "{notes}");
 }
 
 #[test]
 fn the_row_before_a_gap_in_a_regular_series_has_no_truth() {
     let folder = Folder::new("predictions-gap");
-    folder.write("table.csv", &table(1, 600));
+    folder.write("table.csv", &csv_table(1, 600));
     let arguments = ["train", "table.csv", "--target", "z > 0.9", "--lead", "1", "-o", "m.scorewise"];
-    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
-    let gapped: String = table(5, 100)
+    folder.run(&[&arguments[..], &SHORT_TRAINING, &["2"]].concat());
+    let gapped: String = csv_table(5, 100)
         .lines()
         .enumerate()
         .filter(|(line, _)| *line != 50)
@@ -357,7 +361,7 @@ fn the_row_before_a_gap_in_a_regular_series_has_no_truth() {
     assert_eq!((truth.len(), missing), (99, vec![48, 98]), "the row before the gap and the last one have no next hour");
     // Without the time column the order of the rows is unknown, so the truth is not written.
     let arguments = ["train", "table.csv", "--target", "z > 0.9", "--lead", "1", "--drop", "time", "-o", "n.scorewise"];
-    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
+    folder.run(&[&arguments[..], &SHORT_TRAINING, &["2"]].concat());
     let timeless: String = gapped.lines().map(|line| line.split_once(',').unwrap().1.to_owned() + "\n").collect();
     folder.write("timeless.csv", &timeless);
     let output = folder.command(&["predict", "n.scorewise", "timeless.csv", "-o", "q.csv"]).output().unwrap();
@@ -392,13 +396,14 @@ fn stations_with_the_same_times_need_a_group_or_get_a_note() {
     let expected = "error: --group: 200 of 400 rows have the same time in `time` as an earlier row, and the file is not sorted by time\n\
         hint: name the column that separates the series, such as a station: `--group COLUMN`";
     assert_eq!(refused, expected);
-    let output = folder.command(&[&["train", "sorted.csv"][..], &arguments, &QUICK, &["2"]].concat()).output().unwrap();
+    let output =
+        folder.command(&[&["train", "sorted.csv"][..], &arguments, &SHORT_TRAINING, &["2"]].concat()).output().unwrap();
     let notes = String::from_utf8(output.stderr).unwrap();
     assert!(notes.contains("200 rows have the same time as an earlier row"), "{notes}");
     // With a group column, both files contain the same time series.
     let with_group = [&arguments[..], &["--group", "station"]].concat();
     let positives = ["sorted.csv", "by-station.csv"].map(|file| {
-        let trained = folder.json(&[&["train", file][..], &with_group, &QUICK, &["2"]].concat());
+        let trained = folder.json(&[&["train", file][..], &with_group, &SHORT_TRAINING, &["2"]].concat());
         ["train", "validation", "test"].map(|set| trained[set]["positives"].clone())
     });
     assert_eq!(positives[0], positives[1]);
@@ -407,10 +412,10 @@ fn stations_with_the_same_times_need_a_group_or_get_a_note() {
 #[test]
 fn predictions_are_the_same_in_every_format_and_other_extensions_are_refused() {
     let folder = Folder::new("predictions-formats");
-    folder.write("table.csv", &table(1, 400));
+    folder.write("table.csv", &csv_table(1, 400));
     let arguments =
         ["train", "table.csv", "--target", "state", "--drop", "event", "--weight", "w", "-o", "m.scorewise"];
-    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
+    folder.run(&[&arguments[..], &SHORT_TRAINING, &["2"]].concat());
     let mut tables = Vec::new();
     for file in ["p.csv", "p.tsv", "p.csv.gz", "p.parquet", "p.arrow", "p.feather"] {
         folder.run(&["predict", "m.scorewise", "table.csv", "--with", "time,station,w,state", "-o", file]);
@@ -465,17 +470,18 @@ fn predictions_are_the_same_in_every_format_and_other_extensions_are_refused() {
             "{refused}"
         );
     }
-    let refused = folder
-        .error_message(&[&["train", "table.csv", "--target", "event", "-o", "m.csv"][..], &QUICK, &["2"]].concat());
+    let refused = folder.error_message(
+        &[&["train", "table.csv", "--target", "event", "-o", "m.csv"][..], &SHORT_TRAINING, &["2"]].concat(),
+    );
     assert!(refused.starts_with("error: m.csv: a scorewise model cannot have this file extension"), "{refused}");
 }
 
 #[test]
 fn a_copied_column_with_the_name_of_an_output_column_is_renamed() {
     let folder = Folder::new("predictions-names");
-    folder.write("table.csv", &table(1, 300).replace(",station,", ",score,"));
+    folder.write("table.csv", &csv_table(1, 300).replace(",station,", ",score,"));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
-    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
+    folder.run(&[&arguments[..], &SHORT_TRAINING, &["2"]].concat());
     folder.run(&["predict", "m.scorewise", "table.csv", "--with", "score", "-o", "p.csv"]);
     let table = folder.table("p.csv");
     let Values::Category(values) = &table.column("score (table)").unwrap().values else { panic!() };
@@ -486,7 +492,7 @@ fn a_copied_column_with_the_name_of_an_output_column_is_renamed() {
 #[test]
 fn the_strong_recipe_explains_overlapping_rows_and_takes_its_threshold_from_the_prior() {
     let folder = Folder::new("predictions-overlap");
-    folder.write("table.csv", &table(1, 400));
+    folder.write("table.csv", &csv_table(1, 400));
     let arguments =
         ["train", "table.csv", "--target", "event", "--drop", "state", "--recipe", "strong", "--epochs", "4"];
     let text = String::from_utf8(folder.run(&[&arguments[..], &["--report", "none"]].concat())).unwrap();

@@ -1,4 +1,4 @@
-//! Cells such as percentages, prices and dates: `train` and `predict` read the same cell as the same value.
+//! Tests that `train` and `predict` read cells such as percentages, prices and dates as the same values.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -58,7 +58,8 @@ impl Drop for Folder {
     }
 }
 
-/// A row of the training table: a percentage, a price, a date with the month first, a time of day, a zip code, a number with missing values.
+/// A row of the training table: a percentage, a price, a date with the month first, a time of day, a zip code, a number that is missing in some rows,
+/// and the target.
 fn row(i: usize) -> String {
     let x = (i * 7919) % 1000;
     let gap = if i % 8 == 3 { ["N/A", "null", "-", "None"][i / 8 % 4].into() } else { format!("{}", i % 13) };
@@ -77,6 +78,7 @@ fn row(i: usize) -> String {
     )
 }
 
+/// The header of the training table.
 const HEADER: &str = "rate,price,day,at,zip,gaps,y\n";
 
 #[test]

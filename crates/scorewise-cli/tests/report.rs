@@ -1,4 +1,4 @@
-//! Reports and figures of the command: their contents, their files, and errors.
+//! Tests of the reports and figures that the command writes: their contents, their files, and errors.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 

@@ -1,4 +1,4 @@
-//! `scorewise reproduce`: tables, figures, continuation after a kill, and errors.
+//! Tests of `scorewise reproduce`: its tables and figures, how it continues after the process was killed, and its errors.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 
-const SMALL: [&str; 9] =
+/// Arguments of a small experiment with nine training runs.
+const SMALL_EXPERIMENT: [&str; 9] =
     ["reproduce", "pollution", "--scores", "tss", "--priors", "ce,cosine:0.5,0.1", "--repeats", "3", "--json"];
 
 /// The results in the JSON output, without the durations, which differ between runs of the command.
@@ -21,7 +22,7 @@ fn results_without_durations(document: &Value) -> String {
 #[test]
 fn reproduce_continued_after_a_kill_gives_the_same_results() {
     let uninterrupted = Folder::new("reproduce-whole");
-    let expected = uninterrupted.json(&SMALL);
+    let expected = uninterrupted.json(&SMALL_EXPERIMENT);
     assert_eq!(
         expected["table"].as_array().unwrap().len(),
         3,
@@ -30,7 +31,7 @@ fn reproduce_continued_after_a_kill_gives_the_same_results() {
     assert_eq!(expected["trainings"], 9);
 
     let killed = Folder::new("reproduce-cut");
-    let mut child = killed.command(&SMALL).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = killed.command(&SMALL_EXPERIMENT).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let file = killed.0.join("reproduce-pollution").join("trainings.csv");
     let lines = || fs::read_to_string(&file).map_or(0, |text| text.lines().count());
     let start = Instant::now();
@@ -41,13 +42,13 @@ fn reproduce_continued_after_a_kill_gives_the_same_results() {
     child.wait().unwrap();
     let before = lines();
     assert!((3..10).contains(&before), "the file had {before} lines when the process was killed");
-    let resumed = killed.json(&SMALL);
+    let resumed = killed.json(&SMALL_EXPERIMENT);
     assert_eq!(results_without_durations(&resumed), results_without_durations(&expected));
 
     // All training runs are finished now, so the same command returns at once and leaves the file of results unchanged.
     let written = fs::read(&file).unwrap();
     let start = Instant::now();
-    assert_eq!(results_without_durations(&killed.json(&SMALL)), results_without_durations(&expected));
+    assert_eq!(results_without_durations(&killed.json(&SMALL_EXPERIMENT)), results_without_durations(&expected));
     assert!(start.elapsed() < Duration::from_secs(5));
     assert_eq!(fs::read(&file).unwrap(), written);
 }

@@ -1,4 +1,4 @@
-//! The whole path through the command: train, predict, score, export, and the effect of an interrupt.
+//! Tests of the commands together: `train`, `predict`, `score`, `export`, and the effect of an interrupt.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 

@@ -1,4 +1,4 @@
-//! Draws the figures of priors and best thresholds with made-up data: `cargo run -p scorewise-report --example figures -- folder`.
+//! Writes figures of priors and of best thresholds, with made-up data, as SVG and PNG: `cargo run -p scorewise-report --example figures -- FOLDER`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,7 @@ fn named_prior(name: &str, prior: &str) -> Result<NamedPrior, scorewise::Error> 
     Ok(NamedPrior { name: name.into(), prior: prior.parse()? })
 }
 
+/// The priors of Figure 1 of Marchetti et al. (2022).
 fn paper_figure_1() -> Result<Vec<PriorRow>, scorewise::Error> {
     Ok(vec![
         PriorRow { title: "Uniform".into(), priors: vec![named_prior("uniform", "uniform")?] },
@@ -35,6 +36,7 @@ fn paper_figure_1() -> Result<Vec<PriorRow>, scorewise::Error> {
     ])
 }
 
+/// Two rows of panels with many priors each, to see whether the lines and the legend stay readable.
 fn many_priors() -> Result<Vec<PriorRow>, scorewise::Error> {
     let cosines = [(0.3, 0.1), (0.3, 0.3), (0.5, 0.1), (0.5, 0.3), (0.7, 0.1), (0.7, 0.3)];
     let cosine =
@@ -60,13 +62,14 @@ fn many_priors() -> Result<Vec<PriorRow>, scorewise::Error> {
     ])
 }
 
-/// A panel with thresholds sampled from the prior; every eighth one is shifted by 0.07, so that a few lie outside the support.
+/// A panel with thresholds sampled from the prior. Every eighth threshold is shifted by 0.07, so that a few lie outside the support.
 fn sampled_panel(title: &str, prior: Prior, count: usize) -> ThresholdPanel {
     let samples = prior.sample(count as u64).take(count).enumerate();
     let shifted = |(row, tau): (usize, f64)| if row % 8 == 0 { (tau + 0.07).min(1.0) } else { tau };
     ThresholdPanel { title: title.into(), thresholds: samples.map(shifted).collect(), prior }
 }
 
+/// Ten panels, as in Figure 2 of Marchetti et al. (2022).
 fn ten_panels() -> Result<Vec<ThresholdPanel>, scorewise::Error> {
     let mut panels = vec![sampled_panel("Uniform", Prior::uniform(), 100)];
     for mu in [0.3, 0.5, 0.7] {
@@ -77,6 +80,7 @@ fn ten_panels() -> Result<Vec<ThresholdPanel>, scorewise::Error> {
     Ok(panels)
 }
 
+/// Panels with no threshold, a single one, equal ones, thresholds of 0 and 1, and a title that is too long.
 fn edge_case_panels() -> Result<Vec<ThresholdPanel>, scorewise::Error> {
     let with = |title: &str, prior: &str, thresholds: Vec<f64>| {
         Ok::<_, scorewise::Error>(ThresholdPanel { title: title.into(), prior: prior.parse()?, thresholds })

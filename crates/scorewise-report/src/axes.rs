@@ -34,7 +34,7 @@ pub(crate) struct Axis<'a> {
     pub from: f64,
     pub to: f64,
     pub kind: AxisKind,
-    /// Names at the positions 0, 1, 2, … in place of numbers; empty for an axis of numbers.
+    /// Names that are written at the positions 0, 1, 2, … in place of numbers; empty for an axis of numbers.
     pub names: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Axis<'a> {
     pub fn with_names<'n>(label: impl Into<Cow<'a, str>>, names: impl Iterator<Item = &'n str>) -> Self {
         let scale = PixelScale(10);
         let style = text_style(scale, LABEL_SIZE, HPos::Right, VPos::Center);
-        let name = |name: &str| truncate_to_width(&style, name, scale.units(NAME_WIDTH));
+        let name = |name: &str| truncate_to_width(&style, name, scale.units(MAX_NAME_WIDTH));
         let names: Vec<String> = names.map(name).collect();
         Axis { names: names.clone(), ..Axis::new(label, -0.5, names.len() as f64 - 0.5) }
     }
@@ -109,7 +109,7 @@ const SPACE_ABOVE: f64 = 36.0;
 /// Space below the plotting area, for the tick numbers and the label of the x axis, in pixels.
 const SPACE_BELOW: f64 = 42.0;
 /// Minimum space to the left of the plotting area, for the tick numbers and the label of the y axis, in pixels.
-const SPACE_LEFT: f64 = 58.0;
+const MIN_SPACE_LEFT: f64 = 58.0;
 /// Space to the right of the plotting area, for the half of the last tick number that extends beyond the x axis, in pixels.
 const SPACE_RIGHT: f64 = 16.0;
 /// Space above a panel without a title, in pixels.
@@ -125,9 +125,9 @@ const TICK_GAP: f64 = 4.0;
 /// Width of the rotated label of the y axis, including the gap to the tick numbers, in pixels.
 const Y_LABEL_WIDTH: f64 = 18.0;
 /// Maximum width of a name on an axis of names, in pixels.
-const NAME_WIDTH: f64 = 150.0;
+const MAX_NAME_WIDTH: f64 = 150.0;
 /// Minimum distance between two ticks of the x axis, in pixels.
-const X_TICK_SPACING: f64 = 45.0;
+const MIN_X_TICK_SPACING: f64 = 45.0;
 
 impl<'a> Axes<'a> {
     /// Creates the axes of a panel with a title.
@@ -169,7 +169,7 @@ impl<'a> Axes<'a> {
         for (_, number) in self.y_ticks(height) {
             widest = widest.max(text_width(&text_style(scale, LABEL_SIZE, HPos::Right, VPos::Center), &number));
         }
-        SPACE_LEFT.max((Y_LABEL_WIDTH + f64::from(widest) / scale.factor() + TICK_LENGTH + TICK_GAP).ceil())
+        MIN_SPACE_LEFT.max((Y_LABEL_WIDTH + f64::from(widest) / scale.factor() + TICK_LENGTH + TICK_GAP).ceil())
     }
 
     /// The ticks of a y axis with this height in pixels. A linear axis has at most eight ticks, so that their numbers are not crowded.
@@ -206,8 +206,8 @@ impl<'a> Axes<'a> {
         let (left, bottom) = (scale.units(frame.left), scale.units(frame.top + frame.height));
         let (right, top) = (scale.units(frame.left + frame.width), scale.units(frame.top));
         let (grid, axis) = (Stroke::solid(GRID, 0.75), Stroke::solid(FRAME, 1.0));
-        // The whole grid is drawn before the axes, which lie on top of it.
-        let columns = ticks(&self.x, frame.width, X_TICK_SPACING);
+        // The whole grid is drawn before the axes, so that the axes lie on top of it.
+        let columns = ticks(&self.x, frame.width, MIN_X_TICK_SPACING);
         let rows = self.y_ticks(frame.height);
         let column = |value: f64| panel.to_units((value, self.y.from)).0.round() as i32;
         let row = |value: f64| panel.to_units((self.x.from, value)).1.round() as i32;

@@ -1,5 +1,5 @@
-//! Histograms of the predictions of each class, which show how well the classes are separated and whether the support of the prior of the
-//! threshold lies between them.
+//! Histograms of the predictions of each class. They show how well the classes are separated, and whether the support of the prior of the threshold
+//! lies between them.
 //!
 //! ```text
 //! height of a bin = weight in the bin / (weight of the class · width of the bin)        so that each class has area 1
@@ -54,11 +54,14 @@ pub fn figure_classes(classes: ClassHistograms) -> Result<Picture> {
     Picture::new(classes)
 }
 
+/// The lines of the negative and the positive class.
 const CLASS_STROKES: [Stroke; 2] = [Stroke::solid(BLUE, 1.75), Stroke::solid(VERMILLION, 1.75)];
+/// Opacity of the area under the histogram of a class.
 const CLASS_OPACITY: f64 = 0.18;
+/// Opacity of the band that shows the support of the prior.
 const SUPPORT_OPACITY: f64 = 0.22;
-/// The y axis gets a square-root scale when a density exceeds this value, so that low bins stay visible. The mean density is 1.
-const SQUARE_ROOT_ABOVE: f64 = 8.0;
+/// The y axis has a square-root scale if a density exceeds this value, so that low bars stay visible. The mean density over [0, 1] is 1.
+const MAX_LINEAR_DENSITY: f64 = 8.0;
 /// Upper end of the y axis, as a multiple of the highest density.
 const HEADROOM: f64 = 1.05;
 
@@ -116,7 +119,7 @@ fn histogram_outlines(densities: &[(f64, f64, f64)]) -> Vec<Vec<PlotPoint>> {
 impl SinglePanel for ClassHistograms {
     fn axes(&self) -> Axes<'_> {
         let highest_density = self.highest_density();
-        let y = if highest_density > SQUARE_ROOT_ABOVE {
+        let y = if highest_density > MAX_LINEAR_DENSITY {
             Axis::new("density (square-root scale)", 0.0, HEADROOM * highest_density).square_root_scale()
         } else {
             Axis::new("density", 0.0, HEADROOM * highest_density)

@@ -5,8 +5,8 @@
 
 use crate::curve::PlotPoint;
 
-/// The pieces of a line inside a rectangle. `corners` are the corner with the smallest x and y and the corner with the largest x and y. Points
-/// that are not finite interrupt the line.
+/// The pieces of a line that lie inside a rectangle. `corners` are the corner with the smallest x and y and the corner with the largest x and y. A
+/// point that is not finite interrupts the line.
 pub(crate) fn clipped_pieces(line: &[PlotPoint], corners: (PlotPoint, PlotPoint)) -> Vec<Vec<PlotPoint>> {
     let mut pieces: Vec<Vec<PlotPoint>> = Vec::new();
     for pair in line.windows(2) {
@@ -59,31 +59,31 @@ fn clipped_segment(
 mod tests {
     use super::*;
 
-    const SQUARE: (PlotPoint, PlotPoint) = ((0.0, 0.0), (1.0, 1.0));
+    const UNIT_SQUARE: (PlotPoint, PlotPoint) = ((0.0, 0.0), (1.0, 1.0));
 
     #[test]
     fn a_line_inside_the_rectangle_is_unchanged() {
         let line = [(0.0, 0.0), (0.5, 1.0), (1.0, 0.25)];
-        assert_eq!(clipped_pieces(&line, SQUARE), [line.to_vec()]);
+        assert_eq!(clipped_pieces(&line, UNIT_SQUARE), [line.to_vec()]);
     }
 
     #[test]
     fn a_line_is_cut_where_it_crosses_the_border() {
         let line = [(0.0, 0.5), (0.5, 1.5), (1.0, 0.5)];
-        assert_eq!(clipped_pieces(&line, SQUARE), [[(0.0, 0.5), (0.25, 1.0)], [(0.75, 1.0), (1.0, 0.5)]]);
-        assert_eq!(clipped_pieces(&[(-1.0, -1.0), (2.0, 2.0)], SQUARE).len(), 1);
+        assert_eq!(clipped_pieces(&line, UNIT_SQUARE), [[(0.0, 0.5), (0.25, 1.0)], [(0.75, 1.0), (1.0, 0.5)]]);
+        assert_eq!(clipped_pieces(&[(-1.0, -1.0), (2.0, 2.0)], UNIT_SQUARE).len(), 1);
     }
 
     #[test]
     fn a_line_outside_the_rectangle_is_removed() {
-        assert!(clipped_pieces(&[(0.0, 1.5), (1.0, 1.5)], SQUARE).is_empty());
-        assert!(clipped_pieces(&[(-1.0, 0.5), (0.5, 2.5)], SQUARE).is_empty());
-        assert!(clipped_pieces(&[(0.5, 0.5)], SQUARE).is_empty());
+        assert!(clipped_pieces(&[(0.0, 1.5), (1.0, 1.5)], UNIT_SQUARE).is_empty());
+        assert!(clipped_pieces(&[(-1.0, 0.5), (0.5, 2.5)], UNIT_SQUARE).is_empty());
+        assert!(clipped_pieces(&[(0.5, 0.5)], UNIT_SQUARE).is_empty());
     }
 
     #[test]
     fn points_that_are_not_finite_break_a_line() {
         let line = [(0.0, 0.5), (0.2, 0.5), (0.4, f64::NAN), (0.6, 0.5), (0.8, 0.5), (1.0, f64::INFINITY)];
-        assert_eq!(clipped_pieces(&line, SQUARE), [[(0.0, 0.5), (0.2, 0.5)], [(0.6, 0.5), (0.8, 0.5)]]);
+        assert_eq!(clipped_pieces(&line, UNIT_SQUARE), [[(0.0, 0.5), (0.2, 0.5)], [(0.6, 0.5), (0.8, 0.5)]]);
     }
 }

@@ -5,17 +5,17 @@ use scorewise::Prior;
 /// A point (x, y), in axis coordinates or in drawing units.
 pub(crate) type PlotPoint = (f64, f64);
 
-/// Number of points in the central 99.9 % of a prior, enough for a smooth line a few hundred pixels wide.
-const STEPS: usize = 160;
+/// The number of points in the central 99.9 % of a prior, enough for a smooth line that is a few hundred pixels wide.
+const CENTRAL_POINTS: usize = 160;
 
-/// The thresholds from 0 to 1, in increasing order, at which a prior is drawn. They are dense where most of the probability lies and sparse
-/// elsewhere, so that a narrow prior gets as many points as a wide one.
+/// The thresholds from 0 to 1, in increasing order, at which a prior is evaluated for plotting. They are dense where most of the probability lies
+/// and sparse elsewhere, so that a narrow prior gets as many points as a wide one.
 fn sample_thresholds(prior: &Prior) -> Vec<f64> {
     let (low, high) = prior.support();
     let (from, to) = (prior.quantile(0.0005), prior.quantile(0.9995));
     let mut thresholds = vec![0.0];
     for (start, end, steps) in
-        [(low, from, tail_point_count(from - low)), (from, to, STEPS), (to, high, tail_point_count(high - to))]
+        [(low, from, tail_point_count(from - low)), (from, to, CENTRAL_POINTS), (to, high, tail_point_count(high - to))]
     {
         thresholds.extend((0..steps).map(|step| start + (end - start) * step as f64 / steps as f64));
     }
@@ -24,6 +24,7 @@ fn sample_thresholds(prior: &Prior) -> Vec<f64> {
     thresholds
 }
 
+/// The number of points in a tail of the prior with this width: one for each hundredth of the x axis.
 fn tail_point_count(width: f64) -> usize {
     (width * 100.0).ceil() as usize
 }
@@ -33,7 +34,7 @@ fn density_points(prior: &Prior) -> Vec<PlotPoint> {
     let (low, high) = prior.support();
     let mut points = Vec::new();
     for x in sample_thresholds(prior) {
-        // At an end of the support f jumps to 0, so the line contains both 0 and the value of f there.
+        // At an end of the support f may jump to 0, so the line contains both 0 and the value of f there.
         if x == low && low > 0.0 {
             points.push((x, 0.0));
         }

@@ -1,5 +1,5 @@
-//! Partial dependence: mean predictions against the value to which a column is set in every row. Numbers are drawn as lines from left to right,
-//! levels of a category as dots from top to bottom, where there is room for their names.
+//! Partial dependence: the mean prediction, plotted against the value to which a column is set in every row. For a column of numbers, predictions
+//! are lines from left to right. For a categorical column, they are dots from top to bottom, where there is room for the names of the levels.
 
 use plotters::prelude::DrawingBackend;
 
@@ -25,7 +25,7 @@ pub struct DependenceCurves {
     pub lines: Vec<NamedLine>,
 }
 
-/// Draws one line, or one dot in the row of each level, for each kind of prediction.
+/// Plots each kind of prediction as one line, or as one dot for each level of a categorical column.
 pub fn figure_dependence(curves: DependenceCurves) -> Result<Picture> {
     if curves.lines.iter().all(|line| line.defined_points().next().is_none()) {
         return Err(Error::Empty);
@@ -33,15 +33,16 @@ pub fn figure_dependence(curves: DependenceCurves) -> Result<Picture> {
     Picture::new(curves)
 }
 
-/// The axis of predictions ends this much above the greatest prediction, as a factor.
+/// Upper end of the axis of predictions, as a multiple of the greatest prediction.
 const HEADROOM: f64 = 1.08;
 
-/// The numbers are crowded if half of them lie in this share of a linear axis.
-const CROWDED: f64 = 0.12;
-/// Radius of the dots at the values of a column of numbers, in pixels.
+/// The axis of numbers has a square-root scale if the lower half of the numbers takes less than this share of a linear axis.
+const MIN_LOWER_HALF_SHARE: f64 = 0.12;
+/// Radius in pixels of the dots on the lines, one dot for each number to which the column is set.
 const VALUE_RADIUS: f64 = 2.0;
 
 impl DependenceCurves {
+    /// The points of all lines that have finite coordinates.
     fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         self.lines.iter().flat_map(NamedLine::defined_points)
     }
@@ -52,13 +53,13 @@ impl DependenceCurves {
         Axis::new("share of rows, or mean probability", 0.0, (HEADROOM * highest).min(1.0))
     }
 
-    /// The axis of the numbers to which the column is set. If most of them are crowded at the low end of the axis, it has a square-root scale.
+    /// The axis of the numbers to which the column is set. It has a square-root scale if most of the numbers are crowded at the low end.
     fn number_axis(&self) -> Axis<'_> {
         let mut numbers: Vec<f64> = self.points().map(|(x, _)| x).collect();
         numbers.sort_by(f64::total_cmp);
         let (Some(low), Some(high)) = (numbers.first(), numbers.last()) else { return Axis::from_0_to_1("") };
         let axis = Axis::new(self.label.as_str(), *low, *high);
-        let is_crowded = axis.relative_position(numbers[numbers.len() / 2]) < CROWDED;
+        let is_crowded = axis.relative_position(numbers[numbers.len() / 2]) < MIN_LOWER_HALF_SHARE;
         if axis.from < 0.0 || !is_crowded {
             return axis;
         }

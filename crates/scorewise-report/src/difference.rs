@@ -35,17 +35,20 @@ pub fn figure_difference(differences: Differences) -> Result<Picture> {
     Picture::new(differences)
 }
 
+/// Number of bars of the histogram.
 const BAR_COUNT: usize = 40;
+/// The line at the difference on the original rows, and its error bar.
 const DIFFERENCE_STROKE: Stroke = Stroke::solid(VERMILLION, 2.0);
+/// The vertical line at a difference of 0.
 const ZERO_STROKE: Stroke = Stroke::solid(INK, 1.25).dashed(4.0, 3.0);
 /// Height of the highest bar as a fraction of the panel.
-const DATA_HEIGHT: f64 = 0.86;
+const HIGHEST_BAR_HEIGHT: f64 = 0.86;
 /// Height at which the error bar is drawn, as a fraction of the panel.
 const WHISKER_HEIGHT: f64 = 0.93;
 /// Margin on both sides of the x axis, as a fraction of its range.
-const MARGIN: f64 = 0.04;
-/// The x axis includes 0 only if the differences still cover at least this fraction of the axis.
-const LEAST_FRACTION: f64 = 0.1;
+const X_MARGIN: f64 = 0.04;
+/// The x axis includes 0 only if the differences still take at least this fraction of its length.
+const MIN_DATA_FRACTION: f64 = 0.1;
 
 impl Differences {
     /// The differences that are finite.
@@ -81,9 +84,9 @@ impl Differences {
         let (low, high) =
             ends.fold(self.lowest_and_highest(), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
         let (low_with_zero, high_with_zero) = (low.min(0.0), high.max(0.0));
-        let is_zero_near = high - low >= LEAST_FRACTION * (high_with_zero - low_with_zero);
+        let is_zero_near = high - low >= MIN_DATA_FRACTION * (high_with_zero - low_with_zero);
         let (low, high) = if is_zero_near { (low_with_zero, high_with_zero) } else { (low, high) };
-        let margin = MARGIN * (high - low);
+        let margin = X_MARGIN * (high - low);
         (low - margin, high + margin)
     }
 }
@@ -95,7 +98,7 @@ impl SinglePanel for Differences {
         Axes::new(
             &self.title,
             x,
-            Axis::new("bootstrap replicates", 0.0, self.highest_count() / DATA_HEIGHT).with_integer_ticks(),
+            Axis::new("bootstrap replicates", 0.0, self.highest_count() / HIGHEST_BAR_HEIGHT).with_integer_ticks(),
         )
     }
 
@@ -116,7 +119,7 @@ impl SinglePanel for Differences {
             panel.draw_line(Stroke::solid(BLUE, 0.75), &[(from, 0.0), (from, height), (to, height), (to, 0.0)])?;
         }
         panel.draw_vertical_line(ZERO_STROKE, 0.0)?;
-        let y = WHISKER_HEIGHT * self.highest_count() / DATA_HEIGHT;
+        let y = WHISKER_HEIGHT * self.highest_count() / HIGHEST_BAR_HEIGHT;
         panel.draw_line(
             DIFFERENCE_STROKE,
             &[(self.difference, 0.0), (self.difference, y + CAP_HALF_LENGTH * panel.pixel_size().1)],

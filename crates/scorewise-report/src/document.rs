@@ -32,7 +32,8 @@ pub struct Document {
     /// Evaluation of a forecast over all thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<ForecastEvaluation>,
-    /// Which columns matter to the model of `train`. The explanation of `explain` is the result itself; see [`Document::explanation`].
+    /// Which columns matter to the model that `train` has trained. The explanation of `explain` is the result itself; see
+    /// [`Document::explanation`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
     /// The training history of a model.
@@ -294,10 +295,10 @@ pub struct TrainingHistory {
 /// The training run of one ensemble member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberHistory {
-    /// Epochs of the warm-up, which minimises cross-entropy.
+    /// Epochs of the warm-up, in which cross-entropy is minimised.
     #[serde(default)]
     pub warm_up: Vec<EpochRecord>,
-    /// Epochs after the warm-up, which minimise the main loss.
+    /// Epochs after the warm-up, in which the main loss is minimised.
     pub epochs: Vec<EpochRecord>,
     /// Index, from 0, of the epoch whose weights were kept; `None` if the weights at the end of the warm-up were kept.
     pub kept: Option<usize>,
@@ -305,7 +306,7 @@ pub struct MemberHistory {
     pub end: String,
     /// Whether the network learnt anything.
     pub success: bool,
-    /// Number of failed attempts, with other initial weights, before this training run.
+    /// Number of failed training attempts, with other initial weights, before this training run.
     pub restarts: usize,
 }
 
@@ -318,8 +319,8 @@ pub struct EpochRecord {
     pub validation: f64,
     /// Fraction of validation predictions inside the prior's support; `None` without a prior.
     pub coverage: Option<f64>,
-    /// The score computed from the validation loss: 1 − loss, or the loss itself if lower scores are better; `None` if the loss is not that of a
-    /// score.
+    /// The score that follows from the validation loss: 1 − loss, or the loss itself if lower scores are better; `None` if the loss does not
+    /// correspond to a score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }
@@ -391,7 +392,7 @@ pub struct Reproduction {
     pub tables: Vec<ResultTable>,
     /// Remarks shown below the tables.
     pub remarks: Vec<String>,
-    /// The priors drawn as in Figure 1 of Marchetti et al. (2022), one row of panels for each.
+    /// The priors to plot as in Figure 1 of Marchetti et al. (2022), one row of panels for each.
     pub priors: Vec<String>,
     /// The data of Figure 2 of Marchetti et al. (2022), one figure for each score.
     pub thresholds: Vec<ScoreThresholds>,
@@ -665,6 +666,7 @@ struct ResultKeys {
 }
 
 impl ResultKeys {
+    /// The command whose result has these keys; `None` for an object that is no result of scorewise.
     fn result_kind(&self) -> Option<ResultKind> {
         if self.experiment && self.table {
             Some(ResultKind::Reproduce)

@@ -36,13 +36,13 @@ pub struct ReportFigure {
     pub title: String,
     /// Caption that explains how to read the figure.
     pub caption: String,
-    /// The mark of this figure that follows the threshold slider on an HTML page.
+    /// The mark in this figure that moves with the threshold slider on an HTML page.
     pub moving: MovingMark,
     /// The picture itself.
     pub picture: Picture,
 }
 
-/// A mark that follows the threshold slider on an HTML page.
+/// A mark that moves with the threshold slider on an HTML page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MovingMark {
     /// The figure has no moving mark.
@@ -129,13 +129,14 @@ pub fn forecast_scores_figure(forecast: &ForecastEvaluation, is_narrow: bool) ->
     })
 }
 
-/// The scores that are drawn: the score by which the forecast is evaluated, then f1, precision, recall, tss and csi.
+/// The scores to plot: the score by which the forecast is evaluated, then f1, precision, recall, tss and csi.
 fn plotted_scores(forecast: &ForecastEvaluation) -> Vec<Score> {
     let all = forecast.scores();
     let is_common = |score: &&Score| ["f1", "precision", "recall", "tss", "csi"].contains(&score.name());
     all.iter().take(1).chain(all.iter().skip(1).filter(is_common)).take(6).cloned().collect()
 }
 
+/// The figures of a forecast over all thresholds.
 fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> {
     let parse = |name: &str| -> Result<Score> { Score::parse(name).map_err(|error| Error::Drawing(error.to_string())) };
     let (precision, recall, pofd) = (parse("precision")?, parse("recall")?, parse("pofd")?);
@@ -232,7 +233,7 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
     Ok(figures)
 }
 
-/// A figure with its title and caption; `None` when there is nothing to draw, for example because no row is positive.
+/// A figure with its title and caption; `None` when there is nothing to plot, for example because no row is positive.
 fn figure_unless_empty(
     name: &str,
     title: &str,
@@ -254,6 +255,7 @@ fn none_if_empty<T>(figure: Result<T>) -> Result<Option<T>> {
     }
 }
 
+/// The prior of the threshold; `None` if the forecast has none.
 fn parsed_prior(forecast: &ForecastEvaluation) -> Result<Option<Prior>> {
     let parse = |text: &String| text.parse().map_err(|error: scorewise::Error| Error::Drawing(error.to_string()));
     forecast.prior.as_ref().map(parse).transpose()
@@ -265,6 +267,7 @@ fn class_weights(forecast: &ForecastEvaluation) -> (f64, f64) {
     (sum(|bin| bin.positives), sum(|bin| bin.negatives))
 }
 
+/// A bin of the document as a bin of the histograms of both classes.
 fn class_bin(bin: &PredictionBin) -> ClassBin {
     ClassBin { low: bin.low, high: bin.high, positives: bin.positives, negatives: bin.negatives }
 }
@@ -322,6 +325,7 @@ fn reliability_bins(bins: &[PredictionBin], is_weighted: bool) -> Vec<Reliabilit
 /// Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of the American
 /// Statistical Association 22, 209–212. doi:10.1080/01621459.1927.10502953
 fn wilson_interval(hits: f64, total: f64) -> (f64, f64) {
+    /// The 97.5 % quantile of the standard normal distribution.
     const Z: f64 = 1.959_963_984_540_054;
     if total <= 0.0 {
         return (0.0, 1.0);
@@ -332,6 +336,7 @@ fn wilson_interval(hits: f64, total: f64) -> (f64, f64) {
     ((middle - half).max(0.0), (middle + half).min(1.0))
 }
 
+/// The decision curve of a forecast.
 fn decision_figure(forecast: &ForecastEvaluation) -> Result<Picture> {
     let (positives, negatives) = class_weights(forecast);
     let always_yes = confusion_from_cells([0.0, negatives, 0.0, positives]);
@@ -350,6 +355,7 @@ fn decision_figure(forecast: &ForecastEvaluation) -> Result<Picture> {
     })
 }
 
+/// The figure of the training history; `None` if no epoch was recorded.
 fn training_figure(training: &TrainingHistory) -> Result<Option<ReportFigure>> {
     let values = |epochs: &[crate::document::EpochRecord]| -> Vec<EpochValues> {
         let value = |epoch: &crate::document::EpochRecord| EpochValues {
@@ -391,9 +397,10 @@ fn training_figure(training: &TrainingHistory) -> Result<Option<ReportFigure>> {
     figure_unless_empty("training", "Training, epoch by epoch", &caption, MovingMark::Absent, picture)
 }
 
-/// Maximum number of columns in the figure of importance; the table of a page lists all.
-const DRAWN_COLUMNS: usize = 20;
+/// The maximum number of columns in the figure of importance; the table on the page lists all columns.
+const MAX_PLOTTED_COLUMNS: usize = 20;
 
+/// The figure of the importance of columns, and the figures of partial dependence.
 fn explanation_figures(explanation: &Explanation) -> Result<Vec<ReportFigure>> {
     let bar = |importance: &ColumnImportance| {
         let value = importance.value?;
@@ -401,8 +408,8 @@ fn explanation_figures(explanation: &Explanation) -> Result<Vec<ReportFigure>> {
         Some(ImportanceBar { name: importance.column.clone(), value, interval })
     };
     let defined: Vec<ImportanceBar> = explanation.importance.iter().filter_map(bar).collect();
-    let which = if defined.len() > DRAWN_COLUMNS {
-        format!(" The {DRAWN_COLUMNS} most important of {} columns.", defined.len())
+    let which = if defined.len() > MAX_PLOTTED_COLUMNS {
+        format!(" The {MAX_PLOTTED_COLUMNS} most important of {} columns.", defined.len())
     } else {
         String::new()
     };
@@ -419,7 +426,7 @@ fn explanation_figures(explanation: &Explanation) -> Result<Vec<ReportFigure>> {
         figure_importance(ImportanceBars {
             title: "Importance of the columns".into(),
             score: explanation.score.clone(),
-            bars: defined.into_iter().take(DRAWN_COLUMNS).collect(),
+            bars: defined.into_iter().take(MAX_PLOTTED_COLUMNS).collect(),
         }),
     )?);
     for (at, dependence) in explanation.partial_dependence.iter().enumerate() {
@@ -428,9 +435,10 @@ fn explanation_figures(explanation: &Explanation) -> Result<Vec<ReportFigure>> {
     Ok(figures)
 }
 
-/// Maximum number of classes whose probabilities are drawn.
-const DRAWN_CLASSES: usize = 6;
+/// The maximum number of classes whose probabilities are plotted in a figure of partial dependence.
+const MAX_PLOTTED_CLASSES: usize = 6;
 
+/// The figure of the partial dependence on one column. `number` is the number of the figure, from 0.
 fn dependence_figure(
     number: usize,
     dependence: &PartialDependence,
@@ -470,10 +478,10 @@ fn dependence_figure(
             };
             let mut chosen: Vec<usize> = (0..classes.len()).collect();
             chosen.sort_by(|a, b| range(b).total_cmp(&range(a)));
-            chosen.truncate(DRAWN_CLASSES);
+            chosen.truncate(MAX_PLOTTED_CLASSES);
             chosen.sort_unstable();
-            let which = if classes.len() > DRAWN_CLASSES {
-                format!(" The {DRAWN_CLASSES} classes whose probability changes most.")
+            let which = if classes.len() > MAX_PLOTTED_CLASSES {
+                format!(" The {MAX_PLOTTED_CLASSES} classes whose probability changes most.")
             } else {
                 String::new()
             };
@@ -491,6 +499,7 @@ fn dependence_figure(
     figure_unless_empty(&format!("dependence-{}", number + 1), &title, &caption, MovingMark::Absent, picture)
 }
 
+/// The figure of the distribution of a score under a random threshold.
 fn theory_figure(theory: &TheoryReport) -> Result<Option<ReportFigure>> {
     let picture = figure_score_distribution(ScoreDistributionFigure {
         title: format!("{} under a random threshold", theory.score),
@@ -500,12 +509,13 @@ fn theory_figure(theory: &TheoryReport) -> Result<Option<ReportFigure>> {
         score_of_expectation: theory.score_of_expectation,
     });
     let caption = format!(
-        "Cumulative distribution of {} when the threshold is drawn from {}. The steeper the line, the less the threshold matters.",
+        "Cumulative distribution of {} when the threshold is random with the prior {}. The steeper the line, the less the threshold matters.",
         theory.score, theory.prior
     );
     figure_unless_empty("law", "The score under a random threshold", &caption, MovingMark::Absent, picture)
 }
 
+/// The figures that compare two forecasts.
 fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> {
     let parse = |name: &str| Score::parse(name).map_err(|error| Error::Drawing(error.to_string()));
     let (score, pofd, recall) = (parse(&comparison.score)?, parse("pofd")?, parse("recall")?);
@@ -568,7 +578,7 @@ fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> 
     Ok(figures)
 }
 
-/// Figure 1 of Marchetti et al. (2022), drawn for these priors.
+/// Figure 1 of Marchetti et al. (2022), for these priors.
 pub fn paper_figure_1(priors: &[String]) -> Result<Picture> {
     let mut rows = Vec::new();
     for text in priors {

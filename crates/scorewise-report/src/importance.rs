@@ -35,49 +35,53 @@ pub struct ImportanceBar {
 
 /// Draws a horizontal bar for each column, its 95 % interval, and a line at 0.
 pub fn figure_importance(bars: ImportanceBars) -> Result<Picture> {
-    if bars.drawable().next().is_none() {
+    if bars.finite_bars().next().is_none() {
         return Err(Error::Empty);
     }
     Picture::new(bars)
 }
 
+/// The error bar of a column.
 const INTERVAL_STROKE: Stroke = Stroke::solid(INK, 1.5);
+/// The vertical line at an importance of 0.
 const ZERO_STROKE: Stroke = Stroke::solid(FRAME, 1.25);
 /// Half the thickness of a bar, as a share of the distance between two bars.
-const HALF_BAR: f64 = 0.32;
+const HALF_BAR_THICKNESS: f64 = 0.32;
 /// Margin on both sides of the x axis, as a fraction of its range.
-const MARGIN: f64 = 0.04;
-/// Distance between two bars, and the height of everything else, in pixels.
-const BAR_HEIGHT: f64 = 24.0;
+const X_MARGIN: f64 = 0.04;
+/// Distance between two bars, in pixels.
+const BAR_DISTANCE: f64 = 24.0;
+/// Height of the panel without its bars, in pixels.
 const OTHER_HEIGHT: f64 = 84.0;
 /// Minimum height of the panel, in pixels.
-const LEAST_HEIGHT: f64 = 180.0;
+const MIN_PANEL_HEIGHT: f64 = 180.0;
 
 impl ImportanceBars {
-    fn drawable(&self) -> impl DoubleEndedIterator<Item = &ImportanceBar> {
+    /// The bars whose value is finite.
+    fn finite_bars(&self) -> impl DoubleEndedIterator<Item = &ImportanceBar> {
         self.bars.iter().filter(|bar| bar.value.is_finite())
     }
 
-    /// Lowest and highest number that is drawn, and 0.
+    /// The range of the x axis: all values, all 95 % intervals, and 0.
     fn x_range(&self) -> (f64, f64) {
-        let numbers = self.drawable().flat_map(|bar| [bar.value, bar.interval.0, bar.interval.1]);
+        let numbers = self.finite_bars().flat_map(|bar| [bar.value, bar.interval.0, bar.interval.1]);
         let (low, high) = numbers
             .filter(|number| number.is_finite())
             .fold((0.0, 0.0), |(low, high): (f64, f64), number| (low.min(number), high.max(number)));
-        let margin = MARGIN * (high - low);
+        let margin = X_MARGIN * (high - low);
         (if low < 0.0 { low - margin } else { 0.0 }, high + margin)
     }
 }
 
 impl SinglePanel for ImportanceBars {
     fn panel_size(&self) -> (f64, f64) {
-        (760.0, (OTHER_HEIGHT + BAR_HEIGHT * self.drawable().count() as f64).max(LEAST_HEIGHT))
+        (760.0, (OTHER_HEIGHT + BAR_DISTANCE * self.finite_bars().count() as f64).max(MIN_PANEL_HEIGHT))
     }
 
     fn axes(&self) -> Axes<'_> {
         let (low, high) = self.x_range();
         let x = Axis::new(format!("how much worse {} gets when the column is shuffled", self.score), low, high);
-        Axes::new(&self.title, x, Axis::with_names("", self.drawable().rev().map(|bar| bar.name.as_str())))
+        Axes::new(&self.title, x, Axis::with_names("", self.finite_bars().rev().map(|bar| bar.name.as_str())))
     }
 
     fn legend_keys(&self) -> Vec<(Mark, String)> {
@@ -86,11 +90,16 @@ impl SinglePanel for ImportanceBars {
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         // The first bar is at the top, where the y axis has its greatest value.
-        for (at, bar) in self.drawable().rev().enumerate() {
+        for (at, bar) in self.finite_bars().rev().enumerate() {
             let y = at as f64;
             let (low, high) = (bar.value.min(0.0), bar.value.max(0.0));
-            panel.fill_rectangle(BLUE, BAR_OPACITY, ((low, y - HALF_BAR), (high, y + HALF_BAR)))?;
-            let corners = [(low, y - HALF_BAR), (high, y - HALF_BAR), (high, y + HALF_BAR), (low, y + HALF_BAR)];
+            panel.fill_rectangle(BLUE, BAR_OPACITY, ((low, y - HALF_BAR_THICKNESS), (high, y + HALF_BAR_THICKNESS)))?;
+            let corners = [
+                (low, y - HALF_BAR_THICKNESS),
+                (high, y - HALF_BAR_THICKNESS),
+                (high, y + HALF_BAR_THICKNESS),
+                (low, y + HALF_BAR_THICKNESS),
+            ];
             panel.draw_line(Stroke::solid(BLUE, 0.75), &[&corners[..], &corners[..1]].concat())?;
             if bar.interval.0.is_finite() && bar.interval.1.is_finite() {
                 panel.draw_horizontal_whisker(INTERVAL_STROKE, y, bar.interval)?;

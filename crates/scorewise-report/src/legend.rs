@@ -36,9 +36,13 @@ pub(crate) const BAR_OPACITY: f64 = 0.35;
 /// Radius of a dot, in pixels.
 pub(crate) const DOT_RADIUS: f64 = 4.5;
 
+/// Width of the symbol of a key, in pixels.
 const SYMBOL_WIDTH: f64 = 28.0;
+/// Gap between the symbol and the name of a key, in pixels.
 const SYMBOL_GAP: f64 = 7.0;
+/// Gap between two keys of a row, in pixels.
 const KEY_GAP: f64 = 22.0;
+/// Height of a row of keys, in pixels.
 const ROW_HEIGHT: f64 = 20.0;
 
 /// The keys of a legend, and the width available for the legend in pixels.
@@ -107,6 +111,7 @@ fn total_width(columns: &[i32], scale: PixelScale) -> i32 {
 }
 
 impl Mark {
+    /// Draws the symbol; (x, y) is the middle of its left side.
     fn draw<DB: DrawingBackend>(self, area: &Area<DB>, (x, y): (i32, i32), scale: PixelScale) -> Result<()> {
         let (end, middle) = (x + scale.units(SYMBOL_WIDTH), x + scale.units(0.5 * SYMBOL_WIDTH));
         match self {
@@ -153,6 +158,7 @@ impl Mark {
     }
 }
 
+/// Draws a dot with a thin border in the colour of the paper.
 fn draw_dot<DB: DrawingBackend>(
     area: &Area<DB>,
     colour: RGBColor,
@@ -179,7 +185,7 @@ mod tests {
     #[test]
     fn rows_of_a_legend_have_about_the_same_number_of_keys() {
         assert_eq!(keys_per_row_and_height(6, 2000.0), (6, ROW_HEIGHT));
-        // A key is about 100 pixels wide, so five would fit in a row; but two rows of three keys look better than a row of five and a row of one.
+        // A key is about 100 pixels wide, so five would fit in a row. But two rows of three keys look better than a row of five and a row of one.
         assert_eq!(keys_per_row_and_height(6, 510.0), (3, 2.0 * ROW_HEIGHT));
         assert_eq!(keys_per_row_and_height(10, 510.0), (5, 2.0 * ROW_HEIGHT));
     }

@@ -1,4 +1,4 @@
-//! Lines with a name in the legend, which most figures consist of.
+//! The lines of which most figures consist, each with a name in the legend.
 
 use plotters::prelude::DrawingBackend;
 

@@ -25,7 +25,7 @@ pub(crate) struct Panel<'a, DB: DrawingBackend> {
 }
 
 /// Tolerance of line simplification, in pixels; too small to be visible.
-const TOLERANCE: f64 = 0.05;
+const SIMPLIFICATION_TOLERANCE: f64 = 0.05;
 /// Half the length of the end caps of an error bar, in pixels.
 pub(crate) const CAP_HALF_LENGTH: f64 = 4.0;
 /// Horizontal distance between two hatching lines, in pixels.
@@ -70,9 +70,10 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         self.draw_line_in_units(stroke, &in_units)
     }
 
+    /// Draws a line given in drawing units, after clipping and simplification.
     fn draw_line_in_units(&self, stroke: Stroke, in_units: &[PlotPoint]) -> Result<()> {
         for piece in clipped_pieces(in_units, self.corners()) {
-            let points = simplified_line(&piece, TOLERANCE * self.scale.factor());
+            let points = simplified_line(&piece, SIMPLIFICATION_TOLERANCE * self.scale.factor());
             stroke.draw_on(&self.area, points.into_iter().map(rounded_to_units).collect(), self.scale)?;
         }
         Ok(())
@@ -83,8 +84,10 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         let (upper_left, lower_right) = self.corners();
         let inside = |(x, y): PlotPoint| (x.clamp(upper_left.0, lower_right.0), y.clamp(upper_left.1, lower_right.1));
         let in_units: Vec<PlotPoint> = corners.iter().map(|point| inside(self.to_units(*point))).collect();
-        let points: Vec<(i32, i32)> =
-            simplified_line(&in_units, TOLERANCE * self.scale.factor()).into_iter().map(rounded_to_units).collect();
+        let points: Vec<(i32, i32)> = simplified_line(&in_units, SIMPLIFICATION_TOLERANCE * self.scale.factor())
+            .into_iter()
+            .map(rounded_to_units)
+            .collect();
         if points.len() > 2 {
             self.area.draw(&Polygon::new(points, colour.mix(opacity).filled()))?;
         }
@@ -159,7 +162,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
     /// Draws a dot with a white rim; the radius is in pixels. A point outside the plotting area is not drawn.
     pub fn draw_dot(&self, colour: RGBColor, radius: f64, point: PlotPoint) -> Result<()> {
         let (in_units, ((left, top), (right, bottom))) = (self.to_units(point), self.corners());
-        // Half a unit of slack is allowed, because the position of the border itself is rounded to whole units.
+        // A point may lie up to half a unit outside, because the position of the border itself is rounded to whole units.
         let inside = |value: f64, low: f64, high: f64| (low - 0.5..=high + 0.5).contains(&value);
         if inside(in_units.0, left, right) && inside(in_units.1, top, bottom) {
             for (colour, radius) in [(PAPER, radius + 1.25), (colour, radius)] {

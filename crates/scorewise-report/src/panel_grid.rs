@@ -30,6 +30,7 @@ impl<P: GridPanel> PanelGrid<P> {
         legend(self.keys.clone(), self.width())
     }
 
+    /// Width of the figure, in pixels.
     fn width(&self) -> f64 {
         self.size.0 * layout::column_count(self.panels.len()) as f64
     }
@@ -39,6 +40,7 @@ impl<P: GridPanel> PanelGrid<P> {
         self.size.1 * layout::row_count(self.panels.len()) as f64
     }
 
+    /// Each panel with its rectangle.
     fn panel_rects(&self) -> impl Iterator<Item = (&P, Rect)> {
         self.panels.iter().zip(layout::panel_rects(self.panels.len(), self.size))
     }

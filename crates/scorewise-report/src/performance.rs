@@ -44,13 +44,18 @@ pub fn figure_performance(performance: Performance) -> Result<Picture> {
     Picture::new(performance)
 }
 
+/// Style of the lines of equal critical success index (CSI).
 const CSI_STROKE: Stroke = Stroke::solid(FRAME, 0.8);
+/// Style of the rays of equal frequency bias.
 const BIAS_STROKE: Stroke = Stroke::solid(FRAME, 0.8).dashed(4.0, 3.5);
+/// Style of the error bars at the chosen threshold.
 const WHISKER_STROKE: Stroke = Stroke::solid(INK, 1.25);
+/// The values of the frequency bias for which a ray is drawn.
 const LABELLED_BIASES: [f64; 10] = [0.3, 0.5, 0.8, 1.0, 1.3, 1.5, 2.0, 3.0, 5.0, 10.0];
 /// The success ratio at which lines of equal CSI are labelled.
-const CSI_LABEL_AT: f64 = 0.955;
-/// Distance from the origin at which the rays of equal bias start, as a fraction of their length. Near the origin they would merge into a blot.
+const CSI_LABEL_SUCCESS_RATIO: f64 = 0.955;
+/// Distance from the origin at which the rays of equal bias start, as a fraction of their length. Nearer to the origin they would merge into a
+/// blot.
 const RAY_START: f64 = 0.03;
 /// Space for the labels of the bias, to the right of the plotting area, in pixels.
 const BIAS_LABEL_SPACE: f64 = 14.0;
@@ -72,6 +77,7 @@ fn csi_isoline(csi: f64) -> Vec<PlotPoint> {
     upper.filter(|(_, pod)| *pod > middle).chain(lower.filter(|(success, _)| *success >= middle)).collect()
 }
 
+/// Draws the lines of equal CSI and the rays of equal frequency bias, with their values.
 fn draw_isolines<DB: DrawingBackend>(panel: &Panel<'_, DB>) -> Result<()> {
     for bias in LABELLED_BIASES {
         // The ray of equal bias ends at the upper border, or at the right border if the bias is below 1.
@@ -91,7 +97,7 @@ fn draw_isolines<DB: DrawingBackend>(panel: &Panel<'_, DB>) -> Result<()> {
     }
     for tenth in 1..10 {
         let csi = f64::from(tenth) / 10.0;
-        let success_ratio = CSI_LABEL_AT.max(csi + 0.5 * (1.0 - csi));
+        let success_ratio = CSI_LABEL_SUCCESS_RATIO.max(csi + 0.5 * (1.0 - csi));
         panel.draw_label_on_background(
             &format!("{csi}"),
             SMALL_LABEL_SIZE,

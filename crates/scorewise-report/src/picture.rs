@@ -124,8 +124,11 @@ pub(crate) trait Plot: Send + Sync {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()>;
 }
 
+/// Drawing units per pixel of the SVG.
 const SVG_SCALE: PixelScale = PixelScale(10);
+/// Drawing units per pixel of the PNG, before blocks of units are averaged.
 const PNG_SCALE: PixelScale = PixelScale(4);
+/// Dots of the PNG per pixel, in each direction.
 const DOTS_PER_PIXEL: u32 = 2;
 /// Density of the PNG in dots per metre, if there are 96 pixels per inch.
 const DOTS_PER_METRE: u32 = (96.0 * DOTS_PER_PIXEL as f64 / 0.0254) as u32;
@@ -153,6 +156,7 @@ impl<F: Plot> ErasedPlot for F {
     }
 }
 
+/// Draws a figure on a white background.
 fn draw_on_backend<DB: DrawingBackend>(figure: &impl Plot, backend: DB, scale: PixelScale) -> Result<()> {
     let area = backend.into_drawing_area();
     area.fill(&PAPER)?;
@@ -170,7 +174,7 @@ fn render_svg(figure: &impl Plot) -> Result<String> {
     if !text.starts_with(&drawn_size) {
         return Err(Error::Drawing("the SVG of plotters does not start with its width and height".into()));
     }
-    // Names given by users may contain control characters, which are not allowed in XML.
+    // Names of classes and columns come from users and may contain control characters, which are not allowed in XML.
     let text = escape_control_characters(&text);
     // Lines have round joins, because mitre joins would produce spikes where a line turns back sharply.
     Ok(text.replacen(&drawn_size, &format!("<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\""), 1))

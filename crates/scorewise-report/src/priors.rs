@@ -19,12 +19,12 @@ pub struct NamedPrior {
     pub prior: Prior,
 }
 
-/// One row of the figure: priors that are drawn into the same two panels.
+/// One row of the figure: priors that are plotted in the same two panels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriorRow {
     /// Title of the row, such as `Raised cosine`.
     pub title: String,
-    /// The priors of the row, at least one. A legend is drawn when there are two or more.
+    /// The priors of the row, at least one. If there are two or more, the row has a legend.
     pub priors: Vec<NamedPrior>,
 }
 
@@ -39,12 +39,16 @@ pub fn figure_priors(rows: &[PriorRow]) -> Result<Picture> {
     Picture::new(PriorFigure { rows: rows.to_vec() })
 }
 
+/// A figure of priors.
 struct PriorFigure {
     rows: Vec<PriorRow>,
 }
 
+/// Width of the figure, in pixels.
 const WIDTH: f64 = 840.0;
+/// Height of a panel, in pixels.
 const PANEL_HEIGHT: f64 = 260.0;
+/// Margin around the panels and legends, in pixels.
 const MARGIN: f64 = 8.0;
 /// How far the y axis extends above the highest value, as a fraction of that value.
 const HEADROOM: f64 = 0.08;
@@ -88,6 +92,7 @@ impl PriorFigure {
     }
 }
 
+/// The legend of a row; `None` if the row has a single prior.
 fn legend(row: &PriorRow) -> Option<Legend> {
     let key = |(index, prior): (usize, &NamedPrior)| (Mark::Line(Stroke::for_line(index)), prior.name.clone());
     let keys = row.priors.iter().enumerate().map(key).collect();

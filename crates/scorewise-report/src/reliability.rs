@@ -43,23 +43,28 @@ pub struct Reliability {
 /// Draws the observed frequencies with their intervals, the diagonal of a perfectly reliable forecast, and in a lower panel the weights of the
 /// bins.
 pub fn figure_reliability(reliability: Reliability) -> Result<Picture> {
-    if reliability.drawable_bins().is_empty() {
+    if reliability.usable_bins().is_empty() {
         return Err(Error::Empty);
     }
     Picture::new(reliability)
 }
 
+/// Style of the line through the observed frequencies.
 const DATA_STROKE: Stroke = Stroke::solid(BLUE, 2.0);
+/// Style of the error bars of the observed frequencies.
 const INTERVAL_STROKE: Stroke = Stroke::solid(BLUE, 1.25);
+/// Style of the two lines at the base rate.
 const BASE_RATE_STROKE: Stroke = Stroke::solid(FRAME, 0.9).dashed(2.0, 3.0);
+/// The panel with the observed frequencies.
 const UPPER_PANEL: Rect = Rect { left: 0.0, top: 0.0, width: SQUARE_PANEL.0, height: SQUARE_PANEL.1 };
+/// The panel with the number of rows in each bin.
 const LOWER_PANEL: Rect = Rect { left: 0.0, top: SQUARE_PANEL.1 + 2.0, width: SQUARE_PANEL.0, height: 110.0 };
 /// Half the width of a bar, in the units of the x axis.
-const HALF_BAR: f64 = 0.012;
+const HALF_BAR_WIDTH: f64 = 0.012;
 
 impl Reliability {
-    /// The bins that can be drawn, from left to right.
-    fn drawable_bins(&self) -> Vec<ReliabilityBin> {
+    /// The bins that can be plotted, from left to right.
+    fn usable_bins(&self) -> Vec<ReliabilityBin> {
         let usable = |bin: &ReliabilityBin| bin.mean.is_finite() && bin.frequency.is_finite() && bin.weight > 0.0;
         let mut bins: Vec<ReliabilityBin> = self.bins.iter().copied().filter(usable).collect();
         bins.sort_by(|a, b| a.mean.total_cmp(&b.mean));
@@ -72,7 +77,7 @@ impl Reliability {
 
     fn lower_axes(&self) -> Axes<'static> {
         let weights: Vec<f64> =
-            self.drawable_bins().iter().map(|bin| bin.weight).filter(|weight| weight.is_finite()).collect();
+            self.usable_bins().iter().map(|bin| bin.weight).filter(|weight| weight.is_finite()).collect();
         let smallest_weight = weights.iter().copied().fold(f64::INFINITY, f64::min);
         let largest_weight = weights.iter().copied().fold(0.0, f64::max);
         // The axis starts at half of the smallest weight, so that the bar of the smallest weight is visible.
@@ -93,7 +98,7 @@ impl Reliability {
     }
 
     fn draw_upper_panel<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
-        let (panel, bins) = (self.upper_axes().draw(area, UPPER_PANEL, scale)?, self.drawable_bins());
+        let (panel, bins) = (self.upper_axes().draw(area, UPPER_PANEL, scale)?, self.usable_bins());
         panel.draw_horizontal_line(BASE_RATE_STROKE, self.base_rate)?;
         panel.draw_vertical_line(BASE_RATE_STROKE, self.base_rate)?;
         panel.draw_line(REFERENCE_STROKE, &[(0.0, 0.0), (1.0, 1.0)])?;
@@ -108,8 +113,8 @@ impl Reliability {
     fn draw_lower_panel<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
         let axes = self.lower_axes();
         let (panel, baseline) = (axes.draw(area, LOWER_PANEL, scale)?, axes.y.from);
-        for ReliabilityBin { mean, weight, .. } in self.drawable_bins() {
-            let (from, to) = (mean - HALF_BAR, mean + HALF_BAR);
+        for ReliabilityBin { mean, weight, .. } in self.usable_bins() {
+            let (from, to) = (mean - HALF_BAR_WIDTH, mean + HALF_BAR_WIDTH);
             panel.fill_rectangle(BLUE, BAR_OPACITY, ((from, baseline), (to, weight)))?;
             panel.draw_line(
                 Stroke::solid(BLUE, 0.75),

@@ -16,7 +16,7 @@ use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 
-/// The distribution of a score when the threshold is drawn from its prior.
+/// The distribution of a score when the threshold is random and has the distribution of its prior.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScoreDistributionFigure {
     /// Title of the figure, such as `The score under a random threshold`.
@@ -40,11 +40,14 @@ pub fn figure_score_distribution(distribution: ScoreDistributionFigure) -> Resul
     Picture::new(distribution)
 }
 
+/// Style of the distribution function.
 const DISTRIBUTION_STROKE: Stroke = Stroke::solid(BLUE, 2.0);
+/// Style of the vertical line at the expected score.
 const EXPECTED_SCORE_STROKE: Stroke = Stroke::solid(VERMILLION, 1.75).dashed(7.0, 4.0);
+/// Style of the vertical line at the score of the expected confusion matrix.
 const SCORE_OF_EXPECTATION_STROKE: Stroke = Stroke::solid(GREEN, 1.75).dashed(2.0, 2.5);
 /// Margin on both sides of the x axis, as a fraction of the range of the score.
-const MARGIN: f64 = 0.05;
+const X_MARGIN: f64 = 0.05;
 
 impl ScoreDistributionFigure {
     /// The points of the distribution function with finite coordinates, in increasing order.
@@ -55,12 +58,13 @@ impl ScoreDistributionFigure {
         steps
     }
 
+    /// The range of the x axis: all values of the score, both vertical lines, and the margins.
     fn x_range(&self) -> (f64, f64) {
         let means = [self.expected_score, self.score_of_expectation].into_iter().filter(|mean| mean.is_finite());
         let values: Vec<f64> = self.finite_steps().into_iter().map(|(x, _)| x).chain(means).collect();
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let margin = MARGIN * (high - low);
+        let margin = X_MARGIN * (high - low);
         (low - margin, high + margin)
     }
 

@@ -30,7 +30,7 @@ pub struct ScoreCurves {
     pub spread: Option<(f64, f64)>,
     /// The ranges of thresholds at which at least one condition is not met.
     pub infeasible: Vec<(f64, f64)>,
-    /// Whether the figure is drawn half as wide, so that its text stays legible on a phone or in one column of a paper.
+    /// Whether the figure is half as wide as usual, so that its text stays legible on a phone or in one column of a paper.
     pub is_narrow: bool,
 }
 
@@ -42,16 +42,20 @@ pub fn figure_scores(curves: ScoreCurves) -> Result<Picture> {
     Picture::new(curves)
 }
 
-/// Height at which the maximum of the prior's density is drawn, as a fraction of the panel.
+/// Height of the peak of the prior's density, as a fraction of the height of the panel.
 const PRIOR_HEIGHT: f64 = 0.25;
+/// Opacity of the area under the prior's density.
 const PRIOR_OPACITY: f64 = 0.35;
+/// Opacity of the band of the best thresholds of bootstrap replicates.
 const SPREAD_OPACITY: f64 = 0.2;
+/// Opacity of the band of equally good thresholds.
 const INTERVAL_OPACITY: f64 = 0.35;
 /// Some scores grow without bound as the threshold approaches 0 or 1. If the maximum is more than this many times the 95th percentile of the
 /// values (taken as at least 1), the y axis ends at the 95th percentile.
 const OUTLIER_FACTOR: f64 = 4.0;
 
 impl ScoreCurves {
+    /// The range of the y axis, which contains [0, 1].
     fn y_range(&self) -> (f64, f64) {
         let mut values: Vec<f64> = self.lines.iter().flat_map(NamedLine::defined_points).map(|(_, y)| y).collect();
         values.sort_by(f64::total_cmp);

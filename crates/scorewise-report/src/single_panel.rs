@@ -26,6 +26,7 @@ pub(crate) trait SinglePanel: Send + Sync {
 /// Width and height of a panel whose plotting area is square, in pixels.
 pub(crate) const SQUARE_PANEL: (f64, f64) = (424.0, 428.0);
 
+/// Margin around a legend, in pixels.
 const MARGIN: f64 = 8.0;
 
 /// Creates the legend of a figure with this width.
@@ -50,6 +51,7 @@ pub(crate) fn draw_legend<DB: DrawingBackend>(
     legend.draw(&rect.sub_area(area, scale), scale)
 }
 
+/// The rectangle of the only panel of a figure.
 fn panel_rect(figure: &impl SinglePanel) -> Rect {
     let (width, height) = figure.panel_size();
     Rect { left: 0.0, top: 0.0, width, height }

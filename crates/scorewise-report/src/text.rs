@@ -23,9 +23,9 @@ const LINE_HEIGHT_PER_EM: f64 = 1.24;
 /// Registers the embedded font with plotters, once per process. It is registered as `sans-serif`, because plotters also writes this name into the
 /// SVG, and every viewer understands it.
 pub(crate) fn register_embedded_font() -> Result<()> {
-    static ONCE: Once = Once::new();
+    static FONT_REGISTRATION: Once = Once::new();
     let mut registered = Ok(());
-    ONCE.call_once(|| {
+    FONT_REGISTRATION.call_once(|| {
         registered = register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
             .map_err(|_| Error::Drawing("the embedded font cannot be read".into()));
     });

@@ -47,15 +47,19 @@ pub fn figure_thresholds(panels: &[ThresholdPanel]) -> Result<Picture> {
     Picture::new(PanelGrid { panels: panels.to_vec(), keys, size: PANEL_SIZE })
 }
 
+/// Width and height of a panel, in pixels.
 const PANEL_SIZE: (f64, f64) = (320.0, 250.0);
+/// Style of the density of the prior.
 const PRIOR_STROKE: Stroke = Stroke::solid(BLUE, 2.0).dashed(6.0, 3.5);
+/// Style of the mean of the thresholds and of the error bar of one standard deviation.
 const MEAN_STROKE: Stroke = Stroke::solid(VERMILLION, 2.0);
 /// Height of the highest bar or density, as a fraction of the panel; the space above is for the error bar and the numbers.
-const DATA_HEIGHT: f64 = 0.76;
+const MAX_DATA_HEIGHT: f64 = 0.76;
 /// Height at which the error bar is drawn, as a fraction of the panel.
 const WHISKER_HEIGHT: f64 = 0.82;
 
 impl ThresholdPanel {
+    /// The histogram of the thresholds.
     fn histogram(&self) -> DensityHistogram {
         DensityHistogram::new(&self.thresholds, bar_count_for(&self.thresholds))
     }
@@ -66,7 +70,7 @@ impl GridPanel for ThresholdPanel {
         let y = Axis::new(
             "density",
             0.0,
-            self.histogram().height_of_highest_bar().max(peak_density(&self.prior)) / DATA_HEIGHT,
+            self.histogram().height_of_highest_bar().max(peak_density(&self.prior)) / MAX_DATA_HEIGHT,
         );
         Axes::new(&self.title, Axis::from_0_to_1("threshold τ"), y)
     }
@@ -79,7 +83,7 @@ impl GridPanel for ThresholdPanel {
             let outline = [(low, 0.0), (low, height), (high, height), (high, 0.0)];
             panel.draw_line(Stroke::solid(VERMILLION, 0.75), &outline)?;
         }
-        for line in density_lines_below(&self.prior, DATA_HEIGHT * top) {
+        for line in density_lines_below(&self.prior, MAX_DATA_HEIGHT * top) {
             panel.draw_line(PRIOR_STROKE, &line)?;
         }
         let spread = MeanAndDeviation::of(&self.thresholds);
@@ -100,6 +104,7 @@ fn draw_spread<DB: DrawingBackend>(spread: MeanAndDeviation, panel: &Panel<'_, D
     }
 }
 
+/// The label in the corner of a panel: the mean and standard deviation of the thresholds.
 fn summary_label(spread: Option<MeanAndDeviation>) -> String {
     match spread {
         None => "no training run succeeded".into(),

@@ -15,9 +15,10 @@ pub(crate) fn ticks(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, Str
     }
 }
 
-/// Maximum number of intervals between ticks, for an axis of any length. An axis from 0 to 1 is thus divided into at most ten intervals.
+/// The maximum number of intervals between ticks, for an axis of any length. An axis from 0 to 1 is thus divided into at most ten intervals.
 const MAX_STEPS: f64 = 10.0;
 
+/// Ticks at multiples of a round step, with at most `max_steps` intervals between them.
 fn evenly_spaced_ticks(axis: &Axis<'_>, max_steps: f64) -> Vec<(f64, String)> {
     let mut step = round_step_above((axis.to - axis.from) / max_steps.clamp(2.0, MAX_STEPS));
     if axis.kind == AxisKind::Integer {
@@ -88,6 +89,7 @@ fn tick_label(value: f64, step: f64, greatest: f64) -> String {
 mod tests {
     use super::*;
 
+    /// The labels of the ticks of an axis.
     fn labels(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<String> {
         ticks(axis, length, spacing).into_iter().map(|(_, label)| label).collect()
     }
@@ -119,7 +121,8 @@ mod tests {
     #[test]
     fn ticks_of_a_nonlinear_axis_keep_the_required_spacing() {
         let root = Axis::new("", 0.0, 32.0).square_root_scale();
-        // Fractions of the axis: 0.2 is at √(0.2/32) = 0.079, but 0.1 at √(0.1/32) = 0.056, which is less than the spacing 20/300 = 0.067.
+        // On this axis of 300 pixels, 0.2 is at √(0.2/32) = 0.079 of the length. 0.1 has no tick: it is at √(0.1/32) = 0.056, nearer to 0 than the
+        // minimum distance 20/300 = 0.067.
         assert_eq!(labels(&root, 300.0, 20.0), ["0", "0.2", "1", "2", "5", "10", "20"]);
         assert_eq!(labels(&Axis::new("", 0.8, 3000.0).log_scale(), 100.0, 16.0), ["1", "10", "100", "1000"]);
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Training curves: losses, score, and the fraction of predictions inside the support of the prior, by epoch.
 //!
-//! An ensemble is drawn as a band from the lowest to the highest value of its members, and a line through the median of the members that are
-//! still training.
+//! An ensemble is shown as a band from the lowest to the highest value of its members, and a line through the median of the members that are still
+//! training.
 
 use plotters::prelude::DrawingBackend;
 
@@ -84,17 +84,25 @@ struct EpochPanel {
     kept: Vec<(usize, f64)>,
 }
 
+/// Width and height of a panel, in pixels.
 const PANEL_SIZE: (f64, f64) = (360.0, 270.0);
+/// Style of the training loss.
 const TRAINING_STROKE: Stroke = Stroke::solid(BLUE, 1.75);
+/// Style of the validation loss.
 const VALIDATION_STROKE: Stroke = Stroke::solid(VERMILLION, 1.75);
+/// Style of the score.
 const SCORE_STROKE: Stroke = Stroke::solid(GREEN, 1.75);
+/// Style of the fraction of predictions inside the support of the prior.
 const COVERAGE_STROKE: Stroke = Stroke::solid(PURPLE, 1.75);
+/// Opacity of the band from the lowest to the highest member.
 const BAND_OPACITY: f64 = 0.2;
+/// Radius of the dot at an epoch whose weights were kept, in pixels.
 const KEPT_RADIUS: f64 = 3.0;
 /// Margin below and above the values on the y axis, as a fraction of the range of the values.
-const MARGIN: f64 = 0.06;
+const Y_MARGIN: f64 = 0.06;
 
 impl TrainingCurves {
+    /// The panels of the figure, without those that have no data.
     fn panels(&self) -> Vec<EpochPanel> {
         let has_main_epochs = self.members.iter().any(|member| !member.main.is_empty());
         let coverage = self.values_by_member(
@@ -158,12 +166,13 @@ impl TrainingCurves {
         EpochPanel { title: title.into(), label: "loss", range: None, series, kept }
     }
 
-    /// For each ensemble member with a kept epoch: that epoch, and a value computed from the member and the epoch.
+    /// For each ensemble member that has a kept epoch: this epoch, and the value that the function `value` returns for the member and the epoch.
     fn kept_epochs_by_member(&self, value: impl Fn(&MemberCurves, usize) -> Option<f64>) -> Vec<(usize, f64)> {
         self.kept_epochs_by_index(|index, epoch| value(&self.members[index], epoch))
     }
 
-    /// For each ensemble member with a kept epoch: that epoch, and a value computed from the index of the member and the epoch.
+    /// For each ensemble member that has a kept epoch: this epoch, and the value that the function `value` returns for the index of the member and
+    /// the epoch.
     fn kept_epochs_by_index(&self, value: impl Fn(usize, usize) -> Option<f64>) -> Vec<(usize, f64)> {
         let dot = |(index, member): (usize, &MemberCurves)| {
             let epoch = member.kept?;
@@ -197,6 +206,7 @@ impl EpochSeries {
         (0..epochs).filter_map(summary).collect()
     }
 
+    /// Draws the median of the members as a line and, if there are several members, their range as a band.
     fn draw<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         let summaries = self.summaries();
         let upper = summaries.iter().map(|summary| (summary.epoch, summary.high));
@@ -219,7 +229,7 @@ impl GridPanel for EpochPanel {
         let (low, high) = self.range.unwrap_or_else(|| {
             let low = all.iter().map(|summary| summary.low).fold(f64::INFINITY, f64::min);
             let high = all.iter().map(|summary| summary.high).fold(f64::NEG_INFINITY, f64::max);
-            (low - MARGIN * (high - low), high + MARGIN * (high - low))
+            (low - Y_MARGIN * (high - low), high + Y_MARGIN * (high - low))
         });
         Axes::new(&self.title, Axis::new("epoch", 1.0, epochs).with_integer_ticks(), Axis::new(self.label, low, high))
     }

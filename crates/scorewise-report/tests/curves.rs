@@ -21,7 +21,7 @@ fn tss_points() -> Vec<PlotPoint> {
     levels.into_iter().flat_map(|(from, to, value)| [(from, value), (to, value)]).collect()
 }
 
-/// Precision at increasing thresholds: ½, ⅔, a gap between 0.6 and 0.7, 1, and undefined above 0.9, where no row is predicted positive.
+/// Precision at increasing thresholds: ½, ⅔, then a gap between 0.6 and 0.7, then 1. It is undefined above 0.9, where no row is predicted positive.
 fn precision_line() -> NamedLine {
     let mut line = named_line("precision", &[(0.0, 0.5), (0.2, 0.5), (0.2, 2.0 / 3.0), (0.6, 2.0 / 3.0)]);
     line.points.push((0.65, None));

@@ -11,6 +11,7 @@ use scorewise_report::{
     figure_reliability,
 };
 
+/// Tolerance in axis coordinates.
 const TOLERANCE: f64 = 1e-3;
 
 fn performance_data() -> Performance {
@@ -76,7 +77,7 @@ fn whiskers_end_at_the_ends_of_the_interval_or_at_the_border() {
         cap.iter().for_each(|point| assert_close(point.0, x, TOLERANCE));
     }
     assert_points_close(&lines[3], &[(0.5, 0.75), (0.5, 1.0)], TOLERANCE);
-    assert_eq!(lines.len(), 5, "the vertical whisker has one cap, because its other end lies outside the axes");
+    assert_eq!(lines.len(), 5, "the vertical error bar has one cap, because its other end lies outside the axes");
     assert!(lines[4].iter().all(|(_, y)| (y - 0.75).abs() < TOLERANCE));
     assert!(
         drawing.has_text("95 % intervals")
@@ -121,7 +122,7 @@ fn reliability_diagram_has_a_dot_and_an_interval_per_bin() {
 }
 
 #[test]
-fn weights_are_bars_on_a_logarithmic_axis_below_the_dots() {
+fn the_weights_of_the_bins_are_bars_on_a_logarithmic_axis_below_the_diagram() {
     let drawing = ReadPicture::with_nonlinear_y(&figure_reliability(reliability_data()).unwrap(), 1, f64::ln, f64::exp);
     let bars = drawing.bars(1, BLUE);
     assert_eq!(bars.len(), 3);

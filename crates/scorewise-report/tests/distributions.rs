@@ -4,6 +4,7 @@
 use crate::picture_reader::{BLUE, GREEN, INK, PlotPoint, ReadPicture, VERMILLION, assert_close, assert_points_close};
 use scorewise_report::{Differences, Error, ScoreDistributionFigure, figure_difference, figure_score_distribution};
 
+/// Tolerance in axis coordinates.
 const TOLERANCE: f64 = 2e-3;
 
 #[test]
@@ -47,7 +48,7 @@ fn differences_are_counted_in_40_bars() {
     assert_close(lines[0][1].0, 0.15, TOLERANCE);
     let whisker = &lines[1];
     assert_points_close(&[(whisker[0].0, whisker[1].0)], &[(0.02, 0.39)], TOLERANCE);
-    assert!(whisker[0].1 > 2.0, "the whisker is above the bars");
+    assert!(whisker[0].1 > 2.0, "the error bar is above the bars");
     assert!(drawing.lines(0, INK).iter().flatten().all(|point| point.0.abs() < TOLERANCE));
     assert!(drawing.has_text("difference of hss (first − second)"));
 }

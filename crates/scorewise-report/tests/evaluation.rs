@@ -24,7 +24,9 @@ use scorewise_train::backend::Cpu;
 use scorewise_train::plan::{Plan, multi_score};
 use scorewise_train::train::{Trained, cross_validate, train};
 
+/// The predicted probability of each of the six rows.
 const PREDICTIONS: [f64; 6] = [0.9, 0.8, 0.6, 0.4, 0.3, 0.1];
+/// Whether each of the six rows is an event.
 const LABELS: [bool; 6] = [true, false, true, true, false, false];
 const BOOTSTRAP: Bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 200, seed: 7 };
 
@@ -41,14 +43,14 @@ fn parse_conditions(text: &str) -> Vec<Condition> {
 }
 
 fn f1_tuning() -> Tuning {
-    Tuning::new(&six_rows(), &options(&f1_score(), &[], None)).unwrap().unwrap()
+    Tuning::new(&six_rows(), &tuning_options(&f1_score(), &[], None)).unwrap().unwrap()
 }
 
-fn options<'a>(score: &'a Score, conditions: &'a [Condition], smooth: Option<f64>) -> TuningOptions<'a> {
+fn tuning_options<'a>(score: &'a Score, conditions: &'a [Condition], smooth: Option<f64>) -> TuningOptions<'a> {
     TuningOptions { score, conditions, smooth, bootstrap: &BOOTSTRAP }
 }
 
-/// Checks that a result is the same after it was written and read, both inside a document and alone.
+/// Checks that a result is unchanged after it was written as JSON and read again, both inside a document and alone.
 fn assert_round_trip(result: impl Into<CommandResult>, kind: ResultKind) {
     let document = Document::new(Provenance::default(), result.into());
     assert_eq!(document.kind, kind);
@@ -79,7 +81,7 @@ fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
     let tuning = f1_tuning();
     assert_eq!(tuning.best.interval, (0.3, 0.4));
     let model = ModelThreshold { threshold: 0.5, value: Some(2.0 / 3.0) };
-    let summary = tuning.summary(&options(&f1_score(), &[], None), Some(model));
+    let summary = tuning.summary(&tuning_options(&f1_score(), &[], None), Some(model));
     assert_eq!(summary.value, Some(6.0 / 7.0));
     let bootstrap = summary.bootstrap.clone().unwrap();
     let (low, high) = bootstrap.threshold_interval().unwrap();
@@ -92,7 +94,7 @@ fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
 #[test]
 fn a_smoothed_threshold_is_proposed_and_shown_beside_the_exact_one() {
     let (score, conditions) = (f1_score(), []);
-    let options = options(&score, &conditions, Some(0.2));
+    let options = tuning_options(&score, &conditions, Some(0.2));
     let tuning = Tuning::new(&six_rows(), &options).unwrap().unwrap();
     assert_eq!(tuning.best, f1_tuning().best);
     assert_eq!(tuning.distribution, f1_tuning().distribution);
@@ -128,7 +130,7 @@ fn a_smoothed_threshold_is_proposed_and_shown_beside_the_exact_one() {
 fn the_message_names_the_condition_that_cannot_be_met() {
     let sweep = sweep(&six_rows()).unwrap();
     let far = parse_conditions("precision >= 1.1");
-    assert!(Tuning::new(&six_rows(), &options(&f1_score(), &far, None)).unwrap().is_err());
+    assert!(Tuning::new(&six_rows(), &tuning_options(&f1_score(), &far, None)).unwrap().is_err());
     let sentence = unmet_conditions(&sweep, &f1_score(), &far).unwrap();
     assert_eq!(sentence, "no threshold satisfies `precision >= 1.1`; the nearest threshold, 0.85, has precision = 1");
     assert_eq!(no_best_threshold(&sweep, &f1_score(), &far), sentence);
@@ -156,7 +158,8 @@ fn each_class_has_a_best_threshold_against_all_other_classes() {
     let flood = vec![0.0, 0.1, 0.0, 0.2, 0.3, 0.9];
     let calm = PREDICTIONS.iter().map(|p| 1.0 - p).collect();
     let probabilities = [calm, PREDICTIONS.to_vec(), flood];
-    let tuned = tune_classes(&classes, &labels, &probabilities, None, &options(&f1_score(), &[], Some(0.1))).unwrap();
+    let tuned =
+        tune_classes(&classes, &labels, &probabilities, None, &tuning_options(&f1_score(), &[], Some(0.1))).unwrap();
     let rows: Vec<usize> = tuned.classes.iter().map(|class| class.rows).collect();
     assert_eq!(rows, [2, 3, 1]);
     assert_eq!(tuned.classes[1].value, Some(6.0 / 7.0));
@@ -216,7 +219,7 @@ fn more_than_50_scores_are_registered() {
     assert!(registered_scores().count() > 50);
 }
 
-/// 120 rows whose class is determined, up to some noise, by the first of two feature columns.
+/// A table of 120 rows with the classes `y`. The integer part of `x` is the number of the class; `z` is noise.
 fn table_with_classes(classes: u32) -> Table {
     let noise = |row: u32| f64::from((row * 37) % 23) / 23.0;
     let x: Vec<f64> = (0..120).map(|row| f64::from(row % classes) + noise(row)).collect();

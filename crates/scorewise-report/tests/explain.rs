@@ -1,4 +1,5 @@
-//! Explains models whose weights are written by hand, so that importance and partial dependence can be computed independently, and trained models.
+//! Tests of explanations, for trained models and for models with weights written by hand, whose importance and partial dependence can be computed
+//! independently.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 use std::ops::ControlFlow;
@@ -60,12 +61,12 @@ fn column(name: &str, values: Values) -> Column {
     Column { name: name.into(), values }
 }
 
-fn numbers(name: &str, rows: u32, value: impl Fn(u32) -> f64) -> Column {
+fn number_column(name: &str, rows: u32, value: impl Fn(u32) -> f64) -> Column {
     column(name, Values::Number((0..rows).map(value).collect()))
 }
 
 /// A target column whose classes are named as in [`linear_model`].
-fn classes(rows: u32, classes: u32, class: impl Fn(u32) -> u32) -> Column {
+fn class_column(rows: u32, classes: u32, class: impl Fn(u32) -> u32) -> Column {
     let levels = (0..classes).map(|class| format!("class {class}")).collect();
     column("y", Values::Category(Category { codes: (0..rows).map(class).collect(), levels }))
 }
@@ -74,15 +75,17 @@ fn table(columns: Vec<Column>) -> Table {
     Table { file: "rows.csv".into(), columns, ..Table::default() }
 }
 
-/// Random numbers between −1 and 1; the numbers of different columns are independent.
+/// A pseudo-random number between −1 and 1 for a row; numbers with a different `number` are independent.
 fn noise(row: u32, number: u32) -> f64 {
     (stream(u64::from(number), Purpose::Thresholds, u64::from(row)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
+/// The settings of most tests, with few permutations and replicates for speed.
 const OPTIONS: ExplainOptions =
     ExplainOptions { permutations: 5, rows: 10_000, dependence_rows: 1000, replicates: 200, seed: 3 };
 
-fn run(model: &Model, table: &Table, options: &ExplainOptions) -> Explanation {
+/// Explains a model on all rows of a table whose class is known.
+fn explain_on_table(model: &Model, table: &Table, options: &ExplainOptions) -> Explanation {
     let (rows, _) = ExplainedRows::of_table(model, table).unwrap();
     explain(model, &rows, options, &|_, _| ControlFlow::Continue(())).unwrap().unwrap()
 }
@@ -95,19 +98,20 @@ fn dependence_on<'a>(explanation: &'a Explanation, column: &str) -> &'a PartialD
     explanation.partial_dependence.iter().find(|dependence| dependence.column == column).unwrap()
 }
 
-/// 300 rows that a model with the weights (4, 1) of x and z predicts mostly correctly; `unused` is an input with weight 0.
+/// A table that a model with the weights 4 of `x` and 1 of `z` predicts mostly correctly. `unused` is an input with weight 0.
 fn noisy_table(rows: u32) -> Table {
     let x = |row: u32| noise(row, 1);
     let label = move |row: u32| u32::from(x(row) + 0.2 * noise(row, 3) > 0.0);
     table(vec![
-        numbers("x", rows, x),
-        numbers("z", rows, |row| noise(row, 2)),
-        numbers("unused", rows, |row| noise(row, 4)),
-        numbers("not an input", rows, |row| noise(row, 5)),
-        classes(rows, 2, label),
+        number_column("x", rows, x),
+        number_column("z", rows, |row| noise(row, 2)),
+        number_column("unused", rows, |row| noise(row, 4)),
+        number_column("not an input", rows, |row| noise(row, 5)),
+        class_column(rows, 2, label),
     ])
 }
 
+/// The model with the weights 4 of `x`, 1 of `z` and 0 of `unused`.
 fn noisy_model(score: &str) -> Model {
     let inputs = ["x", "z", "unused"].map(number_input).to_vec();
     linear_model(inputs, &[vec![4.0, 1.0, 0.0]], &[0.0], score)
@@ -116,8 +120,8 @@ fn noisy_model(score: &str) -> Model {
 #[test]
 fn importance_is_the_mean_fall_of_the_score_over_the_permutations() {
     let (model, rows) = (noisy_model("accuracy"), 300u32);
-    let explanation = run(&model, &noisy_table(rows), &OPTIONS);
-    // The same permutations, and the decisions of the model in plain arithmetic.
+    let explanation = explain_on_table(&model, &noisy_table(rows), &OPTIONS);
+    // The expected importance is computed with the same permutations, and with the decisions of the model in plain arithmetic.
     let orders: Vec<Vec<u32>> = (0..5)
         .map(|number| {
             let mut order: Vec<u32> = (0..rows).collect();
@@ -145,7 +149,7 @@ fn importance_is_the_mean_fall_of_the_score_over_the_permutations() {
 
 #[test]
 fn columns_are_sorted_and_a_column_that_the_model_does_not_use_has_importance_0() {
-    let explanation = run(&noisy_model("f1"), &noisy_table(300), &OPTIONS);
+    let explanation = explain_on_table(&noisy_model("f1"), &noisy_table(300), &OPTIONS);
     let names: Vec<&str> = explanation.importance.iter().map(|importance| importance.column.as_str()).collect();
     assert_eq!(names[0], "x");
     assert_eq!(names.len(), 3, "a column that is not an input is not listed");
@@ -158,22 +162,22 @@ fn columns_are_sorted_and_a_column_that_the_model_does_not_use_has_importance_0(
 }
 
 #[test]
-fn a_helpful_column_has_a_positive_importance_also_if_lower_scores_are_better() {
+fn importance_is_positive_also_if_lower_scores_are_better_and_0_for_the_frequency_bias() {
     for score in ["cost(fp=1, fn=10)", "far", "bias"] {
         let model = noisy_model(score);
         let mut table = noisy_table(300);
         if score == "bias" {
-            // Without x, a model with this bias would predict every row positive, so the frequency bias would be far above its ideal value 1.
-            table.columns[0] = numbers("x", 300, |row| if noise(row, 1) > 0.0 { 1.0 } else { -1.0 });
-            table.columns[4] = classes(300, 2, |row| u32::from(noise(row, 1) > 0.9));
+            // The model predicts about ten times as many events as there are, so the frequency bias is far above its ideal value 1.
+            table.columns[0] = number_column("x", 300, |row| if noise(row, 1) > 0.0 { 1.0 } else { -1.0 });
+            table.columns[4] = class_column(300, 2, |row| u32::from(noise(row, 1) > 0.9));
             let inputs = vec![number_input("x"), number_input("z")];
             let model = linear_model(inputs, &[vec![1.0, 0.0]], &[0.0], score);
-            let explanation = run(&model, &table, &OPTIONS);
-            // Shuffling does not change how many rows are predicted positive, so the bias cannot change.
+            let explanation = explain_on_table(&model, &table, &OPTIONS);
+            // Shuffling does not change how many rows are predicted positive, so the frequency bias does not change.
             assert_eq!(importance_of(&explanation, "x").value, Some(0.0));
             continue;
         }
-        let explanation = run(&model, &table, &OPTIONS);
+        let explanation = explain_on_table(&model, &table, &OPTIONS);
         let x = importance_of(&explanation, "x");
         assert!(x.value > Some(0.1) && x.low > Some(0.0), "{score}: {x:?}");
     }
@@ -186,11 +190,12 @@ fn lags_of_a_column_are_shuffled_together() {
     let coding = ColumnEncoding::Number { mean: 0.0, deviation: 1.0, indicator: true };
     let input = |lag: usize| InputColumn { lag, coding: coding.clone(), ..number_input("x") };
     let model = linear_model(vec![input(0), input(1)], &[vec![1.0, 0.0, -1.0, 0.0]], &[-0.5], "accuracy");
-    let table = table(vec![numbers("x", rows, f64::from), classes(rows, 2, |row| u32::from(row > 0))]);
-    let explanation = run(&model, &table, &OPTIONS);
+    let table = table(vec![number_column("x", rows, f64::from), class_column(rows, 2, |row| u32::from(row > 0))]);
+    let explanation = explain_on_table(&model, &table, &OPTIONS);
     assert_eq!((explanation.value, explanation.importance.len()), (Some(1.0), 1));
-    // Each permutation moves only the features of the first row, which has no row before it: at most two decisions change. Lags that were
-    // shuffled separately would change half of them.
+    // All lags of a column are shuffled together. So each row gets the two values of another row, of which the second has risen by 1, unless it
+    // gets those of the first row, which has no row before it. At most two decisions change. If the lags were shuffled separately, about half of
+    // all decisions would change.
     assert!(explanation.importance[0].value <= Some(2.0 / 200.0 + 1e-12), "{:?}", explanation.importance);
 }
 
@@ -199,7 +204,9 @@ fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
     let (model, table) = (noisy_model("mcc"), noisy_table(500));
     let on_threads = |threads: usize, seed: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| run(&model, &table, &ExplainOptions { rows: 400, dependence_rows: 70, seed, ..OPTIONS }))
+        pool.install(|| {
+            explain_on_table(&model, &table, &ExplainOptions { rows: 400, dependence_rows: 70, seed, ..OPTIONS })
+        })
     };
     let one = on_threads(1, 3);
     assert_eq!((one.rows, one.available_rows, one.dependence_rows), (400, 500, 70));
@@ -212,7 +219,7 @@ fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
 #[test]
 fn intervals_are_narrower_with_more_rows() {
     let width = |rows: u32| {
-        let explanation = run(&noisy_model("accuracy"), &noisy_table(rows), &OPTIONS);
+        let explanation = explain_on_table(&noisy_model("accuracy"), &noisy_table(rows), &OPTIONS);
         let x = importance_of(&explanation, "x");
         x.high.unwrap() - x.low.unwrap()
     };
@@ -222,13 +229,13 @@ fn intervals_are_narrower_with_more_rows() {
 
 #[test]
 fn weights_count_in_the_score_and_in_the_importance() {
-    // Rows 0 to 99 are predicted correctly by x; in rows 100 to 199 the label is the opposite. Their weight is 0.
+    // Rows 0 to 99 are predicted correctly by x. In rows 100 to 199, whose weight is 0, the label is the opposite.
     let rows = 200u32;
     let x = |row: u32| if row.is_multiple_of(2) { 1.0 } else { -1.0 };
     let label = |row: u32| u32::from((x(row) > 0.0) == (row < 100));
     let weight: Vec<f64> = (0..rows).map(|row| f64::from(u8::from(row < 100))).collect();
     let model = linear_model(vec![number_input("x")], &[vec![1.0]], &[0.0], "accuracy");
-    let table = table(vec![numbers("x", rows, x)]);
+    let table = table(vec![number_column("x", rows, x)]);
     let explained = |weights: Option<Vec<f64>>| {
         let (rows, _) = ExplainedRows::with_labels(&model, &table, (0..rows).map(label).collect(), weights).unwrap();
         explain(&model, &rows, &OPTIONS, &|_, _| ControlFlow::Continue(())).unwrap().unwrap()
@@ -237,13 +244,13 @@ fn weights_count_in_the_score_and_in_the_importance() {
     let weighted = explained(Some(weight));
     assert_eq!(weighted.value, Some(1.0));
     let fall = weighted.importance[0].value.unwrap();
-    assert!((0.4..0.6).contains(&fall), "shuffled, x is right in half of the rows: {fall}");
+    assert!((0.4..0.6).contains(&fall), "after shuffling, x predicts half of the rows correctly: {fall}");
 }
 
 #[test]
-fn partial_dependence_of_numbers_is_the_mean_sigmoid() {
+fn partial_dependence_on_numbers_is_the_mean_of_sigmoids() {
     let rows = 300;
-    let explanation = run(&noisy_model("f1"), &noisy_table(rows), &OPTIONS);
+    let explanation = explain_on_table(&noisy_model("f1"), &noisy_table(rows), &OPTIONS);
     let PartialDependence { values, probability, positive_share, part, .. } = dependence_on(&explanation, "x");
     let (ClassMeans::Positive(probability), ClassMeans::Positive(share)) = (probability, positive_share) else {
         panic!("two classes have one probability")
@@ -263,7 +270,7 @@ fn partial_dependence_of_numbers_is_the_mean_sigmoid() {
 }
 
 #[test]
-fn partial_dependence_of_a_category_has_its_most_frequent_levels_and_of_an_ordered_one_their_order() {
+fn partial_dependence_lists_levels_by_frequency_or_in_their_order_if_they_are_ordered() {
     let rows = 120;
     let levels = ["low", "high", "middle"].map(String::from).to_vec();
     let category = |name: &str| {
@@ -291,8 +298,9 @@ fn partial_dependence_of_a_category_has_its_most_frequent_levels_and_of_an_order
     };
     let inputs = vec![input("plain", one_hot), input("ordered", ordinal)];
     let model = linear_model(inputs, &[vec![1.0, -2.0, 0.5, 0.25]], &[0.0], "accuracy");
-    let table = table(vec![category("plain"), category("ordered"), classes(rows, 2, |row| u32::from(row % 6 > 0))]);
-    let explanation = run(&model, &table, &OPTIONS);
+    let table =
+        table(vec![category("plain"), category("ordered"), class_column(rows, 2, |row| u32::from(row % 6 > 0))]);
+    let explanation = explain_on_table(&model, &table, &OPTIONS);
     let texts = |name: &str| -> Vec<String> {
         let text = |value: &GridValue| match value {
             GridValue::Text(text) => text.clone(),
@@ -307,7 +315,7 @@ fn partial_dependence_of_a_category_has_its_most_frequent_levels_and_of_an_order
 }
 
 #[test]
-fn partial_dependence_of_a_time_sets_the_part_that_matters_most() {
+fn partial_dependence_on_a_time_sets_the_part_that_matters_most() {
     let rows = 400u32;
     let hours = |row: u32| i64::from(row * 7) * 3600;
     let knots = |count: u32| ColumnEncoding::Knots {
@@ -328,8 +336,8 @@ fn partial_dependence_of_a_time_sets_the_part_that_matters_most() {
     // The logit rises with the hour and hardly with the weekday.
     let model = linear_model(inputs, &[vec![0.01, 0.5]], &[-6.0], "accuracy");
     let time = column("time", Values::Time((0..rows).map(hours).collect()));
-    let table = table(vec![time, classes(rows, 2, |row| u32::from(row * 7 % 24 > 12))]);
-    let explanation = run(&model, &table, &OPTIONS);
+    let table = table(vec![time, class_column(rows, 2, |row| u32::from(row * 7 % 24 > 12))]);
+    let explanation = explain_on_table(&model, &table, &OPTIONS);
     let dependence = dependence_on(&explanation, "time");
     assert_eq!(dependence.part.as_deref(), Some("hour"));
     let expected: Vec<GridValue> = (0..24).map(|hour| GridValue::Number(f64::from(hour))).collect();
@@ -349,11 +357,11 @@ fn three_classes_have_a_probability_and_a_share_for_each_class() {
     );
     let class = |row: u32| if noise(row, 1) < -0.33 { 0 } else { u32::from(noise(row, 1) > 0.33) + 1 };
     let table = table(vec![
-        numbers("x", rows, |row| noise(row, 1)),
-        numbers("z", rows, |row| noise(row, 2)),
-        classes(rows, 3, class),
+        number_column("x", rows, |row| noise(row, 1)),
+        number_column("z", rows, |row| noise(row, 2)),
+        class_column(rows, 3, class),
     ]);
-    let explanation = run(&model, &table, &OPTIONS);
+    let explanation = explain_on_table(&model, &table, &OPTIONS);
     assert!(explanation.value > Some(0.98) && explanation.threshold.is_none());
     let (x, z) = (importance_of(&explanation, "x"), importance_of(&explanation, "z"));
     assert!(x.value > Some(0.5) && x.low > Some(0.5));
@@ -399,10 +407,10 @@ fn rows_without_a_known_class_are_left_out_and_a_table_without_classes_is_refuse
 }
 
 #[test]
-fn an_undefined_score_gives_null_and_not_a_number() {
+fn an_undefined_score_gives_null_in_json() {
     let mut no_events = noisy_table(100);
-    no_events.columns[4] = classes(100, 2, |_| 0);
-    let explanation = run(&noisy_model("recall"), &no_events, &OPTIONS);
+    no_events.columns[4] = class_column(100, 2, |_| 0);
+    let explanation = explain_on_table(&noisy_model("recall"), &no_events, &OPTIONS);
     assert_eq!(explanation.value, None);
     assert!(explanation.importance.iter().all(|column| (column.value, column.low) == (None, None)));
     let json = serde_json::to_value(&explanation).unwrap();
@@ -441,7 +449,7 @@ fn settings_out_of_range_are_refused_and_the_work_can_be_stopped() {
 
 #[test]
 fn an_explanation_can_be_written_read_and_shown() {
-    let explanation = run(&noisy_model("f1"), &noisy_table(300), &OPTIONS);
+    let explanation = explain_on_table(&noisy_model("f1"), &noisy_table(300), &OPTIONS);
     assert!(explanation.sentence().contains("f1 is 0.") && explanation.sentence().contains("on 300 rows"));
     let document = Document::new(Provenance::default(), explanation.clone().into());
     assert_eq!((document.kind, document.explanation()), (ResultKind::Explain, Some(&explanation)));
@@ -464,6 +472,7 @@ fn an_explanation_can_be_written_read_and_shown() {
     }
 }
 
+/// Trains a small network for f1 on a table. `test_share` is the share of test rows, `cross_fit` the number of folds for cross-fitting.
 fn trained_on(table: &Table, test_share: f64, cross_fit: usize) -> Trained {
     let mut plan = Plan::new("y", "f1".parse().unwrap());
     plan.network_mut().unwrap().hidden = "8".parse().unwrap();
@@ -478,12 +487,12 @@ fn trained_on(table: &Table, test_share: f64, cross_fit: usize) -> Trained {
 fn the_column_that_determines_the_target_matters_most_and_the_intervals_of_the_others_contain_0() {
     let rows = 1500;
     let table = table(vec![
-        numbers("first", rows, |row| noise(row, 11)),
-        numbers("cause", rows, |row| noise(row, 12)),
-        numbers("second", rows, |row| noise(row, 13)),
-        numbers("third", rows, |row| noise(row, 14)),
-        numbers("fourth", rows, |row| noise(row, 15)),
-        classes(rows, 2, |row| u32::from(noise(row, 12) > 0.2)),
+        number_column("first", rows, |row| noise(row, 11)),
+        number_column("cause", rows, |row| noise(row, 12)),
+        number_column("second", rows, |row| noise(row, 13)),
+        number_column("third", rows, |row| noise(row, 14)),
+        number_column("fourth", rows, |row| noise(row, 15)),
+        class_column(rows, 2, |row| u32::from(noise(row, 12) > 0.2)),
     ]);
     let trained = trained_on(&table, 0.4, 0);
     let explained = ExplainedRows::of_training(&trained, &table);
@@ -507,7 +516,7 @@ fn the_column_that_determines_the_target_matters_most_and_the_intervals_of_the_o
 }
 
 #[test]
-fn without_test_rows_the_validation_rows_are_explained_and_the_words_say_so() {
+fn without_test_rows_the_validation_rows_are_explained_and_the_description_says_so() {
     let table = noisy_table(200);
     let explained = |cross_fit: usize| {
         let trained = trained_on(&table, 0.0, cross_fit);
@@ -521,7 +530,7 @@ fn without_test_rows_the_validation_rows_are_explained_and_the_words_say_so() {
 }
 
 #[test]
-fn the_report_of_a_training_explains_slow_models_on_fewer_rows_and_very_slow_ones_not_at_all() {
+fn in_training_reports_slow_models_are_explained_on_fewer_rows_and_very_slow_ones_not_at_all() {
     let quick = ExplainOptions::for_report(&noisy_model("f1")).unwrap();
     assert_eq!((quick.rows, quick.permutations, quick.dependence_rows), (2000, 5, 300));
     let of_columns = |columns: usize, width: usize| {

@@ -14,8 +14,10 @@ use scorewise_report::evaluation::{ComparedForecast, ComparisonSummary, Estimate
 use scorewise_report::{figures, page};
 use serde_json::{Value, json};
 
+/// Tolerance in axis coordinates.
 const TOLERANCE: f64 = 1e-3;
 
+/// The evaluation of the six rows at all thresholds.
 fn six_row_forecast() -> ForecastEvaluation {
     // Thresholds between the predictions, with the cells tn, fp, fn, tp of the confusion matrix counted by hand.
     let steps = [
@@ -63,6 +65,7 @@ fn six_row_forecast() -> ForecastEvaluation {
     }
 }
 
+/// A result with the six rows, a made-up training history and theory, and names that contain HTML.
 fn six_row_document() -> Document {
     let epoch = |loss: f64| EpochRecord {
         training: loss,
@@ -296,7 +299,7 @@ fn user_text_cannot_inject_markup_into_the_page() {
     assert!(!page.contains("<storm>") && page.contains("&lt;storm&gt;"));
     assert!(!page.contains("<script>alert") && !page.contains("</script><script>"));
     let scripts = page.matches("<script").count();
-    assert_eq!(scripts, 3, "the result, the table, and the script itself");
+    assert_eq!(scripts, 3, "the page has three scripts: the result, the table, and its own code");
 }
 
 #[test]

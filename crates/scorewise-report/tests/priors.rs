@@ -20,7 +20,9 @@ fn longest_line(tags: &[Tag], colour: &str, from: f64, to: f64) -> Vec<(f64, f64
         .unwrap()
 }
 
+/// The x position of the border between the two panels of a row, in drawing units.
 const MIDDLE_X: f64 = 4200.0;
+/// The x position of the right border of the picture, in drawing units.
 const RIGHT_X: f64 = 8400.0;
 
 #[test]
@@ -35,7 +37,7 @@ fn density_is_on_the_left_and_distribution_function_on_the_right() {
             for position in &points {
                 let (x, y) = reader.to_axis_coordinates(*position);
                 if is_density {
-                    // The steepest of the three densities has a derivative of at most 39, and x is off by up to 0.0002.
+                    // The derivative of each of the three densities is less than 40, and x is off by up to 0.0002.
                     assert!((y - prior.pdf(x)).abs() < 0.05, "{text}: f({x}) = {y}");
                 } else {
                     assert!((y - prior.cdf(x)).abs() < 0.005, "{text}: F({x}) = {y}");

@@ -88,7 +88,7 @@ fn mean_and_deviation_are_drawn_at_their_values_and_printed() {
 
     let mut verticals = vertical_lines(&two_point_lines);
     verticals.sort_by(f64::total_cmp);
-    assert_eq!(verticals.len(), 3, "two caps of the whisker and the mean between them");
+    assert_eq!(verticals.len(), 3, "there are two caps of the error bar, and the mean between them");
     assert_close(verticals[0], mean - deviation, TOLERANCE);
     assert_close(verticals[1], mean, TOLERANCE);
     assert_close(verticals[2], mean + deviation, TOLERANCE);
@@ -99,7 +99,7 @@ fn mean_and_deviation_are_drawn_at_their_values_and_printed() {
     assert_close(whisker[0].0, mean - deviation, TOLERANCE);
     assert_close(whisker[1].0, mean + deviation, TOLERANCE);
     let highest = bars(&tags, &reader).into_iter().map(|(_, _, height)| height).fold(5.0, f64::max);
-    assert!(whisker[0].1 > highest, "the whisker is above bars and prior");
+    assert!(whisker[0].1 > highest, "the error bar is above the bars and the prior");
     assert!(tags.iter().any(|tag| tag.text == "mean 0.50, deviation 0.08"));
 }
 
@@ -117,7 +117,7 @@ fn the_dashed_line_is_the_priors_density() {
     assert!(dashes.len() > 20, "{} dashes", dashes.len());
     let mut highest = 0.0f64;
     for (x, y) in dashes.into_iter().flatten() {
-        // The density is off by at most 0.02: its derivative is at most π/(2δ²) = 39, and x is off by up to 0.0005.
+        // The density is off by at most 0.02: its derivative is at most π/(2δ²) ≈ 39.3, and x is off by up to 0.0005.
         assert_close(y, prior.pdf(x), 0.1);
         highest = highest.max(y);
     }
@@ -164,7 +164,7 @@ fn a_whisker_beyond_the_axis_is_clipped_without_caps() {
     let tags = tags(&single_panel("uniform", &[0.0, 0.0, 1.0, 1.0]).svg().unwrap()); // 0.5 ± 0.58
     let reader = AxisReader::for_x_range(&tags, 0.0, 1e9);
     let two_point_lines = two_point_lines(&tags, &reader);
-    assert_eq!(vertical_lines(&two_point_lines).len(), 1, "the mean, and no caps");
+    assert_eq!(vertical_lines(&two_point_lines).len(), 1, "there is a line at the mean, and no caps");
     let whisker = two_point_lines.iter().find(|ends| ends[0].1 == ends[1].1).unwrap();
     assert_close(whisker[0].0, 0.0, TOLERANCE);
     assert_close(whisker[1].0, 1.0, TOLERANCE);

@@ -31,7 +31,7 @@ fn three_members() -> TrainingCurves {
 #[test]
 fn an_ensemble_is_drawn_as_a_band_and_a_median_line() {
     let drawing = ReadPicture::new(&figure_training(&three_members()).unwrap());
-    assert_eq!(drawing.frames.len(), 3, "loss, score and coverage, no warm-up");
+    assert_eq!(drawing.frames.len(), 3, "there are panels of loss, score and coverage, but none of the warm-up");
     assert!(drawing.frames.iter().all(|frame| frame.x == (1.0, 3.0)));
     // Training losses of the members that are still training: 5, 1, 3 in the first epoch, 4, 2 in the second, 2 in the third.
     assert_points_close(&drawing.lines(0, BLUE)[0], &[(1.0, 3.0), (2.0, 3.0), (3.0, 2.0)], 0.01);

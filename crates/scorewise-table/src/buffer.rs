@@ -36,7 +36,8 @@ impl AlignedBuffer {
     /// Changes the length of the buffer. New elements are 0.
     pub fn resize(&mut self, length: usize) {
         self.lines.resize(length.div_ceil(16), CacheLine([0.0; 16]));
-        // Elements that are cut off stay in the last cache line; set to 0, they do not reappear when the buffer grows again.
+        // Elements that are cut off stay in memory, in the last cache line. They are set to 0 so that they do not reappear when the buffer grows
+        // again.
         if let Some(CacheLine(last)) = self.lines.last_mut().filter(|_| length < self.length) {
             last[(length - 1) % 16 + 1..].fill(0.0);
         }

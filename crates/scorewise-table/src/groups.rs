@@ -43,12 +43,13 @@ impl Groups {
     }
 }
 
-/// Formats a number as the name of a category's level or of a class: `1`, `2.5`.
+/// Formats a number as the name of a level or of a class: `1`, `2.5`.
 pub(crate) fn number_text(x: f64) -> String {
     // Adding 0 turns −0 into 0.
     format!("{}", x + 0.0)
 }
 
+/// Groups rows with equal keys. `name` returns the value that a row has in the column of groups.
 fn group_by<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>, name: impl Fn(usize) -> Option<String>) -> Groups {
     let mut indices = HashMap::new();
     let mut names = Vec::new();
@@ -64,8 +65,8 @@ fn group_by<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>, name: impl F
     Groups { codes, names }
 }
 
-/// How the rows of a table are ordered for lags (values of earlier rows as inputs) and leads (labels from later rows). The order is stored in
-/// the model, so that other tables are ordered the same way.
+/// How the rows of a table are ordered for lags (values of earlier rows as inputs) and leads (labels from later rows). The order is stored in the
+/// model, so that tables to be predicted are ordered the same way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowOrder {
     /// The column that separates series: lags and leads only reach rows that have the same value in this column. `None` if all rows are
@@ -81,10 +82,10 @@ pub struct RowOrder {
 }
 
 /// A series is regular if at least this share of the pairs of successive rows is one time step apart.
-const REGULAR_SHARE: f64 = 0.9;
+const MIN_REGULAR_SHARE: f64 = 0.9;
 /// If a file is not sorted by time and no column of groups is given, at most this share of the rows may have the same time as an earlier row.
 /// A larger share is an error, because the file most likely holds several series.
-const MAX_TIES: f64 = 0.1;
+const MAX_TIE_SHARE: f64 = 0.1;
 
 impl RowOrder {
     /// Keeps the order of the file, separately for each group of rows if a column of groups is given.
@@ -93,8 +94,8 @@ impl RowOrder {
         RowOrder { group: group.map(str::to_owned), ..RowOrder::default() }
     }
 
-    /// Orders rows by the column `named`, or by the first column of dates if `named` is `None`. If the table has no column of dates either, rows
-    /// keep the order of the file.
+    /// Orders rows by the column `named`, or by the first column of dates if `named` is `None`. If there is no column of dates either, rows keep
+    /// the order of the file. The notes tell the user about the order, and about equal times and gaps.
     pub fn of_table(table: &Table, group: Option<&str>, named: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let mut order = RowOrder::of_file(group);
         let mut notes = Vec::new();
@@ -115,7 +116,10 @@ impl RowOrder {
         let is_file_order = neighbours.sorted.is_sorted();
         if ties > 0 {
             let direction = TimeDirection::of_times(&column.values);
-            if direction == TimeDirection::Unsorted && group.is_none() && ties as f64 > MAX_TIES * times.len() as f64 {
+            if direction == TimeDirection::Unsorted
+                && group.is_none()
+                && ties as f64 > MAX_TIE_SHARE * times.len() as f64
+            {
                 let problem = format!(
                     "{ties} of {} rows have the same time in {} as an earlier row, and the file is not sorted by time",
                     times.len(),
@@ -142,7 +146,7 @@ impl RowOrder {
         if !is_file_order && group.is_none() {
             notes.push(Note::about_column(
                 &column.name,
-                "lags and leads follow its times, not the order of the rows in the file",
+                "lags and leads follow the times in this column, not the order of the rows in the file",
             ));
         }
         if let Some(step) = order.step {
@@ -170,7 +174,7 @@ pub(crate) fn time_column(table: &Table) -> Option<&Column> {
 }
 
 /// The most frequent time difference between successive rows; `None` if the share of all differences that have this value is less than
-/// [`REGULAR_SHARE`].
+/// [`MIN_REGULAR_SHARE`].
 fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
     let mut counts: HashMap<i64, usize> = HashMap::new();
     let mut total = 0usize;
@@ -179,7 +183,7 @@ fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
         total += 1;
     }
     let (step, count) = counts.into_iter().max_by_key(|(distance, count)| (*count, std::cmp::Reverse(*distance)))?;
-    (step > 0 && count as f64 >= REGULAR_SHARE * total as f64).then_some(step)
+    (step > 0 && count as f64 >= MIN_REGULAR_SHARE * total as f64).then_some(step)
 }
 
 /// Whether the times of a column rise or fall from the first row of the file to the last, or neither.
@@ -194,6 +198,7 @@ enum TimeDirection {
 }
 
 impl TimeDirection {
+    /// The direction of the values that are not missing.
     fn of_times(values: &Values) -> Self {
         let keys = (0..values.len()).filter(|row| !values.is_missing(*row)).map(|row| time_key(values, row));
         if keys.clone().is_sorted() {
@@ -252,8 +257,8 @@ impl Neighbours {
         let key = |row: u32| values.map_or(0, |values| time_key(values, row as usize));
         let has_time = |row: &u32| values.is_none_or(|values| !values.is_missing(*row as usize));
         let mut sorted: Vec<u32> = (0..rows as u32).filter(has_time).collect();
-        // In a file with the newest row first, the rows are reversed before they are sorted by time. The sort is stable, so rows of the same
-        // time are then in reverse file order too.
+        // If the file has its newest row first, the rows are reversed before they are sorted by time. The sort is stable, so rows of the same time
+        // are then in reverse file order too.
         if values.is_some_and(|values| TimeDirection::of_times(values) == TimeDirection::Falling) {
             sorted.reverse();
         }
@@ -319,14 +324,14 @@ impl Neighbours {
 mod tests {
     use super::*;
 
-    fn table(values: Values) -> Table {
+    fn one_column_table(values: Values) -> Table {
         Table { columns: vec![Column { name: "station".into(), values }], ..Table::default() }
     }
 
     #[test]
     fn the_row_before_and_the_row_after_are_in_the_same_group() {
         let codes = vec![0, 1, 0, 0, 1, Category::MISSING];
-        let table = table(Values::Category(Category { codes, levels: vec!["a".into(), "b".into()] }));
+        let table = one_column_table(Values::Category(Category { codes, levels: vec!["a".into(), "b".into()] }));
         let neighbours = Neighbours::new(&table, &RowOrder::of_file(Some("station"))).unwrap();
         let before: Vec<u32> = (0..6).map(|row| neighbours.back(row, 1)).collect();
         assert_eq!(before, [NO_ROW, NO_ROW, 0, 2, 1, NO_ROW]);
@@ -337,14 +342,16 @@ mod tests {
 
     #[test]
     fn without_groups_and_times_rows_keep_the_order_of_the_file() {
-        let neighbours = Neighbours::new(&table(Values::Number(vec![5.0; 4])), &RowOrder::default()).unwrap();
+        let neighbours =
+            Neighbours::new(&one_column_table(Values::Number(vec![5.0; 4])), &RowOrder::default()).unwrap();
         assert_eq!((neighbours.back(0, 1), neighbours.back(3, 1)), (NO_ROW, 2));
         assert_eq!(neighbours.ahead(3), [3, NO_ROW, NO_ROW, NO_ROW]);
     }
 
     #[test]
     fn zero_and_negative_zero_form_one_group_and_so_do_all_missing_values() {
-        let groups = Groups::new(&table(Values::Number(vec![0.0, -0.0, f64::NAN, 2.5, -f64::NAN])).columns[0]);
+        let groups =
+            Groups::new(&one_column_table(Values::Number(vec![0.0, -0.0, f64::NAN, 2.5, -f64::NAN])).columns[0]);
         assert_eq!(groups.codes, [0, 0, 1, 2, 1]);
         assert_eq!(groups.names, [Some("0".into()), None, Some("2.5".into())]);
     }
@@ -352,7 +359,7 @@ mod tests {
     #[test]
     fn an_unknown_group_column_is_refused_and_a_similar_name_is_suggested() {
         let order = RowOrder::of_file(Some("sation"));
-        let error = Neighbours::new(&table(Values::Number(vec![])), &order).unwrap_err();
+        let error = Neighbours::new(&one_column_table(Values::Number(vec![])), &order).unwrap_err();
         assert_eq!(error.to_string(), "group: `` has no column `sation`\nhint: did you mean `station`?");
     }
 
@@ -390,7 +397,7 @@ mod tests {
         assert_eq!(order.step, Some(DAY));
         assert!(notes[0].to_string().contains("1 gap"), "{notes:?}");
         let (one, two) = (rows_before(&table, &order, 1), rows_before(&table, &order, 2));
-        // Row 13 is day 15. Day 14 is missing, so there is no row one day earlier; two days earlier is day 13, in row 12.
+        // Row 13 is day 15. There is no row one day earlier, because day 14 is missing. Two days earlier is day 13, in row 12.
         assert_eq!((one[13], two[13]), (NO_ROW, 12));
         assert_eq!((one[14], two[14]), (13, NO_ROW));
     }

@@ -24,13 +24,14 @@ impl Note {
         Note { column: Some(column.into()), text: text.into() }
     }
 
-    /// The same note about one fold of a cross-validation. `fold` and `repeat` are counted from 1.
+    /// The same note, about one fold of a cross-validation. `fold` and `repeat`, the number of the repetition, are counted from 1.
     #[must_use]
     pub fn about_fold(&self, fold: usize, repeat: usize) -> Self {
         Note { column: self.column.clone(), text: format!("fold {fold} of repeat {repeat}: {}", self.text) }
     }
 
-    /// Whether this note, or this note about a fold, says the same as `other`, apart from numbers such as counts of rows.
+    /// Whether this note says the same as `other`, apart from numbers such as counts of rows. This note may be about a fold although `other` is
+    /// not.
     #[must_use]
     pub fn repeats(&self, other: &Note) -> bool {
         let without_numbers = |note: &Note| note.text.replace(|c: char| c.is_ascii_digit(), "");

@@ -74,7 +74,7 @@ impl OutputKind {
             OutputKind::Svg | OutputKind::Png => "a scorewise figure",
             OutputKind::Tables => "a table file of `scorewise reproduce`",
             OutputKind::TrainingRuns => "a list of training runs of `scorewise reproduce`",
-            OutputKind::Importance => "a table of importance of `scorewise explain`",
+            OutputKind::Importance => "a table of importances from `scorewise explain`",
         }
     }
 
@@ -175,8 +175,8 @@ fn is_predictions_table(path: &Path) -> bool {
 /// The files that one command reads and writes. No output may overwrite an input or another output.
 #[derive(Debug, Default)]
 pub struct Outputs {
-    inputs: Vec<Identity>,
-    outputs: Vec<Identity>,
+    inputs: Vec<FileIdentity>,
+    outputs: Vec<FileIdentity>,
     /// Whether existing files that are not older outputs of the same kind may be replaced.
     overwrites: bool,
     /// The plain name of the setting that sets `overwrites`, for hints.
@@ -184,7 +184,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Creates a list without any input or output files.
+    /// Creates the list of files of a command, without any input or output files.
     #[must_use]
     pub fn new() -> Self {
         Outputs::default()
@@ -196,7 +196,7 @@ impl Outputs {
         match source {
             Source::File(path) => self.reads_file(path),
             Source::Stdin => {
-                self.inputs.extend(Identity::of_standard_input());
+                self.inputs.extend(FileIdentity::of_standard_input());
                 self
             }
             Source::BuiltIn(_) => self,
@@ -206,12 +206,12 @@ impl Outputs {
     /// Adds a file that the command reads, which no output may then overwrite.
     #[must_use]
     pub fn reads_file(mut self, path: &Path) -> Self {
-        self.inputs.extend(Identity::of_file(path));
+        self.inputs.extend(FileIdentity::of_file(path));
         self
     }
 
-    /// Sets whether existing files of another kind may be replaced. `option` is the plain name of the setting that allows
-    /// this. Inputs are never replaced.
+    /// Sets whether existing files of another kind may be replaced. `option` is the plain name of the setting by which the user allows this. Inputs
+    /// are never replaced.
     #[must_use]
     pub fn overwrites(self, option: &'static str, overwrites: bool) -> Self {
         Outputs { overwrites, option: Some(option), ..self }
@@ -221,7 +221,7 @@ impl Outputs {
     pub fn create(&mut self, path: &Path, kind: OutputKind) -> Result<AtomicFile> {
         self.check(path, kind)?;
         let file = AtomicFile::create(path)?;
-        self.outputs.push(Identity::of_output(path));
+        self.outputs.push(FileIdentity::of_output(path));
         Ok(file)
     }
 
@@ -238,7 +238,7 @@ impl Outputs {
     /// Checks whether an output of this kind may be written to this path, without creating or changing a file.
     pub fn check(&self, path: &Path, kind: OutputKind) -> Result<()> {
         let refused = |problem: String, hint: String| Err(Error::data(location_of(path), problem, hint));
-        let new_output = Identity::of_output(path);
+        let new_output = FileIdentity::of_output(path);
         if self.inputs.iter().any(|input| input.is_same(&new_output)) {
             return refused("is an input of this command and would be overwritten".into(), "name another file".into());
         }
@@ -264,13 +264,13 @@ impl Outputs {
 
     /// Registers a path that is written without [`Outputs::create`], so that no other output can use it.
     pub fn reserve(&mut self, path: &Path) {
-        self.outputs.push(Identity::of_output(path));
+        self.outputs.push(FileIdentity::of_output(path));
     }
 }
 
 /// The identity of a file. Two paths to the same file have the same identity, even if one is a link.
 #[derive(Debug, PartialEq)]
-enum Identity {
+enum FileIdentity {
     /// The device number and the inode number of an existing file.
     #[cfg(unix)]
     File(u64, u64),
@@ -280,20 +280,22 @@ enum Identity {
     Stream,
 }
 
-impl Identity {
+impl FileIdentity {
+    /// The identity of an existing file; `None` if the file does not exist.
     fn of_file(path: &Path) -> Option<Self> {
         let metadata = fs::metadata(path).ok()?;
         Some(
-            Identity::of_metadata(&metadata)
-                .unwrap_or_else(|| Identity::Path(fs::canonicalize(path).unwrap_or(path.into()))),
+            FileIdentity::of_metadata(&metadata)
+                .unwrap_or_else(|| FileIdentity::Path(fs::canonicalize(path).unwrap_or(path.into()))),
         )
     }
 
+    /// The identity of an output file, which need not exist yet.
     fn of_output(path: &Path) -> Self {
-        Identity::of_file(path).unwrap_or_else(|| {
+        FileIdentity::of_file(path).unwrap_or_else(|| {
             let absolute = std::path::absolute(path).unwrap_or(path.into());
             let folder = absolute.parent().and_then(|folder| fs::canonicalize(folder).ok());
-            Identity::Path(match (folder, absolute.file_name()) {
+            FileIdentity::Path(match (folder, absolute.file_name()) {
                 (Some(folder), Some(name)) => folder.join(name),
                 _ => absolute,
             })
@@ -306,7 +308,7 @@ impl Identity {
         {
             use std::os::fd::AsFd;
             let file = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
-            Identity::of_metadata(&file.metadata().ok()?)
+            FileIdentity::of_metadata(&file.metadata().ok()?)
         }
         #[cfg(not(unix))]
         None
@@ -315,16 +317,17 @@ impl Identity {
     #[cfg(unix)]
     fn of_metadata(metadata: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
-        Some(if metadata.is_file() { Identity::File(metadata.dev(), metadata.ino()) } else { Identity::Stream })
+        Some(if metadata.is_file() { FileIdentity::File(metadata.dev(), metadata.ino()) } else { FileIdentity::Stream })
     }
 
     #[cfg(not(unix))]
     fn of_metadata(metadata: &Metadata) -> Option<Self> {
-        (!metadata.is_file()).then_some(Identity::Stream)
+        (!metadata.is_file()).then_some(FileIdentity::Stream)
     }
 
-    fn is_same(&self, other: &Identity) -> bool {
-        *self != Identity::Stream && self == other
+    /// Whether both are the same file. Two streams never are, because neither can overwrite the other.
+    fn is_same(&self, other: &FileIdentity) -> bool {
+        *self != FileIdentity::Stream && self == other
     }
 }
 
@@ -339,6 +342,7 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
+    /// Creates the temporary file for an output, or opens the output itself if it is a pipe or a device.
     fn create(path: &Path) -> Result<Self> {
         let old = fs::metadata(path).ok();
         if path.file_name().is_none() || old.as_ref().is_some_and(Metadata::is_dir) {
@@ -377,6 +381,7 @@ impl AtomicFile {
         self.close().map_err(|error| write_error(&self.path, &error))
     }
 
+    /// Like [`finish`](AtomicFile::finish), but the error does not contain the name of the file.
     fn close(&mut self) -> io::Result<()> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
         let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;

@@ -25,14 +25,20 @@
 use std::borrow::Cow;
 use std::fmt;
 
-// Markers inside a message. A setting is written as OPEN name CLOSE or OPEN name VALUE value CLOSE; the hints are written as HINT hint END or
-// HINT hint OR hint … END.
-const OPEN: char = '\u{e0f0}';
-const VALUE: char = '\u{e0f1}';
-const CLOSE: char = '\u{e0f2}';
-const HINT: char = '\u{e0f3}';
-const OR: char = '\u{e0f4}';
-const END: char = '\u{e0f5}';
+// Marker characters in a message. A setting is written as SETTING_START name SETTING_END or SETTING_START name SETTING_VALUE value SETTING_END;
+// hints are written as HINTS_START hint HINTS_END or HINTS_START hint NEXT_HINT hint … HINTS_END.
+/// Marks the beginning of a setting in a message.
+const SETTING_START: char = '\u{e0f0}';
+/// Separates the name of a setting from its value in a message.
+const SETTING_VALUE: char = '\u{e0f1}';
+/// Marks the end of a setting in a message.
+const SETTING_END: char = '\u{e0f2}';
+/// Marks the beginning of the hints of a message.
+const HINTS_START: char = '\u{e0f3}';
+/// Separates alternative hints in a message.
+const NEXT_HINT: char = '\u{e0f4}';
+/// Marks the end of the hints of a message.
+const HINTS_END: char = '\u{e0f5}';
 
 /// A setting in a message, by its plain name with words joined by hyphens: `weight-decay`.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +56,7 @@ pub struct SettingWithValue<'a> {
 pub type SettingFormatter<'a> = &'a dyn Fn(&str, Option<&str>) -> Option<String>;
 
 impl<'a> Setting<'a> {
-    /// Adds a value to the setting. Control characters in the value are escaped, because the value may come from the user.
+    /// Returns the setting together with a value. Control characters in the value are escaped, because the value may come from the user.
     #[must_use]
     pub fn to(self, value: &str) -> SettingWithValue<'a> {
         SettingWithValue { name: self.0, value: visible(value).into_owned() }
@@ -59,20 +65,20 @@ impl<'a> Setting<'a> {
 
 impl fmt::Display for Setting<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{OPEN}{}{CLOSE}", self.0)
+        write!(out, "{SETTING_START}{}{SETTING_END}", self.0)
     }
 }
 
 impl fmt::Display for SettingWithValue<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{OPEN}{}{VALUE}{}{CLOSE}", self.name, self.value)
+        write!(out, "{SETTING_START}{}{SETTING_VALUE}{}{SETTING_END}", self.name, self.value)
     }
 }
 
 /// Combines alternative hints for an [`Error`](crate::Error). The front end shows the first hint that mentions only settings it has.
 #[must_use]
 pub fn alternative_hints(hints: &[String]) -> String {
-    hints.join(&OR.to_string())
+    hints.join(&NEXT_HINT.to_string())
 }
 
 /// A hint on a line of its own at the end of a message; displays nothing when the hint is empty.
@@ -80,20 +86,20 @@ pub(crate) struct HintLine<'a>(pub &'a str);
 
 impl fmt::Display for HintLine<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() { Ok(()) } else { write!(out, "{HINT}{}{END}", self.0) }
+        if self.0.is_empty() { Ok(()) } else { write!(out, "{HINTS_START}{}{HINTS_END}", self.0) }
     }
 }
 
-/// Returns the message with every setting written by `formatter`, or by its plain name if `formatter` returns `None`. Of several
-/// alternative hints, only the first is kept for which `formatter` knows every setting.
+/// Returns the message with every setting written by `formatter`, or by its plain name if `formatter` returns `None`. Of several alternative hints,
+/// only the first one is kept whose settings are all known to `formatter`.
 #[must_use]
 pub fn render(message: &str, formatter: SettingFormatter<'_>) -> String {
     let (mut rendered, mut rest) = (String::with_capacity(message.len()), message);
-    while let Some((before, after)) = rest.split_once(HINT) {
+    while let Some((before, after)) = rest.split_once(HINTS_START) {
         rendered += &render_mentions(before, formatter).0;
-        let (hints, after) = after.split_once(END).unwrap_or((after, ""));
+        let (hints, after) = after.split_once(HINTS_END).unwrap_or((after, ""));
         if let Some((hint, _)) =
-            hints.split(OR).map(|hint| render_mentions(hint, formatter)).find(|(_, all_known)| *all_known)
+            hints.split(NEXT_HINT).map(|hint| render_mentions(hint, formatter)).find(|(_, all_known)| *all_known)
         {
             rendered += "\nhint: ";
             rendered += &hint;
@@ -107,10 +113,11 @@ pub fn render(message: &str, formatter: SettingFormatter<'_>) -> String {
 /// returned `Some` for every setting in the text.
 fn render_mentions(text: &str, formatter: SettingFormatter<'_>) -> (String, bool) {
     let (mut rendered, mut rest, mut all_known) = (String::with_capacity(text.len()), text, true);
-    while let Some((before, after)) = rest.split_once(OPEN) {
+    while let Some((before, after)) = rest.split_once(SETTING_START) {
         rendered += before;
-        let Some((mention, after)) = after.split_once(CLOSE) else { return (rendered + after, all_known) };
-        let (name, value) = mention.split_once(VALUE).map_or((mention, None), |(name, value)| (name, Some(value)));
+        let Some((mention, after)) = after.split_once(SETTING_END) else { return (rendered + after, all_known) };
+        let (name, value) =
+            mention.split_once(SETTING_VALUE).map_or((mention, None), |(name, value)| (name, Some(value)));
         let written = formatter(name, value);
         all_known &= written.is_some();
         rendered += &written.or_else(|| format_plain_setting(name, value)).unwrap_or_default();
@@ -150,7 +157,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Whether a character is a control character or one of the markers that enclose settings and hints.
 pub(crate) fn needs_escape(character: char) -> bool {
-    character.is_control() || matches!(character, OPEN..=END)
+    character.is_control() || matches!(character, SETTING_START..=HINTS_END)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub fn unescape_formula(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|text| needs_apostrophe(text)).unwrap_or(cell)
 }
 
-/// Whether a string begins like a formula. Leading apostrophes are ignored, so `'=1` is written as `''=1`. When the cell is read, only the
+/// Whether a string begins like a formula. Leading apostrophes are ignored, so `'=1` is written as `''=1`, and when the cell is read, only the
 /// added apostrophe is removed.
 fn needs_apostrophe(text: &str) -> bool {
     let formula = text.trim_start_matches('\'');

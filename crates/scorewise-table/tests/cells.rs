@@ -24,6 +24,7 @@ fn render_note(note: &Note) -> String {
     note.render(&|name, value| Some(value.map_or(format!("--{name}"), |value| format!("--{name} {value}"))))
 }
 
+/// Writes the text to a file `t.csv` and reads it.
 fn read_text(content: impl AsRef<[u8]>, reading: &Reading) -> Result<TableWithNotes, String> {
     let folder = ScratchFolder::new();
     let read = || {
@@ -37,14 +38,16 @@ fn read_text(content: impl AsRef<[u8]>, reading: &Reading) -> Result<TableWithNo
     read().map_err(|error| folder.without_path(&error.to_string()))
 }
 
-fn defaults() -> Reading {
+fn default_reading() -> Reading {
     Reading::default()
 }
 
+/// Reads a text with the default settings.
 fn read_default(content: impl AsRef<[u8]>) -> TableWithNotes {
-    read_text(content, &defaults()).unwrap()
+    read_text(content, &default_reading()).unwrap()
 }
 
+/// The error message for a text that cannot be read.
 fn error_message(content: impl AsRef<[u8]>, reading: &Reading) -> String {
     read_text(content, reading).err().unwrap()
 }
@@ -57,6 +60,7 @@ fn numbers(table: &Table, name: &str) -> Vec<Option<f64>> {
     }
 }
 
+/// The times of a column, in seconds since 1970.
 fn times(table: &Table, name: &str) -> Vec<i64> {
     match &table.required_column(name).unwrap().values {
         Values::Time(values) => values.clone(),
@@ -90,7 +94,7 @@ fn records_of_empty_cells_are_rows() {
 }
 
 #[test]
-fn an_empty_line_between_rows_is_a_row_and_is_noted() {
+fn an_empty_line_between_rows_is_read_as_a_row_and_reported() {
     for end in ["\n", "\r\n", "\r"] {
         let content = format!("{end}{end}a,b{end}1,x{end}{end}2,y{end}  \t{end}\"\"{end}3,z{end}{end} {end}");
         let TableWithNotes { table, late_notes, .. } = read_default(content);
@@ -137,7 +141,7 @@ fn empty_lines_at_the_borders_of_blocks_are_counted_as_rows() {
 fn a_small_file_of_empty_lines_cannot_exhaust_the_memory() {
     let header: Vec<String> = (0..1000).map(|column| format!("c{column}")).collect();
     let content = format!("{0}\n{1}\n{2}{1}\n", header.join(","), ["1"; 1000].join(","), "\n".repeat(100_000));
-    let error = error_message(content, &defaults());
+    let error = error_message(content, &default_reading());
     assert!(
         error.contains("too many empty lines for a table of 1000 columns\nhint: remove the empty lines"),
         "{error}"
@@ -149,20 +153,21 @@ fn parquet_and_text_give_the_same_rows() {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch};
     let folder = ScratchFolder::new();
     let a: ArrayRef = Arc::new(Float64Array::from(vec![Some(1.0), None, Some(3.0), None, None]));
-    let bytes = parquet_of(&RecordBatch::try_from_iter([("a", a.clone()), ("b", a)]).unwrap());
-    let columnar = read(&folder.file("t.parquet", bytes), &defaults()).unwrap();
+    let bytes = to_parquet_file(&RecordBatch::try_from_iter([("a", a.clone()), ("b", a)]).unwrap());
+    let columnar = read(&folder.file("t.parquet", bytes), &default_reading()).unwrap();
     let text = read_default("a,b\n1,1\n,\n3,3\n,\n,\n").table;
     assert_eq!(numbers(&columnar, "a"), numbers(&text, "a"));
 }
 
 // Tests of missing values.
 
-const WORDS: [&str; 16] =
+/// Words that mean a missing value in columns of numbers, dates and booleans.
+const MISSING_WORDS: [&str; 16] =
     ["N/A", "n/a", "null", "NULL", "None", "none", "-", "--", ".", "#N/A", "NaT", "<NA>", "na", "nil", "\\N", "n.a."];
 
 #[test]
 fn words_for_missing_values_are_missing_in_columns_of_numbers_dates_and_booleans() {
-    for word in WORDS {
+    for word in MISSING_WORDS {
         // The word is in a fifth of the cells. If it were not recognised as missing, that would be enough to make this a column of text.
         let with_word = |cell: fn(usize) -> String| -> String {
             let cells = (0..50).map(|row| if row % 5 == 0 { word.to_owned() } else { cell(row) });
@@ -180,12 +185,12 @@ fn words_for_missing_values_are_missing_in_columns_of_numbers_dates_and_booleans
 
 #[test]
 fn words_for_missing_values_are_levels_in_a_column_of_text() {
-    for word in WORDS {
+    for word in MISSING_WORDS {
         let found = read_default(table_with_cells(["red", word, "blue", "red"]));
         let always = ["#N/A", "NaT", "<NA>"].contains(&word);
         assert_eq!(strings(&found.table, "x")[1], (!always).then(|| word.to_owned()), "{word}");
     }
-    // If a column has only words such as `None`, the words are read as classes, and a note says how to read them as missing.
+    // If a column has only words such as `None`, they are read as text, and a note says how to read them as missing.
     let found = read_default(table_with_cells(["None", "null", "?", "None"]));
     assert_eq!(strings(&found.table, "x")[..3], [Some("None".into()), Some("null".into()), None]);
     assert!(found.notes.iter().any(|note| note.contains("`--missing None`")), "{:?}", found.notes);
@@ -196,10 +201,10 @@ fn words_for_missing_values_in_parquet_are_read_as_in_text() {
     use arrow_array::{ArrayRef, RecordBatch, StringArray};
     let folder = ScratchFolder::new();
     let x: ArrayRef = Arc::new(StringArray::from(vec!["1,234", "N/A", "-", "3.5", "<NA>"]));
-    let source = folder.file("t.parquet", parquet_of(&RecordBatch::try_from_iter([("x", x)]).unwrap()));
-    let table = read(&source, &defaults()).unwrap();
+    let source = folder.file("t.parquet", to_parquet_file(&RecordBatch::try_from_iter([("x", x)]).unwrap()));
+    let table = read(&source, &default_reading()).unwrap();
     assert_eq!(strings(&table, "x")[1..], [Some("N/A".into()), Some("-".into()), Some("3.5".into()), None]);
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..defaults() };
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..default_reading() };
     let table = read(&source, &forced).unwrap();
     assert_eq!(numbers(&table, "x"), [Some(1234.0), None, None, Some(3.5), None]);
 }
@@ -240,7 +245,7 @@ fn a_decimal_comma_is_distinguished_from_a_thousands_separator() {
     // Ambiguous numbers are read as in an earlier table, such as the training table, if the numbers of that table show the decimal mark.
     let earlier = read_default(table_with_cells(["1,234", "3,5"])).writing;
     assert_eq!(earlier.decimal_comma, Some(true));
-    let like_earlier = Reading { writing: Some(earlier), ..defaults() };
+    let like_earlier = Reading { writing: Some(earlier), ..default_reading() };
     assert_eq!(
         numbers(&read_text(table_with_cells(["1,234", "5,678"]), &like_earlier).unwrap().table, "x"),
         [Some(1.234), Some(5.678)]
@@ -259,12 +264,12 @@ fn per_cent_and_currency_signs_are_dropped_with_a_note() {
         assert_eq!(numbers(&found.table, "x"), [Some(3.1), Some(12.0), Some(-0.5), Some(7.0)], "{cells:?}");
         assert!(found.notes.iter().any(|other| other.contains(note)), "{:?}", found.notes);
     }
-    // A column of amounts in two currencies is a category.
+    // A column of amounts in two currencies is read as text.
     assert_eq!(kind_of_column(&table_with_cells(["$3", "€3", "$4", "€5"]), "x"), ColumnKind::Category);
     // A single cell with a sign among plain numbers is an error.
     let mut cells = vec!["1.5"; 20];
     cells.push("3.1%");
-    let error = error_message(table_with_cells(cells), &defaults());
+    let error = error_message(table_with_cells(cells), &default_reading());
     assert!(
         error.contains("t.csv:22, column `x`: `3.1%` has the sign `%`, which the column's other numbers do not"),
         "{error}"
@@ -274,8 +279,11 @@ fn per_cent_and_currency_signs_are_dropped_with_a_note() {
 #[test]
 fn a_per_cent_or_currency_sign_is_accepted_only_if_the_training_table_has_the_same_sign() {
     let number = BTreeMap::from([("x".to_owned(), ColumnKind::Number)]);
-    let like =
-        |content: String| Reading { writing: Some(read_default(content).writing), kinds: number.clone(), ..defaults() };
+    let like = |content: String| Reading {
+        writing: Some(read_default(content).writing),
+        kinds: number.clone(),
+        ..default_reading()
+    };
     let cells =
         |content: String, reading: &Reading| read_text(content, reading).map(|found| numbers(&found.table, "x"));
     let percent = like(table_with_cells(["3.1%", "4.5%"]));
@@ -289,7 +297,7 @@ fn a_per_cent_or_currency_sign_is_accepted_only_if_the_training_table_has_the_sa
 }
 
 #[test]
-fn codes_with_leading_zeros_are_categories() {
+fn codes_with_leading_zeros_are_read_as_text() {
     let found = read_default(table_with_cells(["02139", "10001", "94103", "NA", "00501"]));
     assert_eq!(strings(&found.table, "x")[..2], [Some("02139".into()), Some("10001".into())]);
     let note = "column `x` is read as text: its cells are digits of the same length, some with a leading 0 (`02139`); \
@@ -298,7 +306,7 @@ fn codes_with_leading_zeros_are_categories() {
     for cells in [["0", "10", "200"], ["0.5", "0.7", "1.5"], ["007", "8", "12"], ["10", "20", "30"], ["0", "1", "0"]] {
         assert_eq!(kind_of_column(&table_with_cells(cells), "x"), ColumnKind::Number, "{cells:?}");
     }
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..defaults() };
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..default_reading() };
     let found = read_text(table_with_cells(["02139", "10001"]), &forced).unwrap();
     assert_eq!(numbers(&found.table, "x"), [Some(2139.0), Some(10_001.0)]);
     assert_eq!(found.notes.iter().filter(|note| note.contains("text")).count(), 0);
@@ -334,7 +342,7 @@ fn times_of_day_are_read_without_a_date() {
     // A single time of day among dates is an error.
     let mut cells = vec!["2010-01-31 14:30"; 20];
     cells.push("14:30");
-    let error = error_message(table_with_cells(cells), &defaults());
+    let error = error_message(table_with_cells(cells), &default_reading());
     assert!(
         error.contains("t.csv:22, column `x`: `14:30` has no date, but the column's other cells have one"),
         "{error}"
@@ -349,13 +357,13 @@ fn a_column_of_at_least_ten_different_dates_of_eight_digits_is_read_as_dates() {
     assert_eq!(times(&found.table, "x")[4], 18266 * 86400);
     let note = "column `x` is read as dates (`20200101`); `--numeric x` reads them as numbers";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..defaults() };
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..default_reading() };
     assert_eq!(numbers(&read_text(column_of(&days), &forced).unwrap().table, "x")[0], Some(20_200_101.0));
-    assert_eq!(kind_of_column(&column_of(&days[..9]), "x"), ColumnKind::Number, "only nine different dates");
+    assert_eq!(kind_of_column(&column_of(&days[..9]), "x"), ColumnKind::Number, "there are only nine different dates");
     assert_eq!(
         kind_of_column(&column_of(&vec![days[0].clone(); 50]), "x"),
         ColumnKind::Number,
-        "only one different date"
+        "the dates are all equal"
     );
     let counted: Vec<String> = (20_200_101..20_200_160).map(|number| number.to_string()).collect();
     assert_eq!(kind_of_column(&column_of(&counted), "x"), ColumnKind::Number, "some of them are not dates");
@@ -369,7 +377,7 @@ fn an_ambiguous_order_of_day_and_month_gives_a_note() {
     let note = "column `x`: no date shows whether the day or the month comes first (`03/04/2010`); the day is assumed to come \
                 first; `--month-first` reads the month first";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
-    let given = Reading { month_first: Some(true), ..defaults() };
+    let given = Reading { month_first: Some(true), ..default_reading() };
     let month_first = read_text(table_with_cells(["03/04/2010", "05/06/2010"]), &given).unwrap();
     assert_eq!(times(&month_first.table, "x")[0], 14672 * 86400);
     for cells in [["31/01/2010", "03/04/2010"], ["01/31/2010", "03/04/2010"], ["03/03/2010", "2010-01-31"]] {
@@ -378,7 +386,7 @@ fn an_ambiguous_order_of_day_and_month_gives_a_note() {
     }
     let mut cells = vec!["31/01/2010"; 20];
     cells.push("01/31/2010");
-    let error = error_message(table_with_cells(cells), &defaults());
+    let error = error_message(table_with_cells(cells), &default_reading());
     let problem =
         "t.csv:22, column `x`: `01/31/2010` has the month first, but the column's other dates have the day first";
     assert!(error.contains(problem), "{error}");
@@ -389,7 +397,7 @@ fn ambiguous_dates_are_read_with_the_order_of_day_and_month_in_the_training_tabl
     let time = BTreeMap::from([("x".to_owned(), ColumnKind::Time)]);
     for (before, day) in [("01/31/2010", 14672), ("31/01/2010", 14702)] {
         let writing = Some(read_default(table_with_cells([before, "03/04/2010"])).writing);
-        let like_earlier = Reading { writing, kinds: time.clone(), ..defaults() };
+        let like_earlier = Reading { writing, kinds: time.clone(), ..default_reading() };
         let ambiguous = read_text(table_with_cells(["03/04/2010", "N/A"]), &like_earlier).unwrap();
         assert_eq!(times(&ambiguous.table, "x"), [day * 86400, Values::NO_TIME], "{before}");
         // If the dates of the table itself show the order of day and month, the order of the training table is ignored.
@@ -406,15 +414,15 @@ fn a_column_of_text_that_is_mostly_numbers_gives_a_warning() {
     cells.extend(["bad", "bad", "bad", "worse"].map(String::from).into_iter().cycle().take(20));
     let content = table_with_cells(cells.iter().map(String::as_str));
     let table = read_default(&content).table;
-    let notes: Vec<String> = warnings(&table, &defaults()).iter().map(render_note).collect();
+    let notes: Vec<String> = warnings(&table, &default_reading()).iter().map(render_note).collect();
     let expected = "column `x`: is read as text, although 60 of its 80 cells are numbers; the most frequent other cell is \
                     `bad` (15 times), which is not read as missing; `--missing bad` reads it as missing";
     assert_eq!(notes, [expected]);
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Category)]), ..defaults() };
-    assert!(warnings(&table, &forced).is_empty(), "the user asked for a category");
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Category)]), ..default_reading() };
+    assert!(warnings(&table, &forced).is_empty(), "the user asked to read the column as text");
     for content in [table_with_cells(["red", "blue", "3", "green", "4"]), table_with_cells(["02139", "10001", "94103"])]
     {
-        assert!(warnings(&read_default(content).table, &defaults()).is_empty());
+        assert!(warnings(&read_default(content).table, &default_reading()).is_empty());
     }
 }
 
@@ -425,7 +433,8 @@ fn a_repeated_value_far_from_all_others_gives_a_warning() {
         let a = if row % 20 == 0 { "-200".into() } else { format!("{}.{}", row % 45, row % 10) };
         content += &format!("{a},{a},{}\n", row % 7);
     }
-    let notes: Vec<String> = warnings(&read_default(content).table, &defaults()).iter().map(render_note).collect();
+    let notes: Vec<String> =
+        warnings(&read_default(content).table, &default_reading()).iter().map(render_note).collect();
     let expected = "columns `a`, `b`: -200 is far from all other values and repeats; does -200 mean missing? \
                     `--missing -200` reads it as missing";
     assert_eq!(notes, [expected]);
@@ -462,19 +471,19 @@ fn the_error_for_text_in_utf_16_or_utf_32_names_the_encoding() {
                 "t.csv: is UTF-{name} text without a byte order mark\nhint: save the file as UTF-8: `iconv -f utf-{iconv} -t utf-8 \
                  FILE > NEW`"
             );
-            assert_eq!(error_message(&bytes, &defaults()), expected);
-            assert_eq!(error_message(gzip(&bytes), &defaults()), expected, "compressed");
+            assert_eq!(error_message(&bytes, &default_reading()), expected);
+            assert_eq!(error_message(gzip(&bytes), &default_reading()), expected, "compressed");
             let bytes = utf_16_or_32(&text, width, big, true);
             let expected = format!(
                 "t.csv: is UTF-{name} text\nhint: save the file as UTF-8: `iconv -f utf-{name} -t utf-8 FILE > NEW`"
             );
-            assert_eq!(error_message(&bytes, &defaults()), expected);
-            assert_eq!(error_message(gzip(&bytes), &defaults()), expected, "compressed");
+            assert_eq!(error_message(&bytes, &default_reading()), expected);
+            assert_eq!(error_message(gzip(&bytes), &default_reading()), expected, "compressed");
         }
     }
 }
 
-fn parquet_of(batch: &arrow_array::RecordBatch) -> Vec<u8> {
+fn to_parquet_file(batch: &arrow_array::RecordBatch) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
     writer.write(batch).unwrap();
@@ -509,17 +518,21 @@ fn the_error_for_an_unsupported_parquet_codec_names_the_codec() {
     use parquet::basic::Compression;
     let folder = ScratchFolder::new();
     let x: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0]));
-    let bytes = parquet_of(&RecordBatch::try_from_iter([("x", x)]).unwrap());
+    let bytes = to_parquet_file(&RecordBatch::try_from_iter([("x", x)]).unwrap());
     for (codec, name) in [(Compression::BROTLI(Default::default()), "Brotli"), (Compression::LZO, "LZO")] {
         let source = folder.file("t.parquet", with_declared_codec(&bytes, codec));
-        let error = read(&source, &defaults()).unwrap_err().to_string();
+        let error = read(&source, &default_reading()).unwrap_err().to_string();
         let expected = format!(
             "t.parquet: is compressed with {name}, which is not supported\nhint: write the file again, compressed with snappy or zstd"
         );
         assert!(error.ends_with(&expected), "{error}");
     }
     let same = with_declared_codec(&bytes, Compression::UNCOMPRESSED);
-    assert_eq!(read(&folder.file("t.parquet", same), &defaults()).unwrap().rows(), 2, "the original file can be read");
+    assert_eq!(
+        read(&folder.file("t.parquet", same), &default_reading()).unwrap().rows(),
+        2,
+        "the original file can be read"
+    );
 }
 
 #[test]
@@ -548,17 +561,18 @@ fn messages_about_columns_of_unsupported_types_name_the_type_and_give_a_hint() {
         "column `money` is left out: its type decimal256(50, 2) cannot be read; write the column as float64 or decimal128",
         "column `clock` is left out: its type time of day cannot be read; write the column as text or as a timestamp",
     ];
-    for (name, bytes) in [("t.parquet", parquet_of(&some)), ("t.arrow", arrow(&some))] {
+    for (name, bytes) in [("t.parquet", to_parquet_file(&some)), ("t.arrow", arrow(&some))] {
         let source = folder.file(name, bytes);
-        let found: Vec<String> = Reader::open(&source, &defaults()).unwrap().notes().iter().map(render_note).collect();
+        let found: Vec<String> =
+            Reader::open(&source, &default_reading()).unwrap().notes().iter().map(render_note).collect();
         assert_eq!(found, notes, "{name}");
-        let only = Reading { only: Some(vec!["money".into()]), ..defaults() };
+        let only = Reading { only: Some(vec!["money".into()]), ..default_reading() };
         let error = read(&source, &only).unwrap_err().to_string();
         let expected = "column `money`: is of type decimal256(50, 2), which cannot be read\nhint: write the column as float64 or decimal128";
         assert!(error.ends_with(expected), "{error}");
     }
     let none = RecordBatch::try_from_iter([("money", money), ("wait", duration)]).unwrap();
-    let error = read(&folder.file("none.arrow", arrow(&none)), &defaults()).unwrap_err().to_string();
+    let error = read(&folder.file("none.arrow", arrow(&none)), &default_reading()).unwrap_err().to_string();
     let expected = "none.arrow: has no columns that can be read: `money` is of type decimal256(50, 2)\n\
                     hint: write the column as float64 or decimal128";
     assert!(error.ends_with(expected), "{error}");

@@ -50,7 +50,7 @@ fn fit(table: &Table) -> Encoder {
     Encoder::fit(table, &all_rows(table), &EncodingOptions::default()).unwrap().0
 }
 
-fn list(names: &[&str]) -> Vec<String> {
+fn to_strings(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_string()).collect()
 }
 
@@ -116,7 +116,7 @@ fn rows_outside_the_training_set_do_not_change_the_encoder() {
 fn encoded_numbers_are_finite_for_extreme_tables() {
     let extreme =
         [1e308, -1e308, f64::MAX, f64::MIN, 0.0, -0.0, f64::MIN_POSITIVE, f64::from_bits(1), MISSING, 1.0, 1e-300];
-    let mut choice = EncodingOptions { lags: 2, keep: list(&["constant", "none"]), ..EncodingOptions::default() };
+    let mut choice = EncodingOptions { lags: 2, keep: to_strings(&["constant", "none"]), ..EncodingOptions::default() };
     for standardise_all in [false, true] {
         choice.standardise_all = standardise_all;
         let n_rows = extreme.len();
@@ -215,7 +215,7 @@ fn only_the_most_frequent_levels_get_a_column() {
 }
 
 #[test]
-fn the_note_about_more_binned_levels_than_the_limit_says_that_the_others_are_treated_as_one() {
+fn if_there_are_more_binned_levels_than_allowed_a_note_says_that_the_others_are_treated_as_one() {
     // 65 636 levels with three rows each, and one level with a single row, which is too rare to have an index of its own.
     let (frequent, limit) = (65_636u32, 65_536);
     let codes = (0..3 * frequent).map(|row| row % frequent).chain([frequent]).collect();
@@ -258,10 +258,10 @@ fn useless_columns_are_dropped_with_a_note_unless_the_user_keeps_them() {
         "column `empty`: dropped: no training row has a value",
         "column `id`: dropped: 30 different values in 30 rows, like an identifier",
         "column `No`: dropped: it holds only row numbers",
-        "column `instant`: dropped: its times vary too little for a daily, weekly or yearly cycle",
+        "column `instant`: dropped: the times vary too little for a daily, weekly or yearly cycle",
     ];
     assert_eq!(notes, expected.map(|text| format!("{text}; add it to `keep` to use it anyway")));
-    let keep = list(&["one", "same", "nothing", "empty", "id", "No", "instant"]);
+    let keep = to_strings(&["one", "same", "nothing", "empty", "id", "No", "instant"]);
     for standardise_all in [false, true] {
         let choice = EncodingOptions { keep: keep.clone(), standardise_all, ..EncodingOptions::default() };
         let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
@@ -281,7 +281,7 @@ fn a_constant_column_with_missing_values_is_not_dropped() {
 #[test]
 fn the_error_for_a_table_without_usable_columns_says_why_each_column_was_dropped() {
     let table = table(vec![number("one", &[5.0; 3]), number("y", &[0.0, 1.0, 0.0])]);
-    let choice = EncodingOptions { without: list(&["y"]), ..EncodingOptions::default() };
+    let choice = EncodingOptions { without: to_strings(&["y"]), ..EncodingOptions::default() };
     let error = Encoder::fit(&table, &[0, 1, 2], &choice).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -296,33 +296,36 @@ fn unknown_columns_and_contradictory_settings_are_refused() {
     let refused = |choice: EncodingOptions| Encoder::fit(&table, &[0, 1], &choice).unwrap_err().to_string();
     let base = EncodingOptions::default;
     assert_eq!(
-        refused(EncodingOptions { drop: list(&["aeg"]), ..base() }),
+        refused(EncodingOptions { drop: to_strings(&["aeg"]), ..base() }),
         "drop: `test.csv` has no column `aeg`\nhint: did you mean `age`?"
     );
     assert!(
-        refused(EncodingOptions { keep: list(&["zebra"]), ..base() }).contains("the columns are `age`, `size`, `when`")
+        refused(EncodingOptions { keep: to_strings(&["zebra"]), ..base() })
+            .contains("the columns are `age`, `size`, `when`")
     );
-    assert!(refused(EncodingOptions { categorical: list(&["Size"]), ..base() }).contains("did you mean `size`?"));
-    assert!(refused(EncodingOptions { ordinal: list(&["sise=a<b"]), ..base() }).contains("did you mean `size`?"));
+    assert!(refused(EncodingOptions { categorical: to_strings(&["Size"]), ..base() }).contains("did you mean `size`?"));
+    assert!(refused(EncodingOptions { ordinal: to_strings(&["sise=a<b"]), ..base() }).contains("did you mean `size`?"));
     assert!(refused(EncodingOptions { group: Some("x".into()), ..base() }).starts_with("group"));
-    assert!(refused(EncodingOptions { lags: 1, lag_columns: list(&["ag"]), ..base() }).starts_with("lag-columns"));
-    assert!(refused(EncodingOptions { lag_columns: list(&["age"]), ..base() }).contains("give `lags` too"));
+    assert!(
+        refused(EncodingOptions { lags: 1, lag_columns: to_strings(&["ag"]), ..base() }).starts_with("lag-columns")
+    );
+    assert!(refused(EncodingOptions { lag_columns: to_strings(&["age"]), ..base() }).contains("give `lags` too"));
     assert!(refused(EncodingOptions { lags: 1_000_000, ..base() }).starts_with("lags"));
     assert!(
-        refused(EncodingOptions { drop: list(&["age"]), keep: list(&["age"]), ..base() })
+        refused(EncodingOptions { drop: to_strings(&["age"]), keep: to_strings(&["age"]), ..base() })
             .contains("choose one of the two")
     );
     assert!(
-        refused(EncodingOptions { without: list(&["age"]), keep: list(&["age"]), ..base() })
+        refused(EncodingOptions { without: to_strings(&["age"]), keep: to_strings(&["age"]), ..base() })
             .contains("cannot be an input, because it is the target or holds the weights of the rows")
     );
-    assert!(refused(EncodingOptions { categorical: list(&["when"]), ..base() }).contains("`when` holds times"));
+    assert!(refused(EncodingOptions { categorical: to_strings(&["when"]), ..base() }).contains("`when` holds times"));
     assert_eq!(
-        refused(EncodingOptions { ordinal: list(&["size=s<l"]), ..base() }),
+        refused(EncodingOptions { ordinal: to_strings(&["size=s<l"]), ..base() }),
         "ordinal: the order of `size` does not contain `m`\nhint: add every level to the order"
     );
-    assert!(refused(EncodingOptions { ordinal: list(&["size=s<m<s"]), ..base() }).contains("twice"));
-    assert!(refused(EncodingOptions { ordinal: list(&["size=s"]), ..base() }).contains("is not an order"));
+    assert!(refused(EncodingOptions { ordinal: to_strings(&["size=s<m<s"]), ..base() }).contains("twice"));
+    assert!(refused(EncodingOptions { ordinal: to_strings(&["size=s"]), ..base() }).contains("is not an order"));
 }
 
 #[test]
@@ -332,7 +335,7 @@ fn ordinal_columns_are_encoded_in_the_order_of_their_levels() {
         number("grade", &[3.0, 1.0, 2.0, 1.0, 3.0]),
     ]);
     let choice = EncodingOptions {
-        ordinal: list(&["size=cm=small<medium<large<huge", "grade=3<2.0<1"]),
+        ordinal: to_strings(&["size=cm=small<medium<large<huge", "grade=3<2.0<1"]),
         ..EncodingOptions::default()
     };
     let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
@@ -350,7 +353,7 @@ fn ordinal_columns_are_encoded_in_the_order_of_their_levels() {
     let (encoder, _) = Encoder::fit(
         &table,
         &all_rows(&table),
-        &EncodingOptions { ordinal: list(&["size=cm"]), ..EncodingOptions::default() },
+        &EncodingOptions { ordinal: to_strings(&["size=cm"]), ..EncodingOptions::default() },
     )
     .unwrap();
     let ColumnEncoding::Ordinal { levels, .. } = &encoder.inputs[0].coding else { panic!("{:?}", encoder.inputs[0]) };
@@ -358,9 +361,9 @@ fn ordinal_columns_are_encoded_in_the_order_of_their_levels() {
 }
 
 #[test]
-fn a_column_of_numbers_encoded_as_a_category_also_accepts_strings() {
+fn a_column_of_numbers_encoded_as_categorical_also_accepts_strings() {
     let training = table(vec![number("code", &[10.0, 9.0, 10.0, -0.0])]);
-    let choice = EncodingOptions { categorical: list(&["code"]), ..EncodingOptions::default() };
+    let choice = EncodingOptions { categorical: to_strings(&["code"]), ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&training, &all_rows(&training), &choice).unwrap();
     assert_eq!(encoder.names(), ["code = 0", "code = 10", "code = 9"]);
     let expected = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]];
@@ -383,7 +386,7 @@ fn one_hot_columns_are_standardised_on_request() {
 }
 
 #[test]
-fn lags_never_reach_into_another_group_or_set_or_before_the_first_row() {
+fn lags_never_reach_another_group_another_set_or_before_the_first_row() {
     let values: Vec<f64> = (0..12).map(f64::from).collect();
     let groups = ["a", "b", "a", "b", "a", "b", "a", "b", "a", "b", "a", "b"];
     let table = table(vec![number("x", &values), strings("g", &groups)]);
@@ -421,8 +424,12 @@ fn lags_from_any_set_may_reach_rows_that_belong_to_no_set() {
 #[test]
 fn earlier_values_of_the_target_may_be_inputs() {
     let table = table(vec![number("x", &[1.0, 2.0, 4.0, 8.0]), strings("y", &["n", "y", "n", "n"])]);
-    let choice =
-        EncodingOptions { without: list(&["y"]), lags: 2, lag_columns: list(&["y"]), ..EncodingOptions::default() };
+    let choice = EncodingOptions {
+        without: to_strings(&["y"]),
+        lags: 2,
+        lag_columns: to_strings(&["y"]),
+        ..EncodingOptions::default()
+    };
     let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     let names = [
         "x",
@@ -437,7 +444,7 @@ fn earlier_values_of_the_target_may_be_inputs() {
     assert_eq!(encoder.encode(&table).unwrap().matrix.row(2)[1..], [0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
 }
 
-/// A table of the rows `from..to` of another table. Categories list only the levels that occur in these rows.
+/// A table of the rows `from..to` of another table. Its categorical columns list only the levels that occur in these rows.
 fn chunk(whole: &Table, from: usize, to: usize) -> Table {
     let columns = whole.columns.iter().map(|column| match &column.values {
         Values::Number(values) => number(&column.name, &values[from..to]),
@@ -452,7 +459,7 @@ fn chunk(whole: &Table, from: usize, to: usize) -> Table {
 }
 
 /// A table with a column of every type, missing values, and a column of stations that can group the rows.
-fn mixed(rows: usize) -> Table {
+fn mixed_table(rows: usize) -> Table {
     let step = |row: usize, factor: usize, modulus: usize| (row * factor + row * row / 7) % modulus;
     let letters = ["", "a", "b", "c", "d"];
     let station = ["north", "south", "east"];
@@ -471,7 +478,7 @@ fn mixed(rows: usize) -> Table {
 #[test]
 fn without_lags_a_table_encoded_in_chunks_equals_the_table_encoded_as_a_whole() {
     let rows = 3000;
-    let whole = mixed(rows);
+    let whole = mixed_table(rows);
     let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &EncodingOptions::default()).unwrap();
     let expected = encoder.encode(&whole).unwrap();
     for size in [1, 3, 700, 5000] {
@@ -490,7 +497,7 @@ fn without_lags_a_table_encoded_in_chunks_equals_the_table_encoded_as_a_whole() 
 
 #[test]
 fn the_number_of_threads_does_not_change_the_encoding() {
-    let whole = mixed(5000);
+    let whole = mixed_table(5000);
     let choice = EncodingOptions { lags: 2, standardise_all: true, ..EncodingOptions::default() };
     let encode_with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -504,10 +511,10 @@ fn the_number_of_threads_does_not_change_the_encoding() {
 
 #[test]
 fn encoders_are_unchanged_after_a_json_round_trip() {
-    let whole = mixed(400);
+    let whole = mixed_table(400);
     for choice in [
         EncodingOptions { lags: 2, standardise_all: true, ..EncodingOptions::default() },
-        EncodingOptions { levels: 2, ordinal: list(&["c"]), ..EncodingOptions::default() },
+        EncodingOptions { levels: 2, ordinal: to_strings(&["c"]), ..EncodingOptions::default() },
     ] {
         let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &choice).unwrap();
         let text = serde_json::to_string(&encoder).unwrap();
@@ -534,7 +541,7 @@ fn invalid_encoders_are_refused() {
     };
     let plain = |mean, deviation| ColumnEncoding::Number { mean, deviation, indicator: false };
     let levels = |levels: &[&str], scales: Vec<Standardisation>| ColumnEncoding::OneHot {
-        levels: list(levels),
+        levels: to_strings(levels),
         rest: false,
         indicator: false,
         scales,
@@ -559,7 +566,7 @@ fn invalid_encoders_are_refused() {
         (encoder(ColumnKind::Category, 0, levels(&["a", "a"], vec![])), "input `x`: the level `a` is listed twice"),
         (
             encoder(ColumnKind::Category, 0, levels(&["a", "b"], vec![Standardisation { mean: 0.0, deviation: 1.0 }])),
-            "input `x`: has 1 scales for 2 columns",
+            "input `x`: has 1 entries in `scales` for 2 columns",
         ),
         (
             encoder(
@@ -594,11 +601,11 @@ fn one_error_names_all_missing_columns() {
     let error = encoder.encode(&table(vec![number("q", &[1.0])])).unwrap_err();
     assert!(error.to_string().ends_with("hint: the columns are `q`"));
     let lagged = Encoder::fit(
-        &mixed(50),
+        &mixed_table(50),
         &[0, 1, 2, 3],
         &EncodingOptions { lags: 1, group: Some("station".into()), ..EncodingOptions::default() },
     );
-    let mut without = mixed(50);
+    let mut without = mixed_table(50);
     without.columns.pop();
     let error = lagged.unwrap().0.encode(&without).unwrap_err();
     assert!(error.to_string().starts_with("test.csv: has no column `station`"));
@@ -627,10 +634,10 @@ fn an_encoder_lists_the_columns_that_it_needs() {
     let choice = EncodingOptions {
         lags: 1,
         group: Some("station".into()),
-        drop: list(&["b", "t"]),
+        drop: to_strings(&["b", "t"]),
         ..EncodingOptions::default()
     };
-    let whole = mixed(100);
+    let whole = mixed_table(100);
     let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &choice).unwrap();
     let expected = [("x", Some(ColumnKind::Number)), ("c", Some(ColumnKind::Category)), ("station", None)];
     assert_eq!(encoder.columns(), expected);
@@ -644,7 +651,7 @@ fn numbers_of_the_adult_table_are_standardised() {
     assert_eq!(target.classes(), ["<=50K", ">50K"]);
     let (labels, _) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default()).unwrap()).unwrap();
     assert_eq!(labels.counts(), [32_561 - 7_841, 7_841]);
-    let choice = EncodingOptions { without: list(&["income"]), ..EncodingOptions::default() };
+    let choice = EncodingOptions { without: to_strings(&["income"]), ..EncodingOptions::default() };
     let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     assert!(notes.is_empty(), "{notes:?}");
     // There are six columns of numbers. The one-hot columns of workclass, occupation and native-country include one for missing values (`?`).
@@ -671,7 +678,7 @@ fn the_pollution_table_is_encoded_with_lags_and_a_lead() {
     assert_eq!(notes[0].to_string(), "column `pm2.5`: 2066 rows are left out: their target values are missing");
     let shares = SplitShares { test: 0.2, validation: 1.0 / 3.0 };
     let (parts, _) = Split::Time(None).split_rows(&table, &labels, &shares, 0).unwrap();
-    let choice = EncodingOptions { lags: 2, lag_columns: list(&["pm2.5"]), ..EncodingOptions::default() };
+    let choice = EncodingOptions { lags: 2, lag_columns: to_strings(&["pm2.5"]), ..EncodingOptions::default() };
     let (encoder, notes) = Encoder::fit(&table, &parts.training, &choice).unwrap();
     assert_eq!(
         notes[0].to_string(),
@@ -712,7 +719,7 @@ fn the_columns_of_the_matrix_are_known_for_each_column_of_the_table() {
         let encoded = encoder.encode(&table).unwrap().matrix;
         for (name, matrix_columns) in columns {
             assert!(matrix_columns.iter().all(|column| names[*column].starts_with(name)), "{names:?}");
-            // The encoder of one column reads the row itself for all lags.
+            // The encoder of a single column reads the values of all lags from the row itself.
             let alone = encoder.of_column(name);
             assert_eq!((alone.width(), alone.lags()), (matrix_columns.len(), 0));
             let alone = alone.encode(&table).unwrap().matrix;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use scorewise_table::setting::{Setting, alternative_hints, render};
 use scorewise_table::{Error, Location, Note};
 
+/// Writes a setting as the command line does: `--name` or `--name value`.
 fn command_line_option(name: &str, value: Option<&str>) -> Option<String> {
     Some(value.map_or(format!("--{name}"), |value| format!("--{name} {value}")))
 }
@@ -75,8 +76,8 @@ fn user_text_is_never_rendered_as_a_setting() {
     assert!(!Note::about_column(&with_markers, "odd").render(&command_line_option).contains("--"));
 }
 
-/// A library does not know how a front end writes a setting, so no string in its source may contain `--name`. A front end passes the plain
-/// name of a setting to an error, so no string in its source may be `"--name"`.
+/// A library does not know how a front end writes a setting, so no string in its source may contain an option such as `--name`. A front end passes
+/// the plain name of a setting to an error, so no string in its source may be `"--name"`.
 #[test]
 fn library_messages_do_not_contain_command_line_options() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -96,7 +97,7 @@ fn library_messages_do_not_contain_command_line_options() {
                 if if is_library {
                     named.iter().any(|at| !is_allowed_option(&text, *at))
                 } else {
-                    named == [0] && is_name(&text)
+                    named == [0] && is_option_name(&text)
                 } {
                     violations.push(format!("{}:{line}: {text}", path.display()));
                 }
@@ -118,7 +119,8 @@ fn is_allowed_option(text: &str, at: usize) -> bool {
         || ["`scorewise scores ", "<code>"].iter().any(|end| before.ends_with(end))
 }
 
-fn is_name(text: &str) -> bool {
+/// Whether a text that begins with `--` is the name of an option and nothing else.
+fn is_option_name(text: &str) -> bool {
     text[2..].chars().all(|character| character.is_ascii_lowercase() || character == '-')
 }
 

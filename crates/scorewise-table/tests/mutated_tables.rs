@@ -29,30 +29,32 @@ use scorewise_table::table::{Reading, Source, Table, Values, read};
 
 use crate::table_files::ScratchFolder;
 
-/// An allocator that counts the bytes in use (`IN_USE`) and the largest number of bytes in use so far (`PEAK`).
+/// An allocator that counts the bytes in use (`BYTES_IN_USE`) and their largest number so far (`PEAK_BYTES_IN_USE`).
 struct CountingAllocator;
 
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
+/// The number of bytes that are allocated now.
+static BYTES_IN_USE: AtomicUsize = AtomicUsize::new(0);
+/// The largest value of `BYTES_IN_USE` since it was last reset.
+static PEAK_BYTES_IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: all calls are forwarded to the system allocator, and counting bytes does not access the allocated memory.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let in_use = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(in_use, Ordering::Relaxed);
+        let in_use = BYTES_IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK_BYTES_IN_USE.fetch_max(in_use, Ordering::Relaxed);
         // SAFETY: the caller fulfils the requirements of the system allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        let in_use = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(in_use, Ordering::Relaxed);
+        let in_use = BYTES_IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK_BYTES_IN_USE.fetch_max(in_use, Ordering::Relaxed);
         // SAFETY: the caller fulfils the requirements of the system allocator.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
+        BYTES_IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
         // SAFETY: the caller fulfils the requirements of the system allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -100,10 +102,10 @@ fn check_mutations(name: &str, original: &[u8], seed: u64, times: usize) {
         let bytes = mutated_copy(original, &mut random);
         let _measuring = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
         let start = Instant::now();
-        let before = IN_USE.load(Ordering::Relaxed);
-        PEAK.store(before, Ordering::Relaxed);
+        let before = BYTES_IN_USE.load(Ordering::Relaxed);
+        PEAK_BYTES_IN_USE.store(before, Ordering::Relaxed);
         let outcome = file.write_and_read(&bytes);
-        let allocated = PEAK.load(Ordering::Relaxed) - before;
+        let allocated = PEAK_BYTES_IN_USE.load(Ordering::Relaxed) - before;
         let bound = (64 << 20) + 64 * decompressed_size(&bytes);
         assert!(allocated <= bound, "{name}, mutation {time}: {allocated} bytes allocated, {bound} allowed");
         assert!(start.elapsed() < Duration::from_secs(10), "{name}, mutation {time}: {:?}", start.elapsed());
@@ -130,6 +132,7 @@ fn decompressed_size(bytes: &[u8]) -> usize {
     bytes.len() + total
 }
 
+/// A copy of a file that is damaged in one to three places at random.
 fn mutated_copy(original: &[u8], random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     let mut bytes = original.to_vec();
     let mut below = |limit: usize| (random.next_u64() % limit.max(1) as u64) as usize;
@@ -183,7 +186,7 @@ fn pollution_text() -> Vec<u8> {
 }
 
 /// The first rows of the built-in table `pollution` as an Arrow batch, with additional columns of booleans and times.
-fn batch() -> RecordBatch {
+fn pollution_batch() -> RecordBatch {
     let table = OverwrittenFile::new("pollution.csv").write_and_read(&pollution_text()).unwrap();
     let rows = table.rows() as i64;
     let named = table.columns.iter().map(|column| {
@@ -205,8 +208,9 @@ fn batch() -> RecordBatch {
     RecordBatch::try_from_iter(named.chain(more_columns)).unwrap()
 }
 
-fn parquet(properties: WriterPropertiesBuilder) -> Vec<u8> {
-    let (batch, mut bytes) = (batch(), Vec::new());
+/// The pollution table as a Parquet file.
+fn parquet_file(properties: WriterPropertiesBuilder) -> Vec<u8> {
+    let (batch, mut bytes) = (pollution_batch(), Vec::new());
     let properties = properties.set_max_row_group_row_count(Some(80)).build();
     let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
     writer.write(&batch).unwrap();
@@ -214,8 +218,9 @@ fn parquet(properties: WriterPropertiesBuilder) -> Vec<u8> {
     bytes
 }
 
-fn arrow(stream: bool, codec: Option<CompressionType>) -> Vec<u8> {
-    let (batch, mut bytes) = (batch(), Vec::new());
+/// The pollution table as an Arrow stream or file.
+fn arrow_file(stream: bool, codec: Option<CompressionType>) -> Vec<u8> {
+    let (batch, mut bytes) = (pollution_batch(), Vec::new());
     let options = IpcWriteOptions::default().try_with_compression(codec).unwrap();
     if stream {
         let mut writer = StreamWriter::try_new_with_options(&mut bytes, &batch.schema(), options).unwrap();
@@ -282,7 +287,7 @@ fn damaged_gzip_is_read_or_refused() {
 fn damaged_parquet_with_snappy_and_dictionaries_is_read_or_refused() {
     check_mutations(
         "snappy.parquet",
-        &parquet(WriterProperties::builder().set_compression(Compression::SNAPPY)),
+        &parquet_file(WriterProperties::builder().set_compression(Compression::SNAPPY)),
         4,
         8_000,
     );
@@ -291,13 +296,13 @@ fn damaged_parquet_with_snappy_and_dictionaries_is_read_or_refused() {
 #[test]
 fn damaged_parquet_with_zstd_is_read_or_refused() {
     let properties = WriterProperties::builder().set_compression(Compression::ZSTD(Default::default()));
-    check_mutations("zstd.parquet", &parquet(properties), 5, 8_000);
+    check_mutations("zstd.parquet", &parquet_file(properties), 5, 8_000);
 }
 
 #[test]
 fn damaged_parquet_with_plain_encoding_is_read_or_refused() {
     let properties = WriterProperties::builder().set_dictionary_enabled(false);
-    check_mutations("plain.parquet", &parquet(properties), 6, 8_000);
+    check_mutations("plain.parquet", &parquet_file(properties), 6, 8_000);
 }
 
 #[test]
@@ -306,20 +311,20 @@ fn damaged_parquet_with_delta_encoded_strings_is_read_or_refused() {
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_dictionary_enabled(false)
         .set_column_encoding("cbwd".into(), Encoding::DELTA_BYTE_ARRAY);
-    check_mutations("delta.parquet", &parquet(properties), 7, 4_000);
+    check_mutations("delta.parquet", &parquet_file(properties), 7, 4_000);
     let properties = WriterProperties::builder()
         .set_dictionary_enabled(false)
         .set_column_encoding("cbwd".into(), Encoding::DELTA_LENGTH_BYTE_ARRAY);
-    check_mutations("lengths.parquet", &parquet(properties), 8, 2_000);
+    check_mutations("lengths.parquet", &parquet_file(properties), 8, 2_000);
 }
 
 #[test]
 fn damaged_arrow_files_are_read_or_refused() {
-    check_mutations("plain.arrow", &arrow(false, None), 9, 4_000);
-    check_mutations("lz4.feather", &arrow(false, Some(CompressionType::LZ4_FRAME)), 10, 3_000);
+    check_mutations("plain.arrow", &arrow_file(false, None), 9, 4_000);
+    check_mutations("lz4.feather", &arrow_file(false, Some(CompressionType::LZ4_FRAME)), 10, 3_000);
 }
 
 #[test]
 fn damaged_arrow_streams_are_read_or_refused() {
-    check_mutations("zstd.arrow", &arrow(true, Some(CompressionType::ZSTD)), 11, 3_000);
+    check_mutations("zstd.arrow", &arrow_file(true, Some(CompressionType::ZSTD)), 11, 3_000);
 }

@@ -12,6 +12,7 @@ use scorewise_table::target::{Labels, Target};
 
 /// The shares of Marchetti et al. (2022): a fifth of the rows for the test set, a third of the others for the validation set.
 const SHARES: SplitShares = SplitShares { test: 0.2, validation: 1.0 / 3.0 };
+/// Five folds, repeated twice, with a quarter of the rows outside the test set for validation.
 const FOLDS: CrossValidation = CrossValidation { folds: 5, repeats: 2, validation: 0.25 };
 
 /// A table with a column of groups, and pseudo-random labels; every seventh row has no label.
@@ -32,10 +33,12 @@ fn sample_table(rows: usize, groups: u32, classes: u32) -> (Table, Labels) {
     (Table { file: "test.csv".into(), columns: vec![group, x], ..Table::default() }, labels)
 }
 
+/// Splits the labelled rows of a table as the text `split` says.
 fn split_into_sets(split: &str, table: &Table, labels: &Labels, shares: &SplitShares, seed: u64) -> SplitRows {
     Split::parse(split).unwrap().split_rows(table, labels, shares, seed).unwrap().0
 }
 
+/// The training, validation and test rows, in this order.
 fn sets_of(parts: &SplitRows) -> [&Vec<u32>; 3] {
     [&parts.training, &parts.validation, &parts.test]
 }
@@ -168,7 +171,10 @@ fn in_a_split_by_time_the_last_rows_are_the_test_set() {
     assert!(
         reversed.test.last() < reversed.validation.first() && reversed.validation.last() < reversed.training.first()
     );
-    assert_eq!(notes[0].to_string(), "column `when`: rows are split by its times; the file is not sorted by them");
+    assert_eq!(
+        notes[0].to_string(),
+        "column `when`: rows are split by the times in this column; the file is not sorted by them"
+    );
     // In a split by a column of numbers with repeated values, rows with the same value are in the same set.
     let (by_number, _) = Split::parse("time:x").unwrap().split_rows(&table, &labels, &SHARES, 0).unwrap();
     assert_partition(&by_number, &labels);
@@ -231,12 +237,12 @@ fn the_hint_for_a_set_without_a_class_names_a_share_only_if_another_share_helps(
             .map_err(|error| error.to_string())
     };
     let hint = |error: Result<(), String>| error.unwrap_err().split_once("hint: ").unwrap().1.to_owned();
-    // Two rows of different classes: neither share gives both classes to two sets, nor does a random split.
+    // The table has one row of each class, so two sets cannot both contain both classes, whatever the shares and the kind of split.
     for validation in [0.0, 1.0 / 3.0] {
         assert_eq!(hint(split("random", &[1], 2, 0.2, validation)), "give more rows");
         assert_eq!(hint(split("time", &[1], 2, 0.2, validation)), "give more rows");
     }
-    // The test set takes one of two positives, so none is left for the validation or the training set.
+    // The test set takes one of the two positives, so the training and the validation set cannot both have one.
     assert_eq!(hint(split("random", &[0, 1], 9, 0.2, 0.3)), "give more rows, or another share with `test`");
     assert!(split("random", &[0, 1], 9, 0.0, 0.3).is_ok());
     // Without validation rows, the share of test rows is the only share.
@@ -270,7 +276,7 @@ fn with_two_classes_a_set_without_one_of_them_is_an_error_with_a_hint() {
          hint: give more rows, another share with `validation`, or `split random`"
     );
     labels.classes = (0..100).map(|row| u32::from(row == 0)).collect();
-    // No share helps if a class has a single row.
+    // A class with a single row cannot be in several sets, whatever the shares.
     assert_eq!(refused("random", &labels), "split: the validation set has no positives\nhint: give more rows");
     assert!(refused("group:patient", &labels).contains("set has no positives"));
     labels.classes = (0..100).map(|row| if row < 3 { row % 2 } else { Labels::MISSING }).collect();
@@ -289,7 +295,7 @@ fn with_three_classes_a_class_absent_from_a_set_gives_a_note_and_no_error() {
 }
 
 #[test]
-fn every_labelled_row_is_in_exactly_one_test_set_of_every_repeat() {
+fn every_labelled_row_is_in_exactly_one_test_set_of_every_repetition() {
     let (table, labels) = sample_table(1000, 60, 3);
     let Values::Category(groups) = &table.columns[0].values else { panic!() };
     for split in [Split::Random, Split::Group("patient".into())] {

@@ -22,7 +22,7 @@ fn error_message(content: impl AsRef<[u8]>, reading: &Reading) -> String {
     folder.without_path(&error.to_string())
 }
 
-fn defaults() -> Reading {
+fn default_reading() -> Reading {
     Reading::default()
 }
 
@@ -33,13 +33,14 @@ fn numbers(table: &Table, name: &str) -> Vec<f64> {
     }
 }
 
-fn kinds(table: &Table) -> Vec<(&str, ColumnKind)> {
+/// The name and type of each column.
+fn names_and_kinds(table: &Table) -> Vec<(&str, ColumnKind)> {
     table.columns.iter().map(|column| (column.name.as_str(), column.values.kind())).collect()
 }
 
 #[test]
 fn the_adult_table_has_the_documented_rows_levels_and_missing_values() {
-    let adult = read(&Source::parse("adult"), &defaults()).unwrap();
+    let adult = read(&Source::parse("adult"), &default_reading()).unwrap();
     assert_eq!(adult.rows(), 32561);
     let Values::Category(income) = &adult.required_column("income").unwrap().values else { panic!() };
     assert_eq!(income.levels, ["<=50K", ">50K"]);
@@ -49,7 +50,7 @@ fn the_adult_table_has_the_documented_rows_levels_and_missing_values() {
         assert_eq!((0..adult.rows()).filter(|row| values.is_missing(*row)).count(), missing, "{name}");
     }
     let numeric = ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"];
-    for (name, kind) in kinds(&adult) {
+    for (name, kind) in names_and_kinds(&adult) {
         assert_eq!(kind == ColumnKind::Number, numeric.contains(&name), "{name}");
     }
     assert_eq!(numbers(&adult, "age")[..3], [39.0, 50.0, 38.0]);
@@ -58,7 +59,7 @@ fn the_adult_table_has_the_documented_rows_levels_and_missing_values() {
 
 #[test]
 fn the_adult_test_table_is_read_without_its_first_line_and_the_dots_after_labels() {
-    let test = read(&Source::parse("adult-test"), &defaults()).unwrap();
+    let test = read(&Source::parse("adult-test"), &default_reading()).unwrap();
     assert_eq!(test.rows(), 16281);
     let Values::Category(income) = &test.required_column("income").unwrap().values else { panic!() };
     assert_eq!(income.levels, ["<=50K", ">50K"]);
@@ -68,7 +69,7 @@ fn the_adult_test_table_is_read_without_its_first_line_and_the_dots_after_labels
 
 #[test]
 fn the_pollution_table_has_the_documented_rows_and_missing_values() {
-    let pollution = read(&Source::BuiltIn(BuiltIn::Pollution), &defaults()).unwrap();
+    let pollution = read(&Source::BuiltIn(BuiltIn::Pollution), &default_reading()).unwrap();
     assert_eq!((pollution.rows(), pollution.columns.len()), (43824, 13));
     let dust = numbers(&pollution, "pm2.5");
     assert_eq!(dust.iter().filter(|value| value.is_nan()).count(), 2067);
@@ -86,7 +87,7 @@ fn names_of_built_in_tables_take_precedence_over_files() {
 
 #[test]
 fn every_delimiter_and_line_end_gives_the_same_table() {
-    let expected = read_text("a,b\n1,x\n2.5,y\n", &defaults()).unwrap().columns;
+    let expected = read_text("a,b\n1,x\n2.5,y\n", &default_reading()).unwrap().columns;
     for content in [
         "a;b\n1;x\n2.5;y\n",
         "a;b\n1;x\n2,5;y\n",
@@ -101,7 +102,7 @@ fn every_delimiter_and_line_end_gives_the_same_table() {
         "a;b;;\n1;x;;\n2,5;y;;\n",
         "a,b\n1,x,\n2.5,y,\n",
     ] {
-        assert_eq!(read_text(content, &defaults()).unwrap().columns, expected, "{content:?}");
+        assert_eq!(read_text(content, &default_reading()).unwrap().columns, expected, "{content:?}");
     }
 }
 
@@ -109,14 +110,14 @@ fn every_delimiter_and_line_end_gives_the_same_table() {
 fn a_file_in_the_format_of_the_uci_air_quality_table_can_be_read() {
     let content = "Date;Time;CO(GT);NOx(GT);;\r\n10/03/2004;18.00.00;2,6;166;;\r\n10/03/2004;19.00.00;-200;-200,0;;\r\n\
                    31/03/2004;20.00.00;2,2;131;;\r\n;;;;;\r\n;;;;;\r\n";
-    let table = read_text(content, &Reading { missing: vec!["-200".into()], ..defaults() }).unwrap();
+    let table = read_text(content, &Reading { missing: vec!["-200".into()], ..default_reading() }).unwrap();
     let expected = [
         ("Date", ColumnKind::Time),
         ("Time", ColumnKind::Category),
         ("CO(GT)", ColumnKind::Number),
         ("NOx(GT)", ColumnKind::Number),
     ];
-    assert_eq!(kinds(&table), expected);
+    assert_eq!(names_and_kinds(&table), expected);
     // Lines that consist of delimiters are rows, even at the end of the file.
     assert_eq!(table.rows(), 5);
     let carbon = numbers(&table, "CO(GT)");
@@ -130,7 +131,7 @@ fn a_file_in_the_format_of_the_uci_air_quality_table_can_be_read() {
 
 #[test]
 fn in_a_column_of_text_none_and_null_are_classes_and_other_markers_mean_missing() {
-    let table = read_text("class,x,b\nNone,1,yes\n?,NA,No\nnull,NaN,TRUE\n,nan,\n", &defaults()).unwrap();
+    let table = read_text("class,x,b\nNone,1,yes\n?,NA,No\nnull,NaN,TRUE\n,nan,\n", &default_reading()).unwrap();
     let class = strings(&table, "class");
     assert_eq!(class, [Some("None".into()), None, Some("null".into()), None]);
     assert_eq!(numbers(&table, "x").iter().filter(|value| value.is_nan()).count(), 3);
@@ -143,7 +144,7 @@ fn in_a_column_of_text_none_and_null_are_classes_and_other_markers_mean_missing(
 #[test]
 fn dates_are_read_with_the_month_first_if_a_date_of_the_column_shows_that_order() {
     let table =
-        read_text("t,u\n01/02/2010,01/02/2010 00:00:10\n01/31/2010,2010-02-01T00:00:10\n", &defaults()).unwrap();
+        read_text("t,u\n01/02/2010,01/02/2010 00:00:10\n01/31/2010,2010-02-01T00:00:10\n", &default_reading()).unwrap();
     // 2010-01-01 is 14610 days after 1970-01-01.
     let days = |day: i64| (14609 + day) * 86400;
     assert_eq!(table.required_column("t").unwrap().values, Values::Time(vec![days(2), days(31)]));
@@ -153,14 +154,14 @@ fn dates_are_read_with_the_month_first_if_a_date_of_the_column_shows_that_order(
 #[test]
 fn quoted_cells_may_contain_delimiters_and_line_breaks() {
     let content = "a,b\n\"x, y\n\"\"z\"\"\",1\nplain,2\n";
-    let table = read_text(content, &defaults()).unwrap();
+    let table = read_text(content, &default_reading()).unwrap();
     assert_eq!(strings(&table, "a"), [Some("x, y\n\"z\"".into()), Some("plain".into())]);
     assert_eq!((table.place(0).line, table.place(1).line), (Some(2), Some(4)));
 }
 
 #[test]
 fn if_the_user_names_the_columns_the_first_line_is_a_row() {
-    let reading = Reading { columns: Some(vec!["a".into(), "b".into()]), ..defaults() };
+    let reading = Reading { columns: Some(vec!["a".into(), "b".into()]), ..default_reading() };
     let table = read_text("1,x\n2,y\n", &reading).unwrap();
     assert_eq!((table.rows(), numbers(&table, "a")[0]), (2, 1.0));
     assert_eq!(table.place(0).line, Some(1));
@@ -172,9 +173,9 @@ fn if_the_user_names_the_columns_the_first_line_is_a_row() {
 #[test]
 fn a_header_that_looks_like_a_row_gives_a_note() {
     let folder = ScratchFolder::new();
-    let reader = Reader::open(&folder.file("t.csv", "1,x,3\n2,y,4\n3,z,5\n"), &defaults()).unwrap();
+    let reader = Reader::open(&folder.file("t.csv", "1,x,3\n2,y,4\n3,z,5\n"), &default_reading()).unwrap();
     assert!(reader.notes().iter().any(|note| note.to_string().contains("`columns`")), "{:?}", reader.notes());
-    let reader = Reader::open(&folder.file("t.csv", "a,b,c\n2,y,4\n3,z,5\n"), &defaults()).unwrap();
+    let reader = Reader::open(&folder.file("t.csv", "a,b,c\n2,y,4\n3,z,5\n"), &default_reading()).unwrap();
     assert_eq!(reader.notes(), []);
 }
 
@@ -184,8 +185,9 @@ fn columns_are_selected_and_read_with_the_types_that_the_user_set() {
         BTreeMap::from([("zip".to_string(), ColumnKind::Category), ("flag".to_string(), ColumnKind::Boolean)]);
     let only = Some(vec!["flag".to_string(), "zip".to_string()]);
     let table =
-        read_text("zip,flag,rest\n01234,1,x\n99999,0,y\n", &Reading { kinds: kinds_of, only, ..defaults() }).unwrap();
-    assert_eq!(kinds(&table), [("zip", ColumnKind::Category), ("flag", ColumnKind::Boolean)]);
+        read_text("zip,flag,rest\n01234,1,x\n99999,0,y\n", &Reading { kinds: kinds_of, only, ..default_reading() })
+            .unwrap();
+    assert_eq!(names_and_kinds(&table), [("zip", ColumnKind::Category), ("flag", ColumnKind::Boolean)]);
     assert_eq!(strings(&table, "zip")[0], Some("01234".into()));
     assert_eq!(table.required_column("flag").unwrap().values, Values::Boolean(vec![Some(true), Some(false)]));
 }
@@ -242,30 +244,31 @@ fn errors_name_the_location_and_give_a_hint() {
         ),
     ];
     for (content, expected) in cases {
-        assert_eq!(error_message(&content, &defaults()), expected);
+        assert_eq!(error_message(&content, &default_reading()), expected);
     }
-    assert_eq!(numbers(&read_text(with_last_cell("1e308"), &defaults()).unwrap(), "bz")[20], 1e308);
-    let inf = Reading { missing: vec!["inf".into()], ..defaults() };
+    assert_eq!(numbers(&read_text(with_last_cell("1e308"), &default_reading()).unwrap(), "bz")[20], 1e308);
+    let inf = Reading { missing: vec!["inf".into()], ..default_reading() };
     assert!(numbers(&read_text(with_last_cell("inf"), &inf).unwrap(), "bz")[20].is_nan());
 }
 
 #[test]
 fn a_wrong_delimiter_is_reported() {
-    let wrong = Reading { delimiter: Some(';'), ..defaults() };
+    let wrong = Reading { delimiter: Some(';'), ..default_reading() };
     let expected = "t.csv: has one column when split at `;`; the file seems to use `,`\nhint: leave out `delimiter`, or give the right one";
     assert_eq!(error_message("a,b\n1,2\n", &wrong), expected);
-    let not_ascii = Reading { delimiter: Some('é'), ..defaults() };
+    let not_ascii = Reading { delimiter: Some('é'), ..default_reading() };
     assert!(error_message("a,b\n1,2\n", &not_ascii).starts_with("delimiter: `é` cannot be a delimiter"));
 }
 
 #[test]
 fn a_missing_column_is_reported_with_a_similar_name() {
-    let pollution = read(&Source::parse("pollution"), &defaults()).unwrap();
+    let pollution = read(&Source::parse("pollution"), &default_reading()).unwrap();
     assert_eq!(
         pollution.required_column("pm25").unwrap_err().to_string(),
         "pollution: has no column `pm25`\nhint: did you mean `pm2.5`?"
     );
-    let error = read_text("a,b\n1,2\n", &Reading { only: Some(vec!["target".into()]), ..defaults() }).unwrap_err();
+    let error =
+        read_text("a,b\n1,2\n", &Reading { only: Some(vec!["target".into()]), ..default_reading() }).unwrap_err();
     assert!(error.to_string().ends_with("t.csv: has no column `target`\nhint: the columns are `a`, `b`"), "{error}");
     assert_eq!(nearest("incom", ["age", "income"]), Some("income"));
 }
@@ -273,13 +276,13 @@ fn a_missing_column_is_reported_with_a_similar_name() {
 #[test]
 fn missing_files_directories_and_wrong_formats_are_reported() {
     let folder = ScratchFolder::new();
-    let missing = read(&Source::File(folder.path().join("nothing.csv")), &defaults()).unwrap_err().to_string();
+    let missing = read(&Source::File(folder.path().join("nothing.csv")), &default_reading()).unwrap_err().to_string();
     assert!(missing.contains("nothing.csv: no such file\nhint: check the name and the folder; "), "{missing}");
-    let typo = read(&Source::parse("polution"), &defaults()).unwrap_err().to_string();
+    let typo = read(&Source::parse("polution"), &default_reading()).unwrap_err().to_string();
     assert_eq!(typo, "polution: no such file\nhint: did you mean the built-in table `pollution`?");
-    let directory = read(&Source::File(folder.path().into()), &defaults()).unwrap_err().to_string();
+    let directory = read(&Source::File(folder.path().into()), &default_reading()).unwrap_err().to_string();
     assert!(directory.ends_with("is a directory\nhint: name one of the files in it"), "{directory}");
-    let not_parquet = read(&folder.file("t.parquet", "a,b\n1,2\n"), &defaults()).unwrap_err().to_string();
+    let not_parquet = read(&folder.file("t.parquet", "a,b\n1,2\n"), &default_reading()).unwrap_err().to_string();
     assert!(not_parquet.contains("is not a Parquet file"), "{not_parquet}");
 }
 
@@ -303,13 +306,13 @@ fn the_number_of_threads_does_not_change_the_table() {
     let read_with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let chunks: Vec<Table> = Reader::open(&source, &defaults()).unwrap().map(Result::unwrap).collect();
-            (chunks, read(&source, &defaults()).unwrap())
+            let chunks: Vec<Table> = Reader::open(&source, &default_reading()).unwrap().map(Result::unwrap).collect();
+            (chunks, read(&source, &default_reading()).unwrap())
         })
     };
     let (one, three) = (read_with(1), read_with(3));
     assert!(one.0.len() > 3);
-    // `assert_eq` works because the columns of numbers have no missing values: NaN is not equal to itself.
+    // `assert_eq` would fail if columns of numbers had missing values, because NaN is not equal to itself.
     assert_eq!(one, three);
     let whole = &one.1;
     assert_eq!(whole.rows(), 200_000);
@@ -327,7 +330,7 @@ fn the_first_error_in_the_file_is_reported_and_ends_the_iterator() {
     let folder = ScratchFolder::new();
     let content = long_table().replace("\n120000.", "\nx.").replace("\n180000.", "\ny.");
     let source = folder.file("t.csv", content);
-    let mut chunks = Reader::open(&source, &defaults()).unwrap();
+    let mut chunks = Reader::open(&source, &default_reading()).unwrap();
     let error = chunks.find_map(Result::err).unwrap().to_string();
     assert!(error.contains("t.csv:120005, column `number`: `x."), "{error}");
     assert!(chunks.next().is_none());
@@ -337,12 +340,12 @@ fn the_first_error_in_the_file_is_reported_and_ends_the_iterator() {
 fn gzip_is_recognised_by_its_bytes_and_damage_is_reported() {
     let folder = ScratchFolder::new();
     let content = long_table();
-    let plain_table = read(&folder.file("plain", &content), &defaults()).unwrap();
+    let plain_table = read(&folder.file("plain", &content), &default_reading()).unwrap();
     let bytes = gzip(content.as_bytes());
-    let Table { columns, lines, .. } = read(&folder.file("compressed", &bytes), &defaults()).unwrap();
+    let Table { columns, lines, .. } = read(&folder.file("compressed", &bytes), &default_reading()).unwrap();
     assert_eq!((columns, lines), (plain_table.columns, plain_table.lines));
     let truncated =
-        read(&folder.file("truncated.csv.gz", &bytes[..bytes.len() / 2]), &defaults()).unwrap_err().to_string();
+        read(&folder.file("truncated.csv.gz", &bytes[..bytes.len() / 2]), &default_reading()).unwrap_err().to_string();
     assert!(truncated.contains("truncated.csv.gz: the compressed data is damaged"), "{truncated}");
 }
 
@@ -361,6 +364,7 @@ mod columnar {
 
     use super::*;
 
+    /// A batch with columns of many Arrow types.
     fn batch(rows: i64) -> RecordBatch {
         let range = 0..rows;
         let mut decimal = Decimal128Builder::new().with_precision_and_scale(10, 2).unwrap();
@@ -399,6 +403,7 @@ mod columnar {
         RecordBatch::try_from_iter(columns).unwrap()
     }
 
+    /// Checks the columns of a table that was read from a file of [`batch`].
     fn check_columns(table: &Table, rows: usize) {
         use ColumnKind::{Boolean, Category, Number, Time};
         let expected = [
@@ -412,7 +417,7 @@ mod columnar {
             ("day", Time),
             ("time", Time),
         ];
-        assert_eq!(kinds(table), expected);
+        assert_eq!(names_and_kinds(table), expected);
         assert_eq!(table.rows(), rows);
         let last_row = rows - 1;
         let check_last = |name: &str, expected: f64| {
@@ -437,7 +442,8 @@ mod columnar {
         );
     }
 
-    fn parquet(batch: &RecordBatch, properties: WriterProperties) -> Vec<u8> {
+    /// A batch as a Parquet file.
+    fn parquet_file(batch: &RecordBatch, properties: WriterProperties) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
         writer.write(batch).unwrap();
@@ -463,13 +469,13 @@ mod columnar {
             build().set_dictionary_enabled(false).set_column_encoding("label".into(), Encoding::DELTA_BYTE_ARRAY),
         ];
         for (variant, properties) in variants.into_iter().enumerate() {
-            let source = folder.file(&format!("{variant}.parquet"), parquet(&batch, properties.build()));
-            let reader = Reader::open(&source, &defaults()).unwrap();
+            let source = folder.file(&format!("{variant}.parquet"), parquet_file(&batch, properties.build()));
+            let reader = Reader::open(&source, &default_reading()).unwrap();
             assert_eq!(
                 reader.notes().iter().map(ToString::to_string).collect::<Vec<_>>(),
                 ["column `list` is left out: its type list cannot be read; write one value in each row"]
             );
-            check_columns(&read(&source, &defaults()).unwrap(), 10_000);
+            check_columns(&read(&source, &default_reading()).unwrap(), 10_000);
         }
     }
 
@@ -480,21 +486,21 @@ mod columnar {
         values[4321] = f64::INFINITY;
         let batch = RecordBatch::try_from_iter([("x", Arc::new(Float64Array::from(values)) as ArrayRef)]).unwrap();
         let properties = WriterProperties::builder().set_max_row_group_row_count(Some(1000)).build();
-        let source = folder.file("t.parquet", parquet(&batch, properties));
-        let error = read(&source, &defaults()).unwrap_err().to_string();
+        let source = folder.file("t.parquet", parquet_file(&batch, properties));
+        let error = read(&source, &default_reading()).unwrap_err().to_string();
         assert!(
             error.contains("t.parquet, row 4322, column `x`: `inf` is not finite\nhint: add `missing inf`"),
             "{error}"
         );
-        let missing = read(&source, &Reading { missing: vec!["inf".into()], ..defaults() }).unwrap();
+        let missing = read(&source, &Reading { missing: vec!["inf".into()], ..default_reading() }).unwrap();
         assert!(missing.columns[0].values.is_missing(4321));
-        let source = folder.file("all.parquet", parquet(&self::batch(100), WriterProperties::new()));
+        let source = folder.file("all.parquet", parquet_file(&self::batch(100), WriterProperties::new()));
         let forced =
             BTreeMap::from([("count".to_string(), ColumnKind::Category), ("flag".to_string(), ColumnKind::Number)]);
-        let table = read(&source, &Reading { kinds: forced, ..defaults() }).unwrap();
+        let table = read(&source, &Reading { kinds: forced, ..default_reading() }).unwrap();
         assert_eq!(strings(&table, "count")[2..5], [Some("2".into()), None, Some("4".into())]);
         assert_eq!(numbers(&table, "flag")[..1], [1.0]);
-        let only = Reading { only: Some(vec!["list".into()]), ..defaults() };
+        let only = Reading { only: Some(vec!["list".into()]), ..default_reading() };
         let error = read(&source, &only).unwrap_err().to_string();
         assert!(
             error.contains("column `list`: is of type list, which cannot be read\nhint: write one value in each row"),
@@ -502,7 +508,8 @@ mod columnar {
         );
     }
 
-    fn arrow(batch: &RecordBatch, stream: bool, codec: Option<CompressionType>) -> Vec<u8> {
+    /// A batch as an Arrow stream or file with two record batches.
+    fn arrow_file(batch: &RecordBatch, stream: bool, codec: Option<CompressionType>) -> Vec<u8> {
         let mut bytes = Vec::new();
         let options = IpcWriteOptions::default().try_with_compression(codec).unwrap();
         let halves =
@@ -526,9 +533,10 @@ mod columnar {
             let batch = batch(rows);
             for stream in [false, true] {
                 for codec in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
-                    let source = folder.file("t.arrow", arrow(&batch, stream, codec));
-                    check_columns(&read(&source, &defaults()).unwrap(), rows as usize);
-                    let largest = Reader::open(&source, &defaults()).unwrap().map(|chunk| chunk.unwrap().rows()).max();
+                    let source = folder.file("t.arrow", arrow_file(&batch, stream, codec));
+                    check_columns(&read(&source, &default_reading()).unwrap(), rows as usize);
+                    let largest =
+                        Reader::open(&source, &default_reading()).unwrap().map(|chunk| chunk.unwrap().rows()).max();
                     assert!(largest.unwrap() <= 1 << 17);
                 }
             }
@@ -540,11 +548,12 @@ mod columnar {
         let folder = ScratchFolder::new();
         let batch = batch(1000);
         for (name, bytes) in [
-            ("t.parquet", parquet(&batch, WriterProperties::new())),
-            ("t.arrow", arrow(&batch, false, None)),
-            ("s.arrow", arrow(&batch, true, None)),
+            ("t.parquet", parquet_file(&batch, WriterProperties::new())),
+            ("t.arrow", arrow_file(&batch, false, None)),
+            ("s.arrow", arrow_file(&batch, true, None)),
         ] {
-            let error = read(&folder.file(name, &bytes[..bytes.len() * 2 / 3]), &defaults()).unwrap_err().to_string();
+            let error =
+                read(&folder.file(name, &bytes[..bytes.len() * 2 / 3]), &default_reading()).unwrap_err().to_string();
             assert!(error.contains(&format!("{name}: cannot be read as")), "{error}");
             assert!(
                 error.ends_with("hint: the file may be damaged or truncated; write or download it again"),

@@ -27,6 +27,7 @@ fn parse_error(text: &str, table: &Table, positive: Option<&str>) -> String {
     Target::parse(text, table, positive, 0).unwrap_err().to_string()
 }
 
+/// The label of each row, in the order of the file.
 fn class_of_each_row(target: &Target, table: &Table) -> Vec<u32> {
     target.labels(table, &Neighbours::new(table, &RowOrder::default()).unwrap()).unwrap().0.classes
 }

@@ -11,8 +11,8 @@ use scorewise_table::table::{Column, Reading, Source, Table, Values, read};
 
 use crate::table_files::ScratchFolder;
 
-const COLUMNS: usize = 50_000;
-const ROWS: usize = 3;
+const N_COLUMNS: usize = 50_000;
+const N_ROWS: usize = 3;
 
 fn column_name(column: usize) -> String {
     format!("column number {column}")
@@ -22,31 +22,31 @@ fn cell_value(column: usize, row: usize) -> f64 {
     (column * 7 % 1001) as f64 + row as f64
 }
 
-fn batch() -> RecordBatch {
+fn wide_batch() -> RecordBatch {
     let column = |column: usize| -> (String, ArrayRef) {
-        (column_name(column), Arc::new((0..ROWS).map(|row| cell_value(column, row)).collect::<Float64Array>()))
+        (column_name(column), Arc::new((0..N_ROWS).map(|row| cell_value(column, row)).collect::<Float64Array>()))
     };
-    RecordBatch::try_from_iter((0..COLUMNS).map(column)).unwrap()
+    RecordBatch::try_from_iter((0..N_COLUMNS).map(column)).unwrap()
 }
 
-fn table() -> Table {
+fn wide_table() -> Table {
     let column = |column| Column {
         name: column_name(column),
-        values: Values::Number((0..ROWS).map(|row| cell_value(column, row)).collect()),
+        values: Values::Number((0..N_ROWS).map(|row| cell_value(column, row)).collect()),
     };
-    Table { file: "wide.csv".into(), columns: (0..COLUMNS).map(column).collect(), ..Table::default() }
+    Table { file: "wide.csv".into(), columns: (0..N_COLUMNS).map(column).collect(), ..Table::default() }
 }
 
 /// The names of every second column.
 fn even_columns() -> Vec<String> {
-    (0..COLUMNS).step_by(2).map(column_name).collect()
+    (0..N_COLUMNS).step_by(2).map(column_name).collect()
 }
 
 fn check_wide_table(source: &Source) {
     let all = read(source, &Reading::default()).unwrap();
-    assert_eq!(all.columns, table().columns);
+    assert_eq!(all.columns, wide_table().columns);
     let some = read(source, &Reading { only: Some(even_columns()), ..Reading::default() }).unwrap();
-    assert_eq!(some.columns.len(), COLUMNS / 2);
+    assert_eq!(some.columns.len(), N_COLUMNS / 2);
     assert!(some.columns.iter().zip(all.columns.iter().step_by(2)).all(|(one, other)| one == other));
 }
 
@@ -55,10 +55,11 @@ fn a_wide_table_can_be_read_from_every_format() {
     let folder = ScratchFolder::new();
     let files = ["csv", "parquet", "arrow"].map(|extension| folder.path().join(format!("wide.{extension}")));
     let [text, parquet, arrow] = &files;
-    let lines = (0..ROWS).map(|row| (0..COLUMNS).map(|column| cell_value(column, row).to_string()).collect::<Vec<_>>());
-    let lines = std::iter::once((0..COLUMNS).map(column_name).collect()).chain(lines);
+    let lines =
+        (0..N_ROWS).map(|row| (0..N_COLUMNS).map(|column| cell_value(column, row).to_string()).collect::<Vec<_>>());
+    let lines = std::iter::once((0..N_COLUMNS).map(column_name).collect()).chain(lines);
     std::fs::write(text, lines.map(|cells| cells.join(",") + "\n").collect::<String>()).unwrap();
-    let batch = batch();
+    let batch = wide_batch();
     let file = std::fs::File::create(parquet).unwrap();
     let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();
@@ -74,12 +75,12 @@ fn a_wide_table_can_be_read_from_every_format() {
 
 #[test]
 fn a_wide_table_can_be_encoded_with_thousands_of_names_in_the_settings() {
-    let table = table();
-    let rows: Vec<u32> = (0..ROWS as u32).collect();
+    let table = wide_table();
+    let rows: Vec<u32> = (0..N_ROWS as u32).collect();
     let choice = EncodingOptions { drop: even_columns(), ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
-    assert_eq!(encoder.inputs.len(), COLUMNS / 2);
-    let lagged: Vec<String> = (0..COLUMNS).skip(1).step_by(2).map(column_name).collect();
+    assert_eq!(encoder.inputs.len(), N_COLUMNS / 2);
+    let lagged: Vec<String> = (0..N_COLUMNS).skip(1).step_by(2).map(column_name).collect();
     let choice = EncodingOptions {
         drop: even_columns(),
         keep: lagged.clone(),
@@ -88,13 +89,13 @@ fn a_wide_table_can_be_encoded_with_thousands_of_names_in_the_settings() {
         ..EncodingOptions::default()
     };
     let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
-    assert_eq!(encoder.inputs.len(), COLUMNS);
+    assert_eq!(encoder.inputs.len(), N_COLUMNS);
     let columns: HashSet<&str> = encoder.columns().into_iter().map(|(name, _)| name).collect();
-    assert_eq!(columns.len(), COLUMNS / 2);
+    assert_eq!(columns.len(), N_COLUMNS / 2);
     for _ in 0..2 {
-        assert_eq!(encoder.encode(&table).unwrap().matrix.rows(), ROWS);
+        assert_eq!(encoder.encode(&table).unwrap().matrix.rows(), N_ROWS);
     }
-    // The renamed table has none of the encoder's columns. The error lists the first missing columns and suggests similar names.
+    // The renamed table has none of the columns that the encoder needs. The error lists the first missing columns and suggests similar names.
     let mut renamed = table.clone();
     renamed.columns.iter_mut().for_each(|column| column.name = column.name.replace(' ', "_"));
     let message = encoder.encode(&renamed).unwrap_err().to_string();

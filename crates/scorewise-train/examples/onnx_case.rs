@@ -1,4 +1,4 @@
-//! Writes models, rows and the predictions of scorewise for these rows into a folder, so that an ONNX runtime can be compared with them.
+//! Writes models, rows, and the predictions of scorewise for these rows into a folder. A test compares them with the predictions of an ONNX runtime.
 //!
 //! `onnx_case FOLDER` writes a subfolder for each test model. It contains `model.onnx`, `model.scorewise`, three files of little-endian numbers
 //! (`rows.f32`, `probability.f64` and `label.i64`), and `case.json` with the shapes of the arrays in these three files. `onnx_case FOLDER
@@ -15,14 +15,14 @@ use scorewise_train::{Location, Matrix, onnx};
 use serde_json::json;
 
 /// Number of random rows that are predicted with each test model.
-const ROWS: usize = 2000;
+const ROWS_PER_MODEL: usize = 2000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
         [folder] => {
-            for (seed, (name, model)) in models::all().into_iter().enumerate() {
-                let (values, matrix) = models::rows_for(&model, ROWS, seed as u64);
+            for (seed, (name, model)) in models::test_models().into_iter().enumerate() {
+                let (values, matrix) = models::random_rows_for(&model, ROWS_PER_MODEL, seed as u64);
                 write_case(&Path::new(folder).join(name), &model, &values, &matrix)?;
             }
             Ok(())
@@ -40,6 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
+/// Writes the files of one model: the model as an ONNX file and as a model file, the rows, and the predictions for them.
 fn write_case(folder: &Path, model: &Model, values: &[f32], matrix: &Matrix) -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder)?;
     let predictor = Predictor::new(model);

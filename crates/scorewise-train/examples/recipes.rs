@@ -8,8 +8,8 @@
 //!
 //! Each argument is one combination of settings. Every tenth training window is divided into three consecutive folds, then into four, five and
 //! six. Each fold is predicted by networks that are trained on the other folds. The output is the mean TSS and CSI at the threshold ½ and at the
-//! threshold that is best on the training rows. The means are over all 180 folds and, separately, for each number of folds, because settings that
-//! are better by chance are seldom better for all four numbers of folds.
+//! threshold that is best on the training rows. Means are computed over all 180 folds and, separately, for each number of folds, because settings
+//! that are better only by chance are seldom better for all four numbers of folds.
 
 use std::ops::ControlFlow;
 
@@ -36,6 +36,7 @@ struct Candidate {
 }
 
 impl Candidate {
+    /// Parses settings such as `loss=ce batch=128`.
     fn parse(text: &str) -> Result<Self> {
         let (loss, prior) = ("sol".into(), "cosine:0.5,0.1".into());
         let settings =

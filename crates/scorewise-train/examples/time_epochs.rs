@@ -11,6 +11,7 @@ use scorewise::{Logits, Rows, Score, ScoreLoss};
 use scorewise_train::Matrix;
 use scorewise_train::network::{Adam, Engine, Network, NetworkShape};
 
+/// A result with any type of error.
 type AnyResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> AnyResult<()> {
@@ -57,7 +58,7 @@ fn main() -> AnyResult<()> {
                 let threads = threads.parse()?;
                 let training = trainings.entry(line.clone()).or_insert_with(|| TimedTraining::new(table, 1, threads));
                 let start = Instant::now();
-                let loss = training.epoch(table, table.steps)?;
+                let loss = training.epoch(table, table.training_rows)?;
                 (start.elapsed().as_secs_f64(), loss)
             }
             _ => {
@@ -72,11 +73,11 @@ fn main() -> AnyResult<()> {
     Ok(())
 }
 
-/// A table whose first `steps` rows are training rows; the other rows are validation rows.
+/// A table whose first `training_rows` rows are training rows; the other rows are validation rows.
 struct TimingTable {
     matrix: Matrix,
     labels: Vec<bool>,
-    steps: usize,
+    training_rows: usize,
     shape: NetworkShape,
     loss: ScoreLoss,
 }
@@ -86,7 +87,7 @@ impl TimingTable {
     fn read(folder: &str, name: &str) -> AnyResult<Self> {
         let path = |extension: &str| Path::new(folder).join(format!("{name}.{extension}"));
         let words = std::fs::read_to_string(path("txt"))?;
-        let [columns, steps, hidden, score, prior] = words.split_whitespace().collect::<Vec<_>>()[..] else {
+        let [columns, training_rows, hidden, score, prior] = words.split_whitespace().collect::<Vec<_>>()[..] else {
             return Err(format!("{name}.txt: the file must contain five words").into());
         };
         let values: Vec<f32> = std::fs::read(path("f32"))?
@@ -98,7 +99,7 @@ impl TimingTable {
         Ok(TimingTable {
             matrix: Matrix::new(columns, &values).ok_or("the last row is incomplete")?,
             labels: std::fs::read(path("u8"))?.iter().map(|byte| *byte != 0).collect(),
-            steps: steps.parse()?,
+            training_rows: training_rows.parse()?,
             shape: NetworkShape::new(columns, &hidden, 1).ok_or("every layer needs a width of at least 1")?,
             loss: ScoreLoss::new(Score::parse(score)?, prior.parse()?),
         })
@@ -135,18 +136,19 @@ impl TimedTraining {
         }
     }
 
-    /// Runs one epoch, which consists of a shuffle, all steps, and the loss of the validation rows. Returns this loss.
+    /// Runs one epoch: shuffles the training rows, takes an optimiser step for each batch, and computes the loss of the validation rows, which is
+    /// returned.
     fn epoch(&mut self, table: &TimingTable, batch: usize) -> AnyResult<f64> {
         let TimedTraining { network, engine, adam, order, random, gradient, logits, logit_gradient, labels } = self;
-        let (steps, validation) = order.split_at_mut(table.steps);
-        if batch < steps.len() {
-            for index in (1..steps.len()).rev() {
+        let (training, validation) = order.split_at_mut(table.training_rows);
+        if batch < training.len() {
+            for index in (1..training.len()).rev() {
                 *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                steps.swap(index, ((u128::from(*random) * (index as u128 + 1)) >> 64) as usize);
+                training.swap(index, ((u128::from(*random) * (index as u128 + 1)) >> 64) as usize);
             }
         }
-        for first in (0..steps.len()).step_by(batch) {
-            let (now, later) = steps[first..].split_at(batch.min(steps.len() - first));
+        for first in (0..training.len()).step_by(batch) {
+            let (now, later) = training[first..].split_at(batch.min(training.len() - first));
             let (logits, logit_gradient) = (&mut logits[..now.len()], &mut logit_gradient[..now.len()]);
             for (label, row) in labels.iter_mut().zip(now) {
                 *label = table.labels[*row as usize];
@@ -159,6 +161,6 @@ impl TimedTraining {
         }
         let logits = &mut logits[..validation.len()];
         engine.predict(network, &table.matrix, validation, logits);
-        Ok(table.loss.value(&Rows::new(Logits(logits), &table.labels[table.steps..])?)?)
+        Ok(table.loss.value(&Rows::new(Logits(logits), &table.labels[table.training_rows..])?)?)
     }
 }

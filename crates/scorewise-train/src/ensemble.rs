@@ -1,4 +1,4 @@
-//! Ensembles, which predict the mean of the probabilities of their members. A single model is an ensemble with one member.
+//! Ensembles, which average the probabilities or the logits of their members. A single fitted model is an ensemble with one member.
 
 use std::borrow::Borrow;
 
@@ -30,16 +30,16 @@ pub fn check_members(members: usize) -> Result<()> {
 }
 
 /// Number of rows that a thread predicts at a time.
-const BLOCK: usize = 1024;
+const ROWS_PER_BLOCK: usize = 1024;
 
-/// What the members of an ensemble predict is averaged in this form.
+/// Whether an ensemble averages the probabilities or the logits of its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MeanOf {
-    /// The mean of the probabilities of the members, for members of one learner.
+    /// The mean of the probabilities of the members. Used if one learner trained all of them.
     #[default]
     Probabilities,
-    /// The sigmoid or softmax of the mean of the logits of the members, for a pool of learners.
+    /// The sigmoid or softmax of the mean of the logits of the members. Used if several learners trained them.
     Logits,
 }
 
@@ -53,7 +53,8 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// Creates an ensemble. It is an error if there are no members, or if they differ in their number of inputs or outputs.
+    /// Creates an ensemble that averages the probabilities of its members with equal weights. It is an error if there are no members, or if they
+    /// differ in their number of inputs or outputs.
     pub fn new(members: Vec<Member>) -> Result<Self> {
         let refuse = |problem: &str| Err(Error::setting("ensemble", problem, ""));
         let Some(first) = members.first() else { return refuse("has no members") };
@@ -65,8 +66,8 @@ impl Ensemble {
         Ok(Ensemble { members, weights, mean: MeanOf::Probabilities })
     }
 
-    /// An ensemble that averages the logits of its members with the given weights. It is an error if there is not one positive weight for each
-    /// member, or if the members differ in their number of inputs or outputs.
+    /// Creates an ensemble that averages the logits of its members with the given weights. It is an error if there is not one positive weight for
+    /// each member, or if the members differ in their number of inputs or outputs.
     pub fn of_logits(members: Vec<Member>, weights: Vec<f64>) -> Result<Self> {
         check_weights(&weights, members.len()).map_err(|problem| Error::setting("ensemble", problem, ""))?;
         Ok(Ensemble { weights, mean: MeanOf::Logits, ..Ensemble::new(members)? })
@@ -90,7 +91,7 @@ impl Ensemble {
         &self.weights
     }
 
-    /// What is averaged.
+    /// Whether the probabilities or the logits of the members are averaged.
     #[must_use]
     pub fn mean(&self) -> MeanOf {
         self.mean
@@ -165,8 +166,8 @@ pub(crate) fn held_out_means<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>],
     (rows, means)
 }
 
-/// Mean of the probabilities that the members predict for each row, in the same order as the result of [`Ensemble::probabilities`]. All members
-/// must have the same number of outputs.
+/// The probabilities that an ensemble with these members and weights predicts for each row, in the same order as the result of
+/// [`Ensemble::probabilities`]. All members must have the same number of outputs.
 pub(crate) fn mean_probabilities(
     members: &[Member],
     weights: &[f64],
@@ -194,13 +195,13 @@ pub(crate) fn to_probabilities(logits: &mut [f64], outputs: usize) {
     }
 }
 
-/// The weighted mean of the probabilities or logits of the members for each row.
+/// For each row, the weighted mean of the probabilities or of the logits of the members.
 fn weighted_means(members: &[Member], weights: &[f64], mean: MeanOf, matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
     let Some(outputs) = members.first().map(Member::outputs) else { return Vec::new() };
     let mut means = vec![0.0; rows.len() * outputs];
     let total: f64 = weights.iter().sum();
-    let workspace = || (LogitEngine::default(), vec![0.0; BLOCK * outputs], vec![0.0; outputs]);
-    means.par_chunks_mut(BLOCK * outputs).zip(rows.par_chunks(BLOCK)).for_each_init(
+    let workspace = || (LogitEngine::default(), vec![0.0; ROWS_PER_BLOCK * outputs], vec![0.0; outputs]);
+    means.par_chunks_mut(ROWS_PER_BLOCK * outputs).zip(rows.par_chunks(ROWS_PER_BLOCK)).for_each_init(
         workspace,
         |(engine, logits, row_probabilities), (means, rows)| {
             let logits = &mut logits[..rows.len() * outputs];
@@ -220,7 +221,8 @@ fn weighted_means(members: &[Member], weights: &[f64], mean: MeanOf, matrix: &Ma
     means
 }
 
-/// Adds the probabilities of each row to `sums`: the sigmoid of the logit if a row has one logit, else the softmax of its logits.
+/// Adds the probabilities of each row, multiplied by `weight`, to `sums`. They are the sigmoid of the logit if a row has one logit, else the softmax
+/// of its logits.
 /// `row_probabilities` is scratch space for the probabilities of one row.
 fn add_probabilities(logits: &[f32], weight: f64, row_probabilities: &mut [f64], sums: &mut [f64]) {
     if let [_] = row_probabilities {
@@ -236,13 +238,13 @@ fn add_probabilities(logits: &[f32], weight: f64, row_probabilities: &mut [f64],
     }
 }
 
-/// Checks that there is one positive weight for each member; the error describes the problem.
+/// Checks that there is one weight for each member, above 0 and at most 10⁶; the error describes the problem.
 pub(crate) fn check_weights(weights: &[f64], members: usize) -> std::result::Result<(), String> {
     if weights.len() != members {
-        return Err(format!("{} weights for {members} members", weights.len()));
+        return Err(format!("there are {} weights for {members} members", weights.len()));
     }
     match weights.iter().find(|weight| !(**weight > 0.0 && **weight <= 1e6)) {
-        Some(weight) => Err(format!("{weight} is not the weight of a member")),
+        Some(weight) => Err(format!("{weight} is not a valid weight of a member")),
         None => Ok(()),
     }
 }

@@ -32,7 +32,7 @@ pub enum LearnerName {
     Networks,
     /// Gradient-boosted trees, symmetric and leaf-wise
     Trees,
-    /// Networks without hidden layers: a sum of one function of each column
+    /// Networks without hidden layers: sums of one function for each column
     Linear,
 }
 
@@ -92,7 +92,11 @@ impl LearnerName {
             }
         }
         if learners.is_empty() {
-            return Err(Error::setting("learners", "are none", "write for example `networks,trees`"));
+            return Err(Error::setting(
+                "learners",
+                "must name at least one learner",
+                "write for example `networks,trees`",
+            ));
         }
         Ok(learners)
     }
@@ -148,8 +152,8 @@ impl Learner {
         }
     }
 
-    /// Number of members that are trained on the same rows, if the ensemble has this many networks. Networks depend on their random initial
-    /// weights, so the mean of several is better than one; trees and linear models depend much less on chance.
+    /// Number of members that this learner trains on the same rows: `networks` if it trains networks with hidden layers, else 1. Networks depend on
+    /// their random initial weights, so the mean of several is better than one; trees and linear models depend much less on chance.
     #[must_use]
     pub fn repeats(&self, networks: usize) -> usize {
         match self {
@@ -166,8 +170,8 @@ impl Learner {
         }
     }
 
-    /// Number of epochs of one training run that does not stop early, for progress bars. With a warm start there are two phases of equally many
-    /// epochs.
+    /// Number of epochs or boosting rounds of one training run that does not stop early, for progress bars. With a warm start, a network is trained
+    /// in two phases of equally many epochs.
     #[must_use]
     pub fn max_epochs(&self) -> usize {
         match self {
@@ -300,7 +304,7 @@ impl Member {
         }
     }
 
-    /// Adds the nodes that compute the logits of the member from the input `x` to an ONNX graph. Returns the name of the logits in the graph.
+    /// Adds nodes to an ONNX graph that compute the logits of the member from the graph's input `x`. Returns the name of the logits in the graph.
     pub(crate) fn add_to_graph(&self, graph: &mut GraphBuilder, name: &str) -> String {
         match self {
             Member::Network(network) => {
@@ -334,7 +338,7 @@ impl MemberDescription {
     pub(crate) fn tensor_count(&self) -> std::result::Result<usize, String> {
         match self {
             MemberDescription::Network { widths, positions } => {
-                shape(widths, positions).map(|shape| 2 * (shape.widths().len() - 1))
+                network_shape(widths, positions).map(|shape| 2 * (shape.widths().len() - 1))
             }
             MemberDescription::Trees(trees) => Ok(trees.tensor_count()),
         }
@@ -344,7 +348,7 @@ impl MemberDescription {
     pub(crate) fn expected_tensors(&self) -> Vec<(String, Vec<usize>)> {
         match self {
             MemberDescription::Network { widths, positions } => {
-                let Ok(shape) = shape(widths, positions) else { return Vec::new() };
+                let Ok(shape) = network_shape(widths, positions) else { return Vec::new() };
                 let tensors = |(number, pair): (usize, &[usize])| {
                     let [weight, bias] = tensor_names(number);
                     [(weight, vec![pair[1], pair[0]]), (bias, vec![pair[1]])]
@@ -362,7 +366,7 @@ impl MemberDescription {
                 let mut take =
                     |name: &str| tensors.remove(name).ok_or_else(|| format!("the tensor `{name}` is missing"));
                 let mut layers = Vec::new();
-                for (number, pair) in shape(widths, positions)?.dense_widths().windows(2).enumerate() {
+                for (number, pair) in network_shape(widths, positions)?.dense_widths().windows(2).enumerate() {
                     let [weight, bias] = tensor_names(number);
                     let (weights, biases) = (take(&weight)?, take(&bias)?);
                     layers.push(Dense { inputs: pair[0], outputs: pair[1], weights, biases });
@@ -399,18 +403,24 @@ impl LogitEngine {
     }
 }
 
+/// The names of the tensors of a layer: its weights and its biases.
 fn tensor_names(layer: usize) -> [String; 2] {
     ["weight", "bias"].map(|name| format!("layer.{layer}.{name}"))
 }
 
-fn shape(widths: &[usize], positions: &[usize]) -> std::result::Result<NetworkShape, String> {
+/// The shape of a network with the widths and positions of a [`MemberDescription`]; an error if they are invalid.
+fn network_shape(widths: &[usize], positions: &[usize]) -> std::result::Result<NetworkShape, String> {
     let shape = match widths {
         [inputs, hidden @ .., outputs] if positions.is_empty() => NetworkShape::new(*inputs, hidden, *outputs),
         [inputs, hidden @ .., outputs] if positions.len() == *inputs => {
             NetworkShape::look_up(positions.to_vec(), hidden, *outputs)
         }
         [_, _, ..] => {
-            return Err(format!("it has {} inputs, but numbers of positions for {}", widths[0], positions.len()));
+            return Err(format!(
+                "it has {} inputs, but lists the number of positions of {}",
+                widths[0],
+                positions.len()
+            ));
         }
         _ => None,
     };

@@ -13,7 +13,7 @@
 //! plan.network_mut().unwrap().epochs = 2; // short, for this example
 //! let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
 //! let trained = train(&adult, None, &Reading::default(), &plan, &Cpu { threads: 2 }, &watch)?;
-//! let threshold = trained.model.decision.threshold().unwrap(); // the best on the validation rows
+//! let threshold = trained.model.decision.threshold().unwrap(); // the threshold with the best F1 on the validation rows
 //! let test = trained.test.unwrap(); // rows that were not used in training
 //! let alarms = test.probabilities.iter().filter(|p| **p > threshold).count();
 //! assert!(alarms > 500 && test.labels.len() == 6513);
@@ -25,13 +25,13 @@
 //! | module | contents |
 //! |---|---|
 //! | [`plan`] | the settings of a training run, as one typed value |
-//! | [`job`] | encoded rows, and a flat list of training jobs |
+//! | [`job`] | the encoded rows of a table, and the list of training jobs |
 //! | [`learner`] | the model types that can be trained, and the fitted members of an ensemble |
 //! | [`mod@fit`] | losses, and when a training run stops or restarts |
 //! | [`network`] | neural networks: settings, training loop, and the engine that computes logits and gradients |
 //! | [`trees`] | gradient-boosted trees: settings, growth, boosting rounds |
 //! | [`backend`] | the hardware on which training jobs run |
-//! | [`ensemble`] | the mean of the probabilities that the members of an ensemble predict |
+//! | [`ensemble`] | the weighted mean of the probabilities or logits that the members of an ensemble predict |
 //! | [`model`], [`onnx`] | the model file, and its export to ONNX |
 //! | [`mod@train`] | prepare, run and finish one training run or all folds of a cross-validation |
 //! | [`reproduce`] | the experiments of Marchetti et al. (2022) |

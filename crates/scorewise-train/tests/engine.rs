@@ -36,14 +36,15 @@ fn reference_outputs(widths: &[usize], parameters: &[f64], input: &[f64]) -> Vec
 struct EngineCase {
     network: Network,
     matrix: Matrix,
-    /// The widths of a network of dense layers that computes the same: a look-up layer is replaced by a dense layer with one input for each position.
+    /// The widths of the layers after a look-up layer is replaced by the dense layer that computes the same, which has one input for each position.
     widths: Vec<usize>,
     inputs: Vec<f64>,
     labels: Vec<bool>,
     order: Vec<u32>,
 }
 
-fn case(hidden: &[usize], inputs: usize, rows: usize, seed: u64) -> EngineCase {
+/// A network with dense layers only, and random rows.
+fn dense_case(hidden: &[usize], inputs: usize, rows: usize, seed: u64) -> EngineCase {
     let mut random = TestRandom(seed);
     let mut network = Network::glorot(NetworkShape::new(inputs, hidden, 1).unwrap(), seed);
     // Random changes make the biases differ from 0.
@@ -93,7 +94,8 @@ fn look_up_case(hidden: &[usize], columns: usize, rows: usize, seed: u64) -> Eng
     EngineCase { network, matrix, widths, inputs, labels, order }
 }
 
-fn shapes() -> Vec<(Vec<usize>, usize, usize)> {
+/// The hidden layers, the number of inputs and the number of rows of each test case.
+fn case_shapes() -> Vec<(Vec<usize>, usize, usize)> {
     vec![
         (vec![], 3, 40),
         (vec![5], 2, 10),
@@ -107,8 +109,9 @@ fn shapes() -> Vec<(Vec<usize>, usize, usize)> {
 
 #[test]
 fn logits_agree_with_an_f64_computation() {
-    let dense = shapes().into_iter().map(|(hidden, inputs, rows)| case(&hidden, inputs, rows, 3));
-    let look_up = shapes().into_iter().map(|(hidden, inputs, rows)| look_up_case(&hidden, inputs.min(20), rows, 3));
+    let dense = case_shapes().into_iter().map(|(hidden, inputs, rows)| dense_case(&hidden, inputs, rows, 3));
+    let look_up =
+        case_shapes().into_iter().map(|(hidden, inputs, rows)| look_up_case(&hidden, inputs.min(20), rows, 3));
     for case in dense.chain(look_up) {
         let parameters: Vec<f64> =
             case.network.parameter_indices().iter().map(|index| f64::from(case.network.parameters[*index])).collect();
@@ -126,7 +129,7 @@ fn logits_agree_with_an_f64_computation() {
                     reference_outputs(widths, &parameters, &case.inputs[row * inputs..(row + 1) * inputs])[0];
                 assert!(
                     (f64::from(*logit) - expected).abs() < 1e-5,
-                    "{instructions:?}, {:?}, row {row}: {logit} for {expected}",
+                    "{instructions:?}, {:?}, row {row}: got {logit}, expected {expected}",
                     case.network.shape()
                 );
             }
@@ -157,9 +160,9 @@ fn gradient_of_every_layer_loss_and_prior_matches_central_differences() {
     for prior in priors {
         losses.push(Loss::Score(ScoreLoss::new(score("f1"), prior.parse().unwrap())));
     }
-    // The exact loss is not differentiable where two rows have the same logit. With these seeds no two rows have nearly the same logit.
+    // The exact loss is not differentiable if two rows have the same logit. With these seeds, the logits of all rows are clearly different.
     let dense = [(vec![6, 4, 3], 5, 60), (vec![], 4, 50), (vec![9], 3, 45)];
-    let cases = dense.iter().map(|(hidden, inputs, rows)| case(hidden, *inputs, *rows, 16));
+    let cases = dense.iter().map(|(hidden, inputs, rows)| dense_case(hidden, *inputs, *rows, 16));
     let look_up = [(vec![6, 4, 3], 5, 60), (vec![], 4, 50), (vec![17], 3, 45)];
     for case in cases.chain(look_up.iter().map(|(hidden, columns, rows)| look_up_case(hidden, *columns, *rows, 65))) {
         let (widths, inputs) = (&case.widths, case.widths[0]);
@@ -197,7 +200,7 @@ fn gradient_of_every_layer_loss_and_prior_matches_central_differences() {
                     let got = f64::from(gradient[*index]);
                     assert!(
                         (got - expected).abs() <= 2e-4 * largest,
-                        "{instructions:?}, {:?}, {loss:?}: {got} for {expected}",
+                        "{instructions:?}, {:?}, {loss:?}: got {got}, expected {expected}",
                         case.network.shape()
                     );
                 }
@@ -210,8 +213,8 @@ fn gradient_of_every_layer_loss_and_prior_matches_central_differences() {
 
 #[test]
 fn instruction_sets_agree_after_an_epoch_of_training() {
-    // `case` leaves out a seventh of the rows, so the epoch has 16086 rows as in Marchetti et al. (2022).
-    let case = case(&[50, 20, 5], 48, 18_767, 5);
+    // `dense_case` leaves out a seventh of the rows, so the epoch has 16086 rows as in Marchetti et al. (2022).
+    let case = dense_case(&[50, 20, 5], 48, 18_767, 5);
     let loss = ScoreLoss::new(Score::parse("f1").unwrap(), "cosine:0.5,0.3".parse().unwrap());
     let train = |instructions: InstructionSet| {
         let mut network = case.network.clone();
@@ -238,9 +241,9 @@ fn instruction_sets_agree_after_an_epoch_of_training() {
     }
 }
 
-/// Test cases as hidden layers, inputs, outputs and rows. They include batches with and without several chunks, several outputs, a linear model
-/// and wide layers.
-fn large_shapes() -> Vec<(Vec<usize>, usize, usize, usize)> {
+/// The hidden layers and the numbers of inputs, outputs and rows of each test case. They include batches of one and of several chunks, several
+/// outputs, a linear model and wide layers.
+fn large_case_shapes() -> Vec<(Vec<usize>, usize, usize, usize)> {
     vec![
         (vec![50, 20, 5], 48, 1, 9000),
         (vec![17], 5, 3, 5000),
@@ -258,6 +261,7 @@ struct LargeCase {
     logit_gradient: Vec<f32>,
 }
 
+/// A network with random rows and a random gradient.
 fn large_case(hidden: &[usize], inputs: usize, outputs: usize, rows: usize) -> LargeCase {
     let mut random = TestRandom(17);
     let network = Network::glorot(NetworkShape::new(inputs, hidden, outputs).unwrap(), 4);
@@ -270,6 +274,7 @@ fn large_case(hidden: &[usize], inputs: usize, outputs: usize, rows: usize) -> L
     }
 }
 
+/// The logits of the batch, and the gradient with respect to the parameters.
 fn logits_and_gradient(engine: &mut Engine, case: &LargeCase) -> (Vec<f32>, Vec<f32>) {
     let mut logits = vec![0.0; case.logit_gradient.len()];
     let mut gradient = vec![0.0; case.network.parameters.len()];
@@ -280,7 +285,7 @@ fn logits_and_gradient(engine: &mut Engine, case: &LargeCase) -> (Vec<f32>, Vec<
 
 #[test]
 fn logits_and_gradient_have_the_same_bits_for_any_number_of_threads() {
-    for (hidden, inputs, outputs, rows) in large_shapes() {
+    for (hidden, inputs, outputs, rows) in large_case_shapes() {
         let case = large_case(&hidden, inputs, outputs, rows);
         for instructions in InstructionSet::supported() {
             let engine = || Engine::with_instructions(instructions, case.network.shape());
@@ -295,7 +300,7 @@ fn logits_and_gradient_have_the_same_bits_for_any_number_of_threads() {
 
 #[test]
 fn gradient_of_a_large_batch_is_the_sum_over_small_batches() {
-    for (hidden, inputs, outputs, rows) in large_shapes() {
+    for (hidden, inputs, outputs, rows) in large_case_shapes() {
         let case = large_case(&hidden, inputs, outputs, rows);
         let mut engine = Engine::new(case.network.shape());
         let (logits, gradient) = logits_and_gradient(&mut engine, &case);
@@ -315,7 +320,10 @@ fn gradient_of_a_large_batch_is_the_sum_over_small_batches() {
         }
         let largest = sum.iter().fold(0f64, |largest, derivative| largest.max(derivative.abs()));
         for (derivative, sum) in gradient.iter().zip(&sum) {
-            assert!((f64::from(*derivative) - sum).abs() < 1e-5 * largest, "{hidden:?}: {derivative} for {sum}");
+            assert!(
+                (f64::from(*derivative) - sum).abs() < 1e-5 * largest,
+                "{hidden:?}: got {derivative}, expected {sum}"
+            );
         }
     }
 }
@@ -342,7 +350,7 @@ fn the_gradient_is_correct_if_activations_are_computed_again_instead_of_stored()
     }
     let largest = sum.iter().fold(0f64, |largest, derivative| largest.max(derivative.abs()));
     for (derivative, sum) in gradient.iter().zip(&sum) {
-        assert!((f64::from(*derivative) - sum).abs() < 1e-5 * largest, "{derivative} for {sum}");
+        assert!((f64::from(*derivative) - sum).abs() < 1e-5 * largest, "got {derivative}, expected {sum}");
     }
 }
 
@@ -394,7 +402,7 @@ fn training_gives_the_same_bits_for_any_number_of_threads() {
 }
 
 #[test]
-fn adam_stays_finite_and_settles_when_a_gradient_becomes_zero() {
+fn adam_stays_finite_and_stops_changing_weights_when_a_gradient_becomes_zero() {
     let network = Network::glorot(NetworkShape::new(3, &[4], 1).unwrap(), 1);
     for instructions in InstructionSet::supported() {
         let (mut adam, mut parameters) = (Adam::with_instructions(instructions, &network), network.parameters.clone());
@@ -437,10 +445,14 @@ fn optimisers_follow_their_formulas() {
         expected_bias -= 0.01 * step; // Biases do not decay.
         assert!(
             (f64::from(parameters[weight]) - expected_weight).abs() < 1e-6,
-            "{} for {expected_weight}",
+            "got {}, expected {expected_weight}",
             parameters[weight]
         );
-        assert!((f64::from(parameters[bias]) - expected_bias).abs() < 1e-6, "{} for {expected_bias}", parameters[bias]);
+        assert!(
+            (f64::from(parameters[bias]) - expected_bias).abs() < 1e-6,
+            "got {}, expected {expected_bias}",
+            parameters[bias]
+        );
     }
     let (mut descent, mut parameters) = (Descent::new(&network, 0.5), vec![0.0; network.parameters.len()]);
     let gradient = vec![1.0; parameters.len()];

@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::patterns::{TestData, TrainingSetup, blobs, disc, fit_all, layers, score_loss, threshold_sweep};
+use crate::patterns::{TestData, TrainingSetup, blobs, disc, fit_all, hidden_layers, score_loss, threshold_sweep};
 use scorewise::multiclass::SimplexLoss;
 use scorewise::sweep::{Bootstrap, Resampling};
 use scorewise::{Purpose, Score, stream};
@@ -27,7 +27,8 @@ fn jobs(dataset: &Dataset, training: &TrainingSetup, members: usize) -> Vec<Job>
         .collect()
 }
 
-fn trained(data: &TestData, training: &TrainingSetup, members: usize, threads: usize) -> (Ensemble, Vec<Fit>) {
+/// Trains an ensemble; returns it with the fits of its members.
+fn train_ensemble(data: &TestData, training: &TrainingSetup, members: usize, threads: usize) -> (Ensemble, Vec<Fit>) {
     let dataset = data.dataset();
     let fits = fit_all(std::slice::from_ref(&dataset), &jobs(&dataset, training, members), threads);
     (Ensemble::of_fits(&fits).unwrap(), fits)
@@ -38,10 +39,12 @@ fn parameters(member: &Member) -> &[f32] {
     &network.parameters
 }
 
-fn bits(ensemble: &Ensemble) -> Vec<u32> {
+/// The bits of all parameters of all members.
+fn parameter_bits(ensemble: &Ensemble) -> Vec<u32> {
     ensemble.members().iter().flat_map(parameters).map(|parameter| parameter.to_bits()).collect()
 }
 
+/// Runs `work` on a pool with this number of threads.
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
@@ -54,12 +57,12 @@ fn an_ensemble_has_the_same_bits_for_any_number_of_threads() {
         [(disc(500), 1, score_loss("f1", "cosine:0.5,0.2").into()), (blobs(500), 3, simplex)]
     {
         let mut settings = TrainingSetup { seed: 3, ..TrainingSetup::new(objective) };
-        (settings.epochs, settings.warm_start, settings.hidden) = (5, warm_start, layers(&[16, 8]));
-        let (one, fits) = trained(&data, &settings, 5, 1);
+        (settings.epochs, settings.warm_start, settings.hidden) = (5, warm_start, hidden_layers(&[16, 8]));
+        let (one, fits) = train_ensemble(&data, &settings, 5, 1);
         for threads in [2, 8] {
-            let (other, other_fits) = trained(&data, &settings, 5, threads);
+            let (other, other_fits) = train_ensemble(&data, &settings, 5, threads);
             assert_eq!((&other, &other_fits), (&one, &fits), "{threads} threads");
-            assert_eq!(bits(&other), bits(&one), "{threads} threads");
+            assert_eq!(parameter_bits(&other), parameter_bits(&one), "{threads} threads");
         }
         // Every member has a different seed, so no two members are equal.
         for (index, member) in one.members().iter().enumerate() {
@@ -93,7 +96,7 @@ fn probabilities_are_the_mean_of_the_members() {
         let members = networks.into_iter().map(Member::Network).collect();
         let means = Ensemble::new(members).unwrap().probabilities(&matrix, &[2, 0]);
         for (mean, expected) in means.iter().zip(&expected) {
-            assert!((mean - expected).abs() < 1e-14, "{mean} for {expected}");
+            assert!((mean - expected).abs() < 1e-14, "got {mean}, expected {expected}");
         }
     }
 }
@@ -104,7 +107,7 @@ fn the_best_threshold_on_validation_rows_gives_a_high_score_on_unseen_rows() {
     let (known, unseen): (Vec<u32>, Vec<u32>) = data.all_rows().into_iter().partition(|row| *row < 1600);
     let (training, validation): (Vec<u32>, Vec<u32>) = known.iter().partition(|row| *row % 3 != 0);
     let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.5,0.1"));
-    (settings.epochs, settings.learning_rate, settings.hidden) = (120, 5e-3, layers(&[24, 12]));
+    (settings.epochs, settings.learning_rate, settings.hidden) = (120, 5e-3, hidden_layers(&[24, 12]));
     let split = RowSplit { training: training.clone(), validation: validation.clone() };
     let dataset = Dataset { splits: vec![split], ..data.dataset() };
     let fits = fit_all(std::slice::from_ref(&dataset), &jobs(&dataset, &settings, 4), 2);
@@ -119,11 +122,11 @@ fn the_best_threshold_on_validation_rows_gives_a_high_score_on_unseen_rows() {
 
 #[test]
 fn a_member_that_learnt_nothing_is_left_out() {
-    // With `cure` off, the first predictions of some networks lie outside the narrow support of the prior and stay there.
+    // With the setting `cure` off, the first predictions of some networks lie outside the narrow support of the prior and stay there.
     let data = disc(400);
     let mut settings = TrainingSetup::new(score_loss("tss", "cosine:0.62,0.03"));
-    (settings.epochs, settings.cure, settings.hidden) = (3, false, layers(&[16, 8]));
-    let (ensemble, fits) = trained(&data, &settings, 12, 2);
+    (settings.epochs, settings.cure, settings.hidden) = (3, false, hidden_layers(&[16, 8]));
+    let (ensemble, fits) = train_ensemble(&data, &settings, 12, 2);
     let successes = fits.iter().filter(|fit| fit.success).count();
     assert!(0 < successes && successes < 12, "{successes} of 12");
     assert_eq!(ensemble.members().len(), successes);
@@ -132,7 +135,7 @@ fn a_member_that_learnt_nothing_is_left_out() {
 #[test]
 fn when_training_is_stopped_the_members_that_were_started_are_kept() {
     let mut settings = TrainingSetup::new(score_loss("f1", "uniform"));
-    (settings.epochs, settings.hidden) = (4, layers(&[3]));
+    (settings.epochs, settings.hidden) = (4, hidden_layers(&[3]));
     let stop = |member: usize, epoch: usize, _: &_| {
         if (member, epoch) == (1, 1) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
@@ -158,7 +161,7 @@ fn invalid_ensembles_are_refused() {
 fn held_out_probabilities_come_from_members_that_were_not_trained_on_the_row() {
     let data = disc(600);
     let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.5,0.3"));
-    (settings.epochs, settings.hidden) = (60, layers(&[16, 8]));
+    (settings.epochs, settings.hidden) = (60, hidden_layers(&[16, 8]));
     let second = data.training[..200].to_vec();
     let swapped = [&data.validation[..], &data.training[200..]].concat();
     let mut dataset = data.dataset();
@@ -176,7 +179,7 @@ fn held_out_probabilities_come_from_members_that_were_not_trained_on_the_row() {
         }
     }
     // If all members have the same validation rows, the held-out probabilities are the mean over all members.
-    let (ensemble, fits) = trained(&data, &settings, 3, 1);
+    let (ensemble, fits) = train_ensemble(&data, &settings, 3, 1);
     let (rows, probabilities) = held_out_probabilities(&fits, &[data.sample(); 3]);
     assert_eq!(probabilities, ensemble.probabilities(&data.matrix, &rows));
 }
@@ -190,7 +193,7 @@ fn random_numbers_of_the_initial_weights(seed: u64, inputs: usize) -> Vec<f64> {
     let dataset =
         Dataset { matrix, binned: None, labels: [0, 1].into(), classes: 2, weights: None, splits: vec![split] };
     let mut settings = TrainingSetup { seed, ..TrainingSetup::new(score_loss("tss", "uniform:0,1")) };
-    (settings.learning_rate, settings.epochs, settings.cure, settings.hidden) = (1e-30, 1, false, layers(&[]));
+    (settings.learning_rate, settings.epochs, settings.cure, settings.hidden) = (1e-30, 1, false, hidden_layers(&[]));
     let fits = fit_all(std::slice::from_ref(&dataset), &jobs(&dataset, &settings, 1), 1);
     let limit = (6.0 / (inputs + 1) as f64).sqrt();
     let Member::Network(network) = &fits[0].member else { panic!("not a network") };
@@ -199,36 +202,38 @@ fn random_numbers_of_the_initial_weights(seed: u64, inputs: usize) -> Vec<f64> {
 
 #[test]
 fn initial_weights_split_and_bootstrap_use_independent_random_numbers() {
-    const ROWS: usize = 200;
+    const N_ROWS: usize = 200;
     for seed in [0, 1, 7, u64::MAX] {
-        let units = random_numbers_of_the_initial_weights(seed, ROWS);
+        let units = random_numbers_of_the_initial_weights(seed, N_ROWS);
         assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
 
-        // If a Poisson bootstrap used the same random numbers for the rows 1, 3, 5, …, rows with a number below 1/e would never be drawn.
+        // If a Poisson bootstrap used the random numbers of the weights for the rows 1, 3, 5, …, it would leave out exactly the rows whose number is
+        // below 1/e.
         let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 100, seed };
         for replicate in 0..100 {
-            let mut counts = vec![0; 2 * ROWS];
-            bootstrap.copies(replicate, &[false; 2 * ROWS], &mut counts).unwrap();
+            let mut counts = vec![0; 2 * N_ROWS];
+            bootstrap.copies(replicate, &[false; 2 * N_ROWS], &mut counts).unwrap();
             let is_left_out = counts.iter().skip(1).step_by(2).map(|count| *count == 0);
             let equal = is_left_out.zip(&units).filter(|(none, unit)| *none == (**unit < (-1.0f64).exp())).count();
-            assert!(equal < ROWS * 3 / 4, "seed {seed}, replicate {replicate}: {equal} of {ROWS} rows agree");
+            assert!(equal < N_ROWS * 3 / 4, "seed {seed}, replicate {replicate}: {equal} of {N_ROWS} rows agree");
         }
 
-        // If a split used the same random numbers to shuffle each class, the rows at the end of this shuffled order would be the test rows.
-        let classes: Vec<u32> = (0..ROWS as u32).map(|row| row % 2).collect();
+        // If a split shuffled the rows of each class with the random numbers of the weights, the rows at the end of the order below would be its test
+        // rows.
+        let classes: Vec<u32> = (0..N_ROWS as u32).map(|row| row % 2).collect();
         let names = vec!["no".to_string(), "yes".to_string()];
         let labels = Labels { classes, names, ahead: None };
-        let column = Column { name: "x".into(), values: Values::Number(vec![0.0; ROWS]) };
+        let column = Column { name: "x".into(), values: Values::Number(vec![0.0; N_ROWS]) };
         let table = Table { columns: vec![column], ..Table::default() };
         let (parts, _) =
             Split::Random.split_rows(&table, &labels, &SplitShares { test: 0.5, validation: 0.25 }, seed).unwrap();
         for class in 0..2 {
-            let mut order: Vec<u32> = (0..ROWS as u32).filter(|row| row % 2 == class).collect();
+            let mut order: Vec<u32> = (0..N_ROWS as u32).filter(|row| row % 2 == class).collect();
             for (index, unit) in (1..order.len()).rev().zip(&units) {
                 order.swap(index, (unit * (index + 1) as f64) as usize);
             }
-            let equal = order[ROWS / 4..].iter().filter(|row| parts.test.contains(row)).count();
-            assert!(equal < ROWS / 4 * 3 / 4, "seed {seed}, class {class}: {equal} of {} rows agree", ROWS / 4);
+            let equal = order[N_ROWS / 4..].iter().filter(|row| parts.test.contains(row)).count();
+            assert!(equal < N_ROWS / 4 * 3 / 4, "seed {seed}, class {class}: {equal} of {} rows agree", N_ROWS / 4);
         }
     }
 }

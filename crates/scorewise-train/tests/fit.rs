@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 
 use crate::patterns::{
-    TestData, TrainingSetup, blobs, disc, fit_all, layers, network, ring, score_loss, threshold_sweep,
+    TestData, TrainingSetup, blobs, disc, fit_all, hidden_layers, network, ring, score_loss, threshold_sweep,
 };
 use scorewise::multiclass::{Average, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
 use scorewise::{CrossEntropy, ExactLoss, Logits, Loss, Prior, Rows, Score, ScoreLoss};
@@ -151,11 +151,11 @@ fn a_row_of_weight_two_has_the_same_effect_as_a_repeated_row() {
         (settings.epochs, settings.batch) = (5, BatchSize::Full);
         let (weighted, doubled) = (data.train(&[8], &settings), repeated.train(&[8], &settings));
         for (a, b) in weighted.history.iter().zip(&doubled.history) {
-            assert!((a.validation - b.validation).abs() < 1e-6, "{a:?} for {b:?}");
-            assert!((a.training - b.training).abs() < 1e-6, "{a:?} for {b:?}");
+            assert!((a.validation - b.validation).abs() < 1e-6, "got {a:?}, expected {b:?}");
+            assert!((a.training - b.training).abs() < 1e-6, "got {a:?}, expected {b:?}");
         }
         for (a, b) in network(&weighted).parameters.iter().zip(&network(&doubled).parameters) {
-            assert!((a - b).abs() < 1e-5, "{a} for {b}");
+            assert!((a - b).abs() < 1e-5, "got {a}, expected {b}");
         }
     }
 }
@@ -325,7 +325,7 @@ fn a_network_that_predicts_a_constant_is_not_a_success() {
 fn a_watcher_can_stop_the_training_and_the_best_weights_are_kept() {
     let data = disc(200);
     let mut settings = TrainingSetup::new(score_loss("f1", "uniform"));
-    settings.hidden = layers(&[3]);
+    settings.hidden = hidden_layers(&[3]);
     let fit_stopped_in_third_epoch = |settings: &TrainingSetup| {
         let stop =
             &mut |number: usize, _: &_| if number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
@@ -348,7 +348,7 @@ fn jobs_that_run_in_parallel_give_the_same_bits_as_single_jobs() {
     for seed in 0..3 {
         let job = |dataset: usize, hidden: &[usize], objective: Objective| {
             let mut settings = TrainingSetup::new(objective);
-            (settings.epochs, settings.hidden) = (4, layers(hidden));
+            (settings.epochs, settings.hidden) = (4, hidden_layers(hidden));
             Job { dataset, ..settings.job(0, seed) }
         };
         jobs.push(job(0, &[10, 5], score_loss("tss", "cosine:0.5,0.1").into()));
@@ -358,7 +358,7 @@ fn jobs_that_run_in_parallel_give_the_same_bits_as_single_jobs() {
     let expected: Vec<Fit> = jobs.iter().flat_map(|job| fit_all(&datasets, std::slice::from_ref(job), 1)).collect();
     assert_eq!(fit_all(&datasets, &jobs, 1), expected);
     assert_eq!(fit_all(&datasets, &jobs, 2), expected);
-    // Jobs are the same after they are serialised and parsed.
+    // Jobs are unchanged after they are serialised and parsed.
     let again: Vec<Job> = serde_json::from_str(&serde_json::to_string(&jobs).unwrap()).unwrap();
     assert_eq!(again, jobs);
     // If the watcher returns `Break`, the running job ends and no other job is started.
@@ -398,7 +398,7 @@ fn the_error_for_an_invalid_setting_names_the_setting() {
 fn inconsistent_data_are_refused() {
     let data = disc(200);
     let sample = data.sample();
-    let settings = NetworkSettings { hidden: layers(&[3]), ..NetworkSettings::default() };
+    let settings = NetworkSettings { hidden: hidden_layers(&[3]), ..NetworkSettings::default() };
     let refused_with = |settings: &NetworkSettings, sample: &Sample<'_>, objective: &Objective| {
         let watch = &mut |_, _: &_| ControlFlow::Continue(());
         fit(settings, objective, 0, sample, 1, watch).unwrap_err().to_string()
@@ -414,7 +414,7 @@ fn inconsistent_data_are_refused() {
     let two = OneVersusRest::new(Score::parse("f1").unwrap(), priors, Average::Macro).unwrap();
     let three = Sample { classes: 3, ..sample };
     assert!(refused_with(&settings, &three, &Objective::OneVersusRest(two)).contains("one for each of the 3"));
-    let linear = NetworkSettings { hidden: layers(&[]), ..NetworkSettings::default() };
+    let linear = NetworkSettings { hidden: hidden_layers(&[]), ..NetworkSettings::default() };
     let infinite = Matrix::new(4, &[f32::NAN; 800]).unwrap();
     let error = refused_with(&linear, &Sample { matrix: &infinite, ..sample }, &f1);
     assert!(error.contains("first outputs are not finite"), "{error}");

@@ -171,7 +171,7 @@ fn messages_of_other_versions_and_other_kinds_are_refused() {
     assert!(edited(r#"\"format\":1"#, r#"\"format\":2"#).contains("in format 2, but this is"));
     let error = Dataset::from_bytes(&bytes).unwrap_err().to_string();
     assert!(error.starts_with("message with data sets: contains jobs, not data sets"), "{error}");
-    let model = crate::models::binary(3, &[], 1, 0.5).to_bytes().unwrap();
+    let model = crate::models::two_class_model(3, &[], 1, 0.5).to_bytes().unwrap();
     assert!(Job::from_bytes(&model).unwrap_err().to_string().starts_with("message with jobs: is damaged"));
 }
 

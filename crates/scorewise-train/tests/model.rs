@@ -53,8 +53,8 @@ fn load_error(bytes: &[u8]) -> String {
     Model::from_bytes("m.scorewise", bytes).unwrap_err().to_string()
 }
 
-/// A model file whose JSON metadata and header were changed by `edit`, with a correct checksum.
-fn edited(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
+/// The bytes of a model file after `edit` has changed its JSON metadata (first argument) or its header (second argument), with a correct checksum.
+fn edit_model_file(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
     let mut description: Value = serde_json::from_str(header["__metadata__"]["scorewise"].as_str().unwrap()).unwrap();
@@ -68,15 +68,18 @@ fn edited(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
 
 /// The error message for a model file whose JSON metadata was changed by `edit`.
 fn error_after_editing(edit: impl FnOnce(&mut Value)) -> String {
-    load_error(&edited(&crate::models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |description, _| {
-        edit(description);
-    }))
+    load_error(&edit_model_file(
+        &crate::models::two_class_model(12, &[4], 2, 0.3).to_bytes().unwrap(),
+        |description, _| {
+            edit(description);
+        },
+    ))
 }
 
 #[test]
 fn every_model_is_read_back_unchanged() {
     let folder = TestFolder::new("round");
-    for (name, model) in crate::models::all() {
+    for (name, model) in crate::models::test_models() {
         let path = folder.file(name);
         model.save(&path).unwrap();
         let read = Model::load(&path).unwrap();
@@ -86,7 +89,7 @@ fn every_model_is_read_back_unchanged() {
 }
 
 #[test]
-fn the_documented_example_matches_the_written_file() {
+fn the_example_in_the_documentation_of_model_files_matches_a_written_file() {
     let number = |column: &str, mean, deviation| InputColumn {
         column: column.into(),
         kind: ColumnKind::Number,
@@ -120,7 +123,7 @@ fn the_documented_example_matches_the_written_file() {
         },
         seed: 0,
         fingerprint: "9f0c5d1be3a24786".into(),
-        plan: Some(Plan { lead: 1, ..crate::models::plan(&[]) }),
+        plan: Some(Plan { lead: 1, ..crate::models::plan_with_hidden_layers(&[]) }),
         results: json!({"test": 0.6}),
     };
     let bytes = model.to_bytes().unwrap();
@@ -138,7 +141,7 @@ fn the_documented_example_matches_the_written_file() {
 
 #[test]
 fn the_safetensors_library_reads_model_files() {
-    let model = crate::models::binary(17, &[5], 2, 0.5);
+    let model = crate::models::two_class_model(17, &[5], 2, 0.5);
     let bytes = model.to_bytes().unwrap();
     let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
     assert_eq!(file.len(), 8);
@@ -180,7 +183,7 @@ fn files_that_are_not_models_give_specific_errors() {
 
 #[test]
 fn a_truncated_file_is_reported_as_truncated() {
-    let bytes = crate::models::binary(12, &[4], 1, 0.3).to_bytes().unwrap();
+    let bytes = crate::models::two_class_model(12, &[4], 1, 0.3).to_bytes().unwrap();
     for end in [9, 100, bytes.len() / 2, bytes.len() - 1] {
         let expected = format!("m.scorewise: is truncated: it has {end} of at least ");
         assert!(load_error(&bytes[..end]).starts_with(&expected), "{}", load_error(&bytes[..end]));
@@ -191,7 +194,7 @@ fn a_truncated_file_is_reported_as_truncated() {
 
 #[test]
 fn a_file_with_one_flipped_bit_anywhere_is_refused() {
-    let original = crate::models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
+    let original = crate::models::two_class_model(12, &[4], 2, 0.3).to_bytes().unwrap();
     for byte in 0..original.len() {
         for bit in 0..8 {
             let mut bytes = original.clone();
@@ -210,9 +213,9 @@ fn a_file_with_one_flipped_bit_anywhere_is_refused() {
 #[test]
 fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let old = include_bytes!("data/format-1.scorewise");
-    let model = crate::models::binary(12, &[4], 2, 0.3);
+    let model = crate::models::two_class_model(12, &[4], 2, 0.3);
     let loaded = Model::from_bytes("m.scorewise", old).unwrap();
-    // A file of format 1 stores the group column of the row order but not the time column, and a list of some settings instead of the plan.
+    // A file of format 1 stores the group column but not the time column of the row order, and a list of some settings instead of the plan.
     let order = RowOrder::of_file(Some("station"));
     let members = loaded.members.clone();
     let expected = Model {
@@ -227,10 +230,10 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     assert_eq!(
         (members.len(), &crate::models::network_of(&members[0]).parameters[..4]),
         (2, &weights[..]),
-        "the weights of the file of format 1"
+        "the weights are those in the file of format 1"
     );
     // A number of members that is far too large for the number of tensors is refused before memory is allocated for the members.
-    let many = edited(old, |text, _| text["network"]["members"] = json!(u64::MAX));
+    let many = edit_model_file(old, |text, _| text["network"]["members"] = json!(u64::MAX));
     assert!(
         load_error(&many).contains("8 tensors, but 18446744073709551615 members need 4 each"),
         "{}",
@@ -251,18 +254,18 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     assert!(load_error(&changed).contains("is damaged: its checksum does not match"));
     assert!(load_error(&crate::models::with_checksum(changed)).contains(mismatch));
     // The key of the checksum is changed too, so that the file seems to have no checksum.
-    let renamed = edited(&new, |text, header| {
+    let renamed = edit_model_file(&new, |text, header| {
         set_format_1(text);
         header["__metadata__"].as_object_mut().unwrap().remove("checksum");
         header["__metadata__"]["cheeksum"] = json!("0123456789abcdef");
     });
     assert!(load_error(&renamed).contains(mismatch), "{}", load_error(&renamed));
     // A file of format 4 is refused if it has no checksum, or a checksum that is too long.
-    let without = edited(&new, |_, header| {
+    let without = edit_model_file(&new, |_, header| {
         header["__metadata__"].as_object_mut().unwrap().remove("checksum");
     });
     assert!(load_error(&without).contains("is damaged: a file of format 4 must have a checksum"));
-    let long = edited(&new, |_, header| header["__metadata__"]["checksum"] = json!("0123456789abcdef0"));
+    let long = edit_model_file(&new, |_, header| header["__metadata__"]["checksum"] = json!("0123456789abcdef0"));
     assert!(load_error(&long).contains("its checksum does not match"));
 }
 
@@ -297,11 +300,11 @@ fn a_file_of_format_3_loads_and_gives_the_predictions_of_the_program_that_wrote_
 
 #[test]
 fn the_weights_of_members_are_stored_checked_and_used() {
-    let equal = crate::models::binary(12, &[4], 2, 0.3);
+    let equal = crate::models::two_class_model(12, &[4], 2, 0.3);
     let weighted = Model { weights: vec![0.2, 0.6], ..equal.clone() };
     let loaded = Model::from_bytes("m.scorewise", &weighted.to_bytes().unwrap()).unwrap();
     assert_eq!(loaded, weighted);
-    let (_, matrix) = crate::models::rows(12, 5, 1);
+    let (_, matrix) = crate::models::random_rows(12, 5, 1);
     let predict = |model: &Model| Predictor::new(model).probabilities(&matrix, |_| Location::default()).unwrap();
     let alone = |member: usize| {
         predict(&Model { members: vec![equal.members[member].clone()], weights: vec![1.0], ..equal.clone() })
@@ -316,15 +319,15 @@ fn the_weights_of_members_are_stored_checked_and_used() {
 
 #[test]
 fn gains_are_stored_checked_and_summed_over_the_inputs_of_a_column() {
-    let model = crate::models::trees();
+    let model = crate::models::model_of_trees();
     let columns: Vec<&str> = model.encoder.matrix_columns().into_iter().map(|(name, _)| name).collect();
     // The second and the third feature of the trees stem from the second column. Trees without gains do not count.
     let expected = vec![(columns[0], 0.5), (columns[1], 0.5)];
     assert_eq!(model.gain_of_columns(), Some(expected.clone()));
     let bytes = model.to_bytes().unwrap();
     assert_eq!(Model::from_bytes("m", &bytes).unwrap().gain_of_columns(), Some(expected.clone()));
-    assert_eq!(crate::models::pool().gain_of_columns(), Some(expected));
-    assert_eq!(crate::models::binned(&[4], 2).gain_of_columns(), None);
+    assert_eq!(crate::models::pooled_model().gain_of_columns(), Some(expected));
+    assert_eq!(crate::models::binned_model(&[4], 2).gain_of_columns(), None);
     // Every member counts with its weight.
     let Member::Trees(second) = &model.members[1] else { panic!("not trees") };
     let second = second.clone().with_gains(vec![1.0, 0.0, 0.0]).unwrap();
@@ -334,7 +337,7 @@ fn gains_are_stored_checked_and_summed_over_the_inputs_of_a_column() {
     assert!((gains[0].1 - 0.875).abs() < 1e-9 && (gains[1].1 - 0.125).abs() < 1e-9, "{gains:?}");
     // The description says which trees have gains; a file that says otherwise is refused.
     let description =
-        |edit: fn(&mut Value)| load_error(&edited(&bytes, |description, _| edit(&mut description["members"])));
+        |edit: fn(&mut Value)| load_error(&edit_model_file(&bytes, |description, _| edit(&mut description["members"])));
     let missing = description(|members| members[1]["gains"] = true.into());
     assert!(missing.contains("it has 11 tensors, but its 2 members need 12"), "{missing}");
     let unexpected = description(|members| members[0]["gains"] = false.into());
@@ -348,21 +351,21 @@ fn gains_are_stored_checked_and_summed_over_the_inputs_of_a_column() {
 
 #[test]
 fn binned_inputs_are_checked_against_the_networks() {
-    let model = crate::models::binned(&[4], 2);
+    let model = crate::models::binned_model(&[4], 2);
     let bytes = model.to_bytes().unwrap();
     assert_eq!(Model::from_bytes("m.scorewise", &bytes).unwrap(), model);
     for (pointer, value, expected) in [
-        ("/encoder/inputs/0/knots", json!([-1.0, 0.5]), "the positions of the inputs of member 0 differ"),
+        ("/encoder/inputs/0/knots", json!([-1.0, 0.5]), "member 0 and the encoder differ"),
         ("/encoder/inputs/0/knots", json!([0.5, -1.0, 2.0]), "its knots are not finite numbers in ascending order"),
         ("/encoder/inputs/0/knots", json!([]), "has 1 knots; from 1 to 4096 are allowed"),
         ("/encoder/inputs/0/spread", json!(0.0), "input `wind`"),
         ("/encoder/inputs/1/levels", json!(["calm", "calm"]), "input `state`"),
         ("/members/1/positions", json!([5, 4]), "the tensor `member.1."),
         ("/members/1/positions", json!([5, 0]), "a network needs"),
-        ("/members/1/positions", json!([5]), "it has 2 inputs, but numbers of positions for 1"),
+        ("/members/1/positions", json!([5]), "it has 2 inputs, but lists the number of positions of 1"),
         ("/members/1/positions", json!([]), "the tensor `member.1."),
     ] {
-        let changed = edited(&bytes, |text, _| *text.pointer_mut(pointer).unwrap() = value.clone());
+        let changed = edit_model_file(&bytes, |text, _| *text.pointer_mut(pointer).unwrap() = value.clone());
         let error = load_error(&changed);
         assert!(error.contains(expected), "{pointer} = {value}: {error}");
     }
@@ -400,7 +403,7 @@ fn an_inconsistent_description_is_refused() {
         ),
         ("/members/0/widths", json!([12, 0, 1]), "a network needs at least two widths, and none may be 0"),
         ("/members", json!([]), "it has 8 tensors, but its 0 members need 0"),
-        ("/target/lead", json!(9_000_000), "a lead of 9000000 rows is too long; at most 1048576 are allowed"),
+        ("/target/lead", json!(9_000_000), "a lead of 9000000 rows is too long; the limit is 1048576"),
     ];
     for (pointer, value, expected) in edits {
         let refused = error_after_editing(|text| *text.pointer_mut(pointer).unwrap() = value.clone());
@@ -415,8 +418,9 @@ fn an_inconsistent_description_is_refused() {
     });
     assert!(narrow.contains("its members have 12 inputs, but the encoder produces 11 columns"), "{narrow}");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let bytes =
-        edited(&crate::models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |text, _| text["results"] = json!("DEEP"));
+    let bytes = edit_model_file(&crate::models::two_class_model(12, &[4], 2, 0.3).to_bytes().unwrap(), |text, _| {
+        text["results"] = json!("DEEP")
+    });
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header = str::from_utf8(&bytes[8..8 + length]).unwrap().replace("\\\"DEEP\\\"", &deep);
     let bytes = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat();
@@ -426,9 +430,9 @@ fn an_inconsistent_description_is_refused() {
 
 #[test]
 fn errors_name_the_invalid_tensor() {
-    let bytes = crate::models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
+    let bytes = crate::models::two_class_model(12, &[4], 2, 0.3).to_bytes().unwrap();
     let name = "member.1.layer.0.bias";
-    let refused = |edit: &dyn Fn(&mut Value)| load_error(&edited(&bytes, |_, header| edit(header)));
+    let refused = |edit: &dyn Fn(&mut Value)| load_error(&edit_model_file(&bytes, |_, header| edit(header)));
     let renamed = refused(&|header| {
         let tensor = header.as_object_mut().unwrap().remove(name).unwrap();
         header["bias"] = tensor;
@@ -450,7 +454,7 @@ fn errors_name_the_invalid_tensor() {
 fn a_model_that_could_not_be_loaded_is_not_written() {
     let folder = TestFolder::new("unfit");
     let path = folder.file("m.scorewise");
-    let good = crate::models::binary(12, &[4], 1, 0.3);
+    let good = crate::models::two_class_model(12, &[4], 1, 0.3);
     good.save(&path).unwrap();
     let before = fs::read(&path).unwrap();
     let mut diverged = good.clone();
@@ -480,9 +484,9 @@ fn a_model_that_could_not_be_loaded_is_not_written() {
 fn files_are_written_atomically() {
     let folder = TestFolder::new("write");
     let path = folder.file("m.scorewise");
-    let (old, new) = (bytes(0.25), bytes(0.75));
+    let (old, new) = (model_file_bytes(0.25), model_file_bytes(0.75));
     let create = || Outputs::new().create(&path, OutputKind::Model).unwrap();
-    write(&path, &old).unwrap();
+    write_model_file(&path, &old).unwrap();
     let mut file = create();
     file.write_all(&new[..100]).unwrap();
     drop(file);
@@ -496,19 +500,20 @@ fn files_are_written_atomically() {
     assert_eq!(folder.names(), ["m.scorewise"]);
 }
 
-fn write(path: &Path, bytes: &[u8]) -> scorewise_train::Result<()> {
+/// Writes a file as a model file.
+fn write_model_file(path: &Path, bytes: &[u8]) -> scorewise_train::Result<()> {
     Outputs::new().write(path, OutputKind::Model, bytes)
 }
 
 /// The bytes of a model file whose model has this threshold.
-fn bytes(threshold: f64) -> Vec<u8> {
-    crate::models::binary(12, &[4], 2, threshold).to_bytes().unwrap()
+fn model_file_bytes(threshold: f64) -> Vec<u8> {
+    crate::models::two_class_model(12, &[4], 2, threshold).to_bytes().unwrap()
 }
 
 #[test]
 fn a_model_replaces_an_older_model_and_no_other_file() {
     let folder = TestFolder::new("kinds");
-    let model = crate::models::binary(12, &[4], 2, 0.5);
+    let model = crate::models::two_class_model(12, &[4], 2, 0.5);
     let path = folder.file("m.scorewise");
     model.save(&path).unwrap();
     model.save(&path).unwrap();
@@ -528,7 +533,7 @@ fn a_model_replaces_an_older_model_and_no_other_file() {
 #[test]
 fn an_unwritable_path_gives_an_error_with_a_hint() {
     let folder = TestFolder::new("unwritable");
-    let refused = |path: &Path| write(path, b"x").unwrap_err().to_string();
+    let refused = |path: &Path| write_model_file(path, b"x").unwrap_err().to_string();
     let parent = folder.0.display();
     let expected =
         format!("{parent}: is a folder, not a file to write to\nhint: name a file in it: `{parent}/model.scorewise`");
@@ -537,7 +542,7 @@ fn an_unwritable_path_gives_an_error_with_a_hint() {
         "{parent}/no/m: the folder `{parent}/no` does not exist\nhint: create it first: mkdir -p '{parent}/no'"
     );
     assert_eq!(refused(&folder.file("no/m")), expected);
-    fs::write(folder.file("file"), bytes(0.5)).unwrap();
+    fs::write(folder.file("file"), model_file_bytes(0.5)).unwrap();
     let expected = format!("{parent}/file/m: `{parent}/file` is a file, not a folder\nhint: name another folder");
     assert_eq!(refused(&folder.file("file/m")), expected);
     let mut permissions = fs::metadata(folder.file("file")).unwrap().permissions();
@@ -548,7 +553,7 @@ fn an_unwritable_path_gives_an_error_with_a_hint() {
     assert_eq!(folder.names(), ["file"]);
     if Path::new("/dev/full").exists() {
         assert!(refused(Path::new("/dev/full")).starts_with("/dev/full: cannot be written: No space left on device"));
-        write(Path::new("/dev/null"), b"x").unwrap();
+        write_model_file(Path::new("/dev/null"), b"x").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 }
@@ -558,19 +563,19 @@ fn an_unwritable_path_gives_an_error_with_a_hint() {
 fn symbolic_links_and_permissions_are_preserved() {
     use std::os::unix::fs::PermissionsExt;
     let folder = TestFolder::new("link");
-    write(&folder.file("file"), &bytes(0.25)).unwrap();
+    write_model_file(&folder.file("file"), &model_file_bytes(0.25)).unwrap();
     fs::set_permissions(folder.file("file"), fs::Permissions::from_mode(0o640)).unwrap();
     std::os::unix::fs::symlink(folder.file("file"), folder.file("link")).unwrap();
-    write(&folder.file("link"), &bytes(0.75)).unwrap();
-    assert_eq!(fs::read(folder.file("file")).unwrap(), bytes(0.75));
+    write_model_file(&folder.file("link"), &model_file_bytes(0.75)).unwrap();
+    assert_eq!(fs::read(folder.file("file")).unwrap(), model_file_bytes(0.75));
     assert!(fs::symlink_metadata(folder.file("link")).unwrap().is_symlink());
     assert_eq!(fs::metadata(folder.file("file")).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
 #[test]
 fn a_probability_is_the_mean_over_the_members() {
-    let model = crate::models::binary(12, &[4], 3, 0.3);
-    let (_, matrix) = crate::models::rows(12, 5000, 1); // So many rows are predicted in several blocks.
+    let model = crate::models::two_class_model(12, &[4], 3, 0.3);
+    let (_, matrix) = crate::models::random_rows(12, 5000, 1); // 5000 rows are predicted in several blocks.
     let place = |_| Location::file("t.csv");
     let mean = Predictor::new(&model).probabilities(&matrix, place).unwrap();
     let by_member: Vec<Vec<f64>> = model
@@ -589,8 +594,8 @@ fn a_probability_is_the_mean_over_the_members() {
 
 #[test]
 fn probabilities_of_classes_sum_to_one_and_are_the_softmax_of_the_logits() {
-    let model = crate::models::classes(9, &[], 4, 1, Decision::Greatest);
-    let (values, matrix) = crate::models::rows(9, 50, 2);
+    let model = crate::models::multiclass_model(9, &[], 4, 1, Decision::Greatest);
+    let (values, matrix) = crate::models::random_rows(9, 50, 2);
     let predictor = Predictor::new(&model);
     let probabilities = predictor.probabilities(&matrix, |_| Location::default()).unwrap();
     let layer = &crate::models::network_of(&model.members[0]).to_layers()[0];
@@ -610,7 +615,7 @@ fn probabilities_of_classes_sum_to_one_and_are_the_softmax_of_the_logits() {
 
 #[test]
 fn the_error_names_the_row_whose_prediction_overflows_f32() {
-    let mut model = crate::models::binary(1, &[3], 1, 0.5);
+    let mut model = crate::models::two_class_model(1, &[3], 1, 0.5);
     let mut layers = crate::models::network_of(&model.members[0]).to_layers();
     layers[0].weights.fill(1e30);
     layers[1].weights = vec![1e30, -1e30, 0.0];

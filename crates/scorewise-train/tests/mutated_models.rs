@@ -1,6 +1,6 @@
-//! Reads 70 000 damaged model files, of networks, trees and pools of both. If the checksum was not corrected, the file either fails to load or predicts the same bits as the original.
-//! If the checksum was corrected, as an attacker would do, the file loads or gives a clear error. No file causes a panic or takes more memory than
-//! `docs/model-file.md` states.
+//! Reads 70 000 damaged model files with networks, trees, or both. If the checksum was not corrected after the damage, the file either fails to load
+//! or predicts the same bits as the original. If the checksum was corrected, as an attacker would do, the file loads or gives a clear error. No file
+//! causes a panic or takes more memory than `docs/model-file.md` states.
 
 // Tests and their helpers may call `unwrap`, because a panic fails the test.
 #![allow(clippy::unwrap_used)]
@@ -13,34 +13,34 @@ use scorewise_train::model::{Decision, Model, Predictor};
 use scorewise_train::{Location, onnx};
 use serde_json::{Value, json};
 
-/// The documented peak memory is this number times the file size plus [`CONSTANT_BYTES`].
-const BYTES_PER_FILE_BYTE: usize = 160;
-/// The part of the documented peak memory that does not depend on the file size, in bytes.
-const CONSTANT_BYTES: usize = 64 << 10;
+/// The documented limit of the peak memory is this number times the file size plus [`CONSTANT_MEMORY_BYTES`].
+const MEMORY_BYTES_PER_FILE_BYTE: usize = 160;
+/// The part of the documented limit that does not depend on the file size, in bytes.
+const CONSTANT_MEMORY_BYTES: usize = 64 << 10;
 
 /// An allocator that counts the bytes that the current thread has allocated. While a list grows, its old and its new memory are both counted,
 /// because both may exist at the same time.
 struct CountingAllocator;
 
 thread_local! {
-    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
-    static PEAK: Cell<usize> = const { Cell::new(0) };
+    static ALLOCATED_BYTES: Cell<usize> = const { Cell::new(0) };
+    static PEAK_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
 // SAFETY: all calls are forwarded to the system allocator.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATED.set(ALLOCATED.get().wrapping_add(layout.size()));
+        ALLOCATED_BYTES.set(ALLOCATED_BYTES.get().wrapping_add(layout.size()));
         // If this thread frees memory of another thread, the counter wraps around below 0. Such values are not counted as a peak.
-        if ALLOCATED.get() < usize::MAX / 2 {
-            PEAK.set(PEAK.get().max(ALLOCATED.get()));
+        if ALLOCATED_BYTES.get() < usize::MAX / 2 {
+            PEAK_BYTES.set(PEAK_BYTES.get().max(ALLOCATED_BYTES.get()));
         }
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        ALLOCATED.set(ALLOCATED.get().wrapping_sub(layout.size()));
+        ALLOCATED_BYTES.set(ALLOCATED_BYTES.get().wrapping_sub(layout.size()));
         // SAFETY: the caller keeps the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -51,10 +51,10 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// The peak memory of a computation in bytes, and its result.
 pub fn peak_memory<T>(work: impl FnOnce() -> T) -> (usize, T) {
-    ALLOCATED.set(0);
-    PEAK.set(0);
+    ALLOCATED_BYTES.set(0);
+    PEAK_BYTES.set(0);
     let result = work();
-    (PEAK.get(), result)
+    (PEAK_BYTES.get(), result)
 }
 
 /// Reproducible random numbers.
@@ -77,8 +77,12 @@ impl MutationRandom {
 /// Loads a file, checks the memory and the error message, and uses the model if the file loads. Returns whether the file loaded.
 fn check_loading(bytes: &[u8], what: &str) -> bool {
     let (peak, result) = peak_memory(|| Model::from_bytes("m.scorewise", bytes));
-    let limit = BYTES_PER_FILE_BYTE * bytes.len() + CONSTANT_BYTES;
-    assert!(peak <= limit, "{what}: {peak} bytes for a file of {}, more than {limit}", bytes.len());
+    let limit = MEMORY_BYTES_PER_FILE_BYTE * bytes.len() + CONSTANT_MEMORY_BYTES;
+    assert!(
+        peak <= limit,
+        "{what}: loading took {peak} bytes of memory for a file of {} bytes, more than {limit}",
+        bytes.len()
+    );
     match result {
         Err(error) => {
             let message = error.to_string();
@@ -88,7 +92,7 @@ fn check_loading(bytes: &[u8], what: &str) -> bool {
         }
         Ok(model) => {
             let features = model.encoder.width();
-            let (_, matrix) = crate::models::rows(features, 3, 1);
+            let (_, matrix) = crate::models::random_rows(features, 3, 1);
             let predictor = Predictor::new(&model);
             if let Ok(probabilities) = predictor.probabilities(&matrix, |_| Location::default()) {
                 assert!(probabilities.iter().all(|p| (0.0..=1.0 + 1e-12).contains(p)), "{what}");
@@ -102,18 +106,19 @@ fn check_loading(bytes: &[u8], what: &str) -> bool {
     }
 }
 
+/// Model files that are not damaged.
 fn original_files() -> Vec<Vec<u8>> {
     let small = [
-        crate::models::binary(12, &[], 1, 0.3),
-        crate::models::binary(1, &[3], 2, 0.5),
-        crate::models::binary(12, &[4, 2], 2, 0.4),
-        crate::models::binned(&[4], 2),
-        crate::models::binned(&[], 1),
-        crate::models::trees(),
-        crate::models::pool(),
-        crate::models::pool_of_classes(),
-        crate::models::classes(9, &[3], 3, 2, Decision::Greatest),
-        crate::models::classes(9, &[], 3, 1, Decision::Centres { centres: vec![0.1, 0.2, 0.3] }),
+        crate::models::two_class_model(12, &[], 1, 0.3),
+        crate::models::two_class_model(1, &[3], 2, 0.5),
+        crate::models::two_class_model(12, &[4, 2], 2, 0.4),
+        crate::models::binned_model(&[4], 2),
+        crate::models::binned_model(&[], 1),
+        crate::models::model_of_trees(),
+        crate::models::pooled_model(),
+        crate::models::pooled_multiclass_model(),
+        crate::models::multiclass_model(9, &[3], 3, 2, Decision::Greatest),
+        crate::models::multiclass_model(9, &[], 3, 1, Decision::Centres { centres: vec![0.1, 0.2, 0.3] }),
     ];
     small.iter().map(|model| model.to_bytes().unwrap()).collect()
 }
@@ -158,8 +163,8 @@ pub fn mutated_file(originals: &[Vec<u8>], random: &mut MutationRandom) -> (usiz
             }
         }
         _ => {
-            // This change affects only the weights, where most changes leave the file valid.
-            // A message to a worker may have no tensors; then its last byte is changed.
+            // This kind of damage changes only the weights. Apart from the checksum, most such files are still valid. A message to a worker may have
+            // no tensors; then its last byte is changed.
             let start = (8 + u64::from_le_bytes(original[..8].try_into().unwrap()) as usize).min(bytes.len() - 1);
             for _ in 0..=random.number_below(16) {
                 let offset = start + random.number_below(bytes.len() - start);
@@ -181,17 +186,17 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
         let what = format!("round {round}, change {change}");
         check_loading(&bytes, &what);
         let Ok(model) = Model::from_bytes("m.scorewise", &bytes) else { continue };
-        // Change 4 joins the beginning of one file to the end of another; the result may be equal to the other file.
+        // Change number 4 joins the beginning of one file to the end of another; the result may be equal to the other file.
         let source = originals.iter().position(|original| *original == bytes).unwrap_or(index);
         let prediction_bits = |model: &Model| -> Vec<u64> {
-            let (_, matrix) = crate::models::rows(models[source].encoder.width(), 50, 1);
+            let (_, matrix) = crate::models::random_rows(models[source].encoder.width(), 50, 1);
             let probabilities = Predictor::new(model).probabilities(&matrix, |_| Location::default()).unwrap();
             probabilities.into_iter().map(f64::to_bits).collect()
         };
         assert_eq!(prediction_bits(&model), prediction_bits(&models[source]), "{what}");
         loaded += 1;
     }
-    // A few files load, because some changes replace a byte by itself or remove nothing.
+    // A few files load, because they are not really damaged: a byte was replaced by the same byte, or no byte was removed.
     assert!(loaded < 600, "{loaded} of 20000 loaded");
 }
 
@@ -225,7 +230,7 @@ fn files_with_invalid_field_values_load_or_give_a_clear_error() {
         for _ in 0..=random.number_below(2) {
             replace_random_value(if in_description { &mut description } else { &mut header }, &mut random);
         }
-        // Numbers and nesting that `serde_json::Value` cannot represent are inserted into the JSON string.
+        // Numbers and nested lists that `serde_json::Value` cannot represent are inserted into the JSON text.
         let replaced = |value: &Value, random: &mut MutationRandom| {
             let raw = ["1e999", "-1e400", "99999999999999999999999999", "1e-400", "-0.0", &"[".repeat(5000), "nul"];
             value.to_string().replace("\"HOSTILE\"", raw[random.number_below(raw.len())])
@@ -300,7 +305,7 @@ fn memory_stays_within_the_documented_limit_for_json_that_expands_the_most() {
     let nested = format!("{}0{},", "[".repeat(100), "]".repeat(100));
     let lists = ["[],", "{\"\":0},", "0,", "\"\",", "[0],", nested.as_str()];
     let fields = ["results", "classes", "encoder", "reading", "members", "none of them"];
-    let bytes = crate::models::binary(12, &[], 1, 0.3).to_bytes().unwrap();
+    let bytes = crate::models::two_class_model(12, &[], 1, 0.3).to_bytes().unwrap();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
     let description: Value = serde_json::from_str(header["__metadata__"]["scorewise"].as_str().unwrap()).unwrap();

@@ -11,7 +11,8 @@ use scorewise_train::plan::{LossName, Plan, Recipe, RecipeName, ThresholdRule, T
 use scorewise_train::train::train;
 use scorewise_train::{Error, Model};
 
-fn table() -> Table {
+/// A table of 300 hours with columns for the time, an input, a target, weights and groups.
+fn example_table() -> Table {
     let number = |name: &str, value: &dyn Fn(usize) -> f64| Column {
         name: name.into(),
         values: Values::Number((0..300).map(value).collect()),
@@ -31,7 +32,8 @@ fn table() -> Table {
     }
 }
 
-fn plans() -> Result<Vec<Plan>, Error> {
+/// Plans that together use many of the settings.
+fn example_plans() -> Result<Vec<Plan>, Error> {
     let mut strong = Plan::new("y", "tss".parse()?);
     let options = TrainingOptions { recipe: Some(RecipeName::Strong), ensemble: Some(3), ..TrainingOptions::default() };
     options.apply(&mut strong, ("default", Recipe::DEFAULT))?;
@@ -51,24 +53,25 @@ fn plans() -> Result<Vec<Plan>, Error> {
     Ok(plans)
 }
 
-fn bytes(plan: &Plan) -> Result<Vec<u8>, Error> {
+/// Trains a model according to the plan; returns the bytes of its model file.
+fn trained_model_bytes(plan: &Plan) -> Result<Vec<u8>, Error> {
     let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
-    train(&table(), None, &Reading::default(), plan, &Cpu { threads: 1 }, &watch)?.model.to_bytes()
+    train(&example_table(), None, &Reading::default(), plan, &Cpu { threads: 1 }, &watch)?.model.to_bytes()
 }
 
 #[test]
 fn a_plan_read_from_a_model_file_trains_the_same_bytes() -> Result<(), Error> {
-    for plan in plans()? {
-        let first = bytes(&plan)?;
+    for plan in example_plans()? {
+        let first = trained_model_bytes(&plan)?;
         let read = Model::from_bytes("waves.scorewise", &first)?.plan.expect("every file has a plan");
         let mut differences = String::new();
         if read != plan {
             write!(differences, "{read:#?}\n{plan:#?}").expect("writing to a string cannot fail");
         }
         assert_eq!(differences, "");
-        assert!(bytes(&read)? == first, "training with the plan of a model file gives another model");
+        assert!(trained_model_bytes(&read)? == first, "training with the plan of a model file gives another model");
         let other = Plan { seed: plan.seed + 1, ..read };
-        assert!(bytes(&other)? != first, "another seed must give another model");
+        assert!(trained_model_bytes(&other)? != first, "another seed must give another model");
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Tests of the experiments of Marchetti et al. (2022): rows, event rates and features are the published ones, results depend only on the seed,
-//! and no finished result is lost if a run is interrupted.
+//! Tests of the experiments of Marchetti et al. (2022): numbers of rows, event rates and numbers of features are the published ones, results depend
+//! only on the seed, and no finished result is lost if a run is interrupted.
 
 #![allow(clippy::unwrap_used)] // Tests may call `unwrap`, because a panic fails the test.
 
@@ -12,7 +12,7 @@ use scorewise_train::reproduce::{
     Window, paper, perform,
 };
 
-fn tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -> Vec<Task> {
+fn pollution_tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -> Vec<Task> {
     let scores: Vec<_> = scores.iter().map(|score| score.parse().unwrap()).collect();
     let contenders: Vec<Contender> = contenders.iter().map(|contender| contender.parse().unwrap()).collect();
     Experiment::Pollution.tasks(&scores, &contenders, repeats, cures)
@@ -50,9 +50,9 @@ fn pollution_windows_have_the_published_event_rates() {
     let (mut train, mut test, mut without_events) = (0.0, 0.0, 0);
     for repeat in 0..WINDOWS {
         let rows = pollution.window_rows(&Window::of_paper(repeat), &PollutionInputs::of_paper(), 0);
-        train += rows.rate(&rows.seen) / WINDOWS as f64;
-        test += rows.rate(&rows.test) / WINDOWS as f64;
-        without_events += usize::from(rows.rate(&rows.test) == 0.0);
+        train += rows.event_rate(&rows.seen) / WINDOWS as f64;
+        test += rows.event_rate(&rows.test) / WINDOWS as f64;
+        without_events += usize::from(rows.event_rate(&rows.test) == 0.0);
     }
     // The event rates in Marchetti et al. (2022) are 1.41 % in the training hours and 1.19 % in the test hours.
     assert_eq!((format!("{:.2}", 100.0 * train), format!("{:.2}", 100.0 * test)), ("1.41".into(), "1.19".into()));
@@ -110,10 +110,10 @@ fn a_missing_pm25_value_is_0_or_the_last_measurement_depending_on_the_input() {
 
 #[test]
 fn persistence_has_the_scores_of_an_independent_computation() {
-    // The expected values are means over all windows that an independent implementation has computed.
+    // An independent implementation has computed the expected values, which are means over all windows.
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     for (score, expected) in [("tss", "0.6192"), ("csi", "0.4965")] {
-        let trials: Vec<Trial> = tasks(&[score], &["persistence"], 100, &[false])
+        let trials: Vec<Trial> = pollution_tasks(&[score], &["persistence"], 100, &[false])
             .iter()
             .map(|task| task.attempt(&data, 0).unwrap())
             .collect();
@@ -123,7 +123,7 @@ fn persistence_has_the_scores_of_an_independent_computation() {
 }
 
 #[test]
-fn every_published_row_has_a_contender() {
+fn every_row_of_the_published_tables_has_a_contender() {
     for experiment in Experiment::ALL {
         let contenders: Vec<String> = experiment.contenders().iter().map(ToString::to_string).collect();
         let published = paper(experiment);
@@ -139,7 +139,7 @@ fn every_published_row_has_a_contender() {
 
 #[test]
 fn a_contender_without_a_prior_has_one_task_for_both_values_of_the_setting_cure() {
-    let all_tasks = tasks(&["tss"], &["ce", "uniform"], 2, &[false, true]);
+    let all_tasks = pollution_tasks(&["tss"], &["ce", "uniform"], 2, &[false, true]);
     let settings: Vec<(String, bool)> = all_tasks.iter().map(|task| (task.contender.to_string(), task.cured)).collect();
     let one_repeat = [("ce".to_string(), false), ("uniform".into(), false), ("uniform".into(), true)];
     assert_eq!(settings, [one_repeat.clone(), one_repeat].concat());
@@ -149,13 +149,14 @@ fn a_contender_without_a_prior_has_one_task_for_both_values_of_the_setting_cure(
 fn the_setting_cure_makes_a_stuck_network_learn() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let prior = "cosine:0.9,0.02";
-    let pair = tasks(&["tss"], &[prior], 1, &[false, true]);
+    let pair = pollution_tasks(&["tss"], &[prior], 1, &[false, true]);
     // A network that is stuck keeps the score of its initial weights, which is low with this seed.
     let (stuck, cured) = (pair[0].attempt(&data, 2).unwrap(), pair[1].attempt(&data, 2).unwrap());
     assert!(!stuck.success && stuck.train_best.unwrap() < 0.1, "{stuck:?}");
     assert!(cured.success && cured.train_best.unwrap() > 0.9, "{cured:?}");
 }
 
+/// The path of a results file that does not exist yet.
 fn results_path(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("scorewise-journal-{name}-{}.csv", std::process::id()));
     let _ = fs::remove_file(&path);
@@ -165,7 +166,7 @@ fn results_path(name: &str) -> PathBuf {
 #[test]
 fn a_truncated_results_file_is_completed_to_the_same_bits() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
-    let all_tasks = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 3, &[true]);
+    let all_tasks = pollution_tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 3, &[true]);
     let path = results_path("truncated");
     let run = |threads: usize| {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
@@ -187,7 +188,7 @@ fn a_truncated_results_file_is_completed_to_the_same_bits() {
 #[test]
 fn results_with_other_settings_are_computed_again() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
-    let all_tasks = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 1, &[true]);
+    let all_tasks = pollution_tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 1, &[true]);
     let path = results_path("recipe");
     let run = || {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
@@ -199,7 +200,7 @@ fn results_with_other_settings_are_computed_again() {
     };
     let trials = run().1;
     assert_ne!(trials[0].recipe, trials[1].recipe);
-    // The file now looks as if an older version had written it, with other settings for the same contender.
+    // The hash of the settings is changed in the file, as if it had been written with other settings of the same contender.
     let old = fs::read_to_string(&path).unwrap().replace(&trials[1].recipe, "0123456789abcdef");
     fs::write(&path, old).unwrap();
     let (is_finished, again) = run();
@@ -213,7 +214,7 @@ fn results_with_other_settings_are_computed_again() {
 #[test]
 fn files_without_results_and_results_of_other_experiments_or_seeds_are_refused() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
-    let all_tasks = tasks(&["csi"], &["persistence"], 1, &[false]);
+    let all_tasks = pollution_tasks(&["csi"], &["persistence"], 1, &[false]);
     let path = results_path("other");
     {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
@@ -236,7 +237,7 @@ fn files_without_results_and_results_of_other_experiments_or_seeds_are_refused()
 #[test]
 fn stopped_tasks_are_not_in_the_results_file() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
-    let all_tasks = tasks(&["tss"], &["cosine:0.5,0.1"], 2, &[true]);
+    let all_tasks = pollution_tasks(&["tss"], &["cosine:0.5,0.1"], 2, &[true]);
     let path = results_path("stopped");
     let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
     assert!(perform(&data, &all_tasks, 5, &Cpu { threads: 2 }, &journal, |_, _, _| (), || true).unwrap().is_none());

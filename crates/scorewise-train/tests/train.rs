@@ -1,4 +1,4 @@
-//! Tests of whole training runs: which rows the predictions of a stopped run come from, and the notes of a cross-validation.
+//! Tests of whole training runs: the validation predictions of a run that was stopped, and the notes of a cross-validation.
 
 use std::ops::ControlFlow;
 
@@ -14,16 +14,17 @@ fn never_stop(_: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-fn column(name: &str, rows: usize, value: impl Fn(usize) -> f64) -> Column {
+fn numeric_column(name: &str, rows: usize, value: impl Fn(usize) -> f64) -> Column {
     Column { name: name.into(), values: Values::Number((0..rows).map(value).collect()) }
 }
 
+/// A sum of two waves, as a feature of a row.
 fn wave(row: usize) -> f64 {
     (row as f64 * 0.7).sin() + (row as f64 * 0.31).cos()
 }
 
-/// The plan of the default recipe with few and small networks.
-fn plan() -> Plan {
+/// The plan of the default recipe, but with one small network for each fold and few epochs.
+fn small_default_plan() -> Plan {
     let mut plan = Plan::new("y", "f1".parse().unwrap());
     let options = TrainingOptions {
         ensemble: Some(1),
@@ -38,9 +39,9 @@ fn plan() -> Plan {
 #[test]
 fn a_fit_keeps_the_validation_rows_of_its_own_job_if_an_earlier_job_was_never_begun() {
     let event = |row: usize| f64::from(u8::from(wave(row) + 0.3 * (row as f64 * 1.9).sin() > 0.8));
-    let columns = vec![column("x", 200, wave), column("y", 200, event)];
+    let columns = vec![numeric_column("x", 200, wave), numeric_column("y", 200, event)];
     let table = Table { file: "waves.csv".into(), columns, ..Table::default() };
-    let plan = plan();
+    let plan = small_default_plan();
     let prepared = prepare(&table, false, &plan).unwrap();
     let (datasets, jobs) = (prepared.datasets(), prepared.jobs());
     let mut fits = Cpu { threads: 1 }.fit(datasets, jobs, &never_stop).unwrap();
@@ -60,14 +61,15 @@ fn a_cross_validation_reports_every_note_once() {
     // Every row occurs twice. There are a constant column, a column that equals the target, and a row without a target.
     let event = |row: usize| f64::from(u8::from(row / 2 % 5 == 3));
     let columns = vec![
-        column("x", 201, |row| wave(row / 2)),
-        column("constant", 201, |_| 1.0),
-        column("copy", 201, event),
-        column("y", 201, |row| if row == 200 { f64::NAN } else { event(row) }),
+        numeric_column("x", 201, |row| wave(row / 2)),
+        numeric_column("constant", 201, |_| 1.0),
+        numeric_column("copy", 201, event),
+        numeric_column("y", 201, |row| if row == 200 { f64::NAN } else { event(row) }),
     ];
     let table = Table { file: "waves.csv".into(), columns, ..Table::default() };
     let folds = CrossValidation { folds: 4, repeats: 2, validation: 0.0 };
-    let (results, notes) = cross_validate(&table, &plan(), &folds, &Cpu { threads: 1 }, &never_stop).unwrap();
+    let (results, notes) =
+        cross_validate(&table, &small_default_plan(), &folds, &Cpu { threads: 1 }, &never_stop).unwrap();
     assert_eq!(results.unwrap().len(), 8);
     let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     let expected = [
@@ -79,7 +81,7 @@ fn a_cross_validation_reports_every_note_once() {
     for part in expected {
         assert_eq!(notes.iter().filter(|note| note.contains(part)).count(), 1, "{part}: {notes:#?}");
     }
-    // What is the same in all folds is said of none of them.
+    // A note that is the same in all folds does not name a fold.
     assert!(notes.contains(&"column `y`: 1 row is left out: its target value is missing".to_owned()), "{notes:#?}");
     assert!(notes.iter().any(|note| note.starts_with("column `constant`: dropped")), "{notes:#?}");
     assert!(

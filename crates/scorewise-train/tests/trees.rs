@@ -1,4 +1,4 @@
-//! Boosted trees: what they learn, and that the same seed gives the same bits.
+//! Tests of gradient-boosted trees: they learn patterns of several kinds, the same seed gives the same trees, and damaged trees are refused.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use scorewise_train::trees::{Growth, TreeFeature, TreeNode, TreeSettings, Trees}
 
 use crate::patterns::TestRandom;
 
-/// Rows with two numbers x and y between 0 and 10, each sometimes missing, and a level from 0 to 29. `label` gives the class of a row.
-fn dataset(rows: usize, classes: usize, label: impl Fn(f32, f32, u32) -> u32) -> Dataset {
+/// Rows with two numbers x and y between 0 and 10, and a level from 0 to 29. In every tenth row x is missing. `label` returns the class of a row.
+fn test_dataset(rows: usize, classes: usize, label: impl Fn(f32, f32, u32) -> u32) -> Dataset {
     let mut random = TestRandom(7);
     let (mut values, mut labels) = (Vec::new(), Vec::new());
     for row in 0..rows {
@@ -44,7 +44,8 @@ fn dataset(rows: usize, classes: usize, label: impl Fn(f32, f32, u32) -> u32) ->
     }
 }
 
-fn settings(growth: Growth) -> TreeSettings {
+/// Settings for trees that learn fast enough for tests.
+fn tree_settings(growth: Growth) -> TreeSettings {
     let settings = match growth {
         Growth::Symmetric => TreeSettings::symmetric(),
         Growth::LeafWise => TreeSettings::leaf_wise(),
@@ -52,7 +53,7 @@ fn settings(growth: Growth) -> TreeSettings {
     TreeSettings { rounds: 200, patience: 20, learning_rate: Some(0.1), ..settings }
 }
 
-fn fit(dataset: &Dataset, settings: &TreeSettings, objective: &Objective, threads: usize) -> Fit {
+fn fit_trees(dataset: &Dataset, settings: &TreeSettings, objective: &Objective, threads: usize) -> Fit {
     let learner = Learner::Trees(settings.clone());
     let job = Job { dataset: 0, split: 0, learner, objective: objective.clone(), seed: 3 };
     let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
@@ -64,17 +65,17 @@ fn cross_entropy() -> Objective {
     Objective::Binary(Loss::CrossEntropy(CrossEntropy::plain()))
 }
 
-fn trees(fit: &Fit) -> &Trees {
+fn trees_of(fit: &Fit) -> &Trees {
     let Member::Trees(trees) = &fit.member else { panic!("not trees") };
     trees
 }
 
-/// Share of the validation rows whose greatest logit, or whose sign, gives the class.
+/// Share of the validation rows whose class is predicted correctly: by the sign of the logit if there is one, otherwise by the greatest logit.
 fn accuracy(dataset: &Dataset, fit: &Fit) -> f64 {
     let rows = &dataset.splits[0].validation;
-    let outputs = trees(fit).outputs();
+    let outputs = trees_of(fit).outputs();
     let mut logits = vec![0.0; rows.len() * outputs];
-    trees(fit).predict(&dataset.matrix, rows, &mut logits);
+    trees_of(fit).predict(&dataset.matrix, rows, &mut logits);
     let class = |logits: &[f32]| match logits {
         [logit] => u32::from(*logit > 0.0),
         logits => (0..outputs).reduce(|a, b| if logits[b] > logits[a] { b } else { a }).unwrap() as u32,
@@ -87,16 +88,16 @@ fn accuracy(dataset: &Dataset, fit: &Fit) -> f64 {
 #[test]
 fn both_kinds_of_trees_learn_interactions_missing_values_and_levels() {
     for growth in [Growth::Symmetric, Growth::LeafWise] {
-        let settings = settings(growth);
-        let interaction = dataset(3000, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
+        let settings = tree_settings(growth);
+        let interaction = test_dataset(3000, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
         let accuracy_of = |dataset: &Dataset, settings: &TreeSettings| {
-            accuracy(dataset, &fit(dataset, settings, &cross_entropy(), 1))
+            accuracy(dataset, &fit_trees(dataset, settings, &cross_entropy(), 1))
         };
         assert!(accuracy_of(&interaction, &settings) > 0.95, "{growth:?}: interaction");
-        let missing = dataset(3000, 2, |x, y, _| u32::from(x.is_nan() || y > 8.0));
+        let missing = test_dataset(3000, 2, |x, y, _| u32::from(x.is_nan() || y > 8.0));
         assert!(accuracy_of(&missing, &settings) > 0.98, "{growth:?}: missing values");
-        // Every third level is positive. The levels are more than can be compared one at a time, so their target statistics are used.
-        let levels = dataset(6000, 2, |_, _, level| u32::from(level % 3 == 0));
+        // Every third level is positive. There are more levels than trees split off one at a time, so the target statistics of the levels are used.
+        let levels = test_dataset(6000, 2, |_, _, level| u32::from(level % 3 == 0));
         assert!(accuracy_of(&levels, &settings) > 0.98, "{growth:?}: statistics of levels");
         let single = TreeSettings { single_levels: 30, ..settings };
         assert!(accuracy_of(&levels, &single) > 0.98, "{growth:?}: single levels");
@@ -105,34 +106,34 @@ fn both_kinds_of_trees_learn_interactions_missing_values_and_levels() {
 
 #[test]
 fn trees_learn_many_classes() {
-    let dataset = dataset(3000, 3, |x, y, _| if x > 6.0 { 2 } else { u32::from(y > 5.0) });
+    let dataset = test_dataset(3000, 3, |x, y, _| if x > 6.0 { 2 } else { u32::from(y > 5.0) });
     for growth in [Growth::Symmetric, Growth::LeafWise] {
-        let fit = fit(&dataset, &settings(growth), &Objective::Softmax(SoftmaxCrossEntropy::plain()), 1);
-        assert_eq!(trees(&fit).outputs(), 3);
-        // A missing x is class 0 or 1 by y, so all rows can be right.
+        let fit = fit_trees(&dataset, &tree_settings(growth), &Objective::Softmax(SoftmaxCrossEntropy::plain()), 1);
+        assert_eq!(trees_of(&fit).outputs(), 3);
+        // If x is missing, the row has class 0 or 1, depending on y. So the class of every row can be predicted.
         assert!(accuracy(&dataset, &fit) > 0.97, "{growth:?}: {}", accuracy(&dataset, &fit));
     }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_trees_for_any_number_of_threads() {
-    let dataset = dataset(40_000, 2, |x, y, level| u32::from((x > 5.0) != (y > 3.0) || level == 4));
+    let dataset = test_dataset(40_000, 2, |x, y, level| u32::from((x > 5.0) != (y > 3.0) || level == 4));
     for growth in [Growth::Symmetric, Growth::LeafWise] {
-        let settings = TreeSettings { rounds: 10, ..settings(growth) };
-        let one = fit(&dataset, &settings, &cross_entropy(), 1);
+        let settings = TreeSettings { rounds: 10, ..tree_settings(growth) };
+        let one = fit_trees(&dataset, &settings, &cross_entropy(), 1);
         for threads in [2, 7] {
-            assert_eq!(fit(&dataset, &settings, &cross_entropy(), threads), one, "{growth:?}, {threads} threads");
+            assert_eq!(fit_trees(&dataset, &settings, &cross_entropy(), threads), one, "{growth:?}, {threads} threads");
         }
     }
 }
 
 #[test]
 fn the_recorded_validation_loss_is_that_of_the_returned_trees() {
-    let dataset = dataset(2000, 2, |x, y, level| u32::from((x > 5.0) != (y > 3.0) || level % 7 == 4));
-    let fit = fit(&dataset, &settings(Growth::Symmetric), &cross_entropy(), 1);
+    let dataset = test_dataset(2000, 2, |x, y, level| u32::from((x > 5.0) != (y > 3.0) || level % 7 == 4));
+    let fit = fit_trees(&dataset, &tree_settings(Growth::Symmetric), &cross_entropy(), 1);
     let rows = &dataset.splits[0].validation;
     let mut logits = vec![0.0; rows.len()];
-    trees(&fit).predict(&dataset.matrix, rows, &mut logits);
+    trees_of(&fit).predict(&dataset.matrix, rows, &mut logits);
     let loss = |(row, logit): (&u32, &f32)| {
         let (z, sign) = (f64::from(*logit), if dataset.labels[*row as usize] == 1 { 1.0 } else { -1.0 });
         (1.0 + (-sign * z).exp()).ln()
@@ -143,18 +144,18 @@ fn the_recorded_validation_loss_is_that_of_the_returned_trees() {
 }
 
 #[test]
-fn a_weight_of_two_is_the_same_as_a_repeated_row() {
-    let mut single = dataset(1200, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
-    // Whole numbers have a code each, so the codes do not depend on how often a row is repeated.
+fn a_weight_of_two_has_the_same_effect_on_trees_as_a_repeated_row() {
+    let mut single = test_dataset(1200, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
+    // Every whole number gets a code of its own, so the codes do not depend on how often a row is repeated.
     let values: Vec<f32> = (0..1200).flat_map(|row| single.matrix.row(row).to_vec()).map(f32::floor).collect();
     single.matrix = Matrix::new(3, &values).unwrap();
-    // Rows are not drawn and statistics of levels not used, because both depend on the number of rows.
+    // All rows are used for every tree, and no target statistics, because random samples of rows and target statistics depend on the number of rows.
     let settings = TreeSettings {
         rounds: 15,
         row_share: 1.0,
         single_levels: 30,
         random_strength: 0.0,
-        ..settings(Growth::Symmetric)
+        ..tree_settings(Growth::Symmetric)
     };
     let is_double = |row: u32| row % 5 == 1;
     let weights: Vec<f32> = (0..1200).map(|row| if is_double(row) { 2.0 } else { 1.0 }).collect();
@@ -166,11 +167,11 @@ fn a_weight_of_two_is_the_same_as_a_repeated_row() {
     let RowSplit { training, validation } = &repeated.splits[0];
     repeated.splits = vec![RowSplit { training: with_copies(training), validation: with_copies(validation) }];
     let (weighted, repeated) =
-        (fit(&weighted, &settings, &cross_entropy(), 1), fit(&repeated, &settings, &cross_entropy(), 1));
+        (fit_trees(&weighted, &settings, &cross_entropy(), 1), fit_trees(&repeated, &settings, &cross_entropy(), 1));
     let rows = &single.splits[0].validation;
     let logits = |fit: &Fit| {
         let mut logits = vec![0.0; rows.len()];
-        trees(fit).predict(&single.matrix, rows, &mut logits);
+        trees_of(fit).predict(&single.matrix, rows, &mut logits);
         logits
     };
     let differences = logits(&weighted).into_iter().zip(logits(&repeated)).map(|(a, b)| (a - b).abs());
@@ -180,10 +181,10 @@ fn a_weight_of_two_is_the_same_as_a_repeated_row() {
 
 #[test]
 fn after_cross_entropy_the_best_threshold_lies_at_the_centre_of_the_prior() {
-    let dataset = dataset(4000, 2, |x, y, _| u32::from(x > 8.5 && y > 4.0));
+    let dataset = test_dataset(4000, 2, |x, y, _| u32::from(x > 8.5 && y > 4.0));
     let loss = ScoreLoss::new(Score::parse("csi").unwrap(), "cosine:0.5,0.4".parse::<Prior>().unwrap());
     let objective = Objective::Binary(Loss::Score(loss));
-    let fit = fit(&dataset, &TreeSettings { score_rounds: 30, ..settings(Growth::LeafWise) }, &objective, 1);
+    let fit = fit_trees(&dataset, &TreeSettings { score_rounds: 30, ..tree_settings(Growth::LeafWise) }, &objective, 1);
     assert!(!fit.warm_up.is_empty() && fit.success);
     assert!(accuracy(&dataset, &fit) > 0.97, "{}", accuracy(&dataset, &fit));
 }
@@ -191,26 +192,27 @@ fn after_cross_entropy_the_best_threshold_lies_at_the_centre_of_the_prior() {
 #[test]
 fn gains_are_shares_of_the_features_and_belong_to_those_that_decide_the_class() {
     for growth in [Growth::Symmetric, Growth::LeafWise] {
-        let dataset_of_two = dataset(4000, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
-        let fit_of_two = fit(&dataset_of_two, &settings(growth), &cross_entropy(), 1);
-        let gains = trees(&fit_of_two).gains();
+        let dataset_of_two = test_dataset(4000, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
+        let fit_of_two = fit_trees(&dataset_of_two, &tree_settings(growth), &cross_entropy(), 1);
+        let gains = trees_of(&fit_of_two).gains();
         assert_eq!(gains.len(), 3);
         assert!((gains.iter().sum::<f32>() - 1.0).abs() < 1e-5 && gains[0] + gains[1] > 0.95, "{growth:?}: {gains:?}");
         assert!(gains[0] > 0.1 && gains[1] > 0.1, "{growth:?}: {gains:?}");
         // Of three classes there are three target statistics of the levels, which stem from one column.
-        let dataset_of_levels = dataset(4000, 3, |_, _, level| level % 3);
+        let dataset_of_levels = test_dataset(4000, 3, |_, _, level| level % 3);
         let objective = Objective::Softmax(SoftmaxCrossEntropy::plain());
-        let fit_of_levels = fit(&dataset_of_levels, &TreeSettings { rounds: 20, ..settings(growth) }, &objective, 1);
-        assert_eq!(trees(&fit_of_levels).gains().len(), 5);
+        let fit_of_levels =
+            fit_trees(&dataset_of_levels, &TreeSettings { rounds: 20, ..tree_settings(growth) }, &objective, 1);
+        assert_eq!(trees_of(&fit_of_levels).gains().len(), 5);
         let of_inputs = fit_of_levels.member.gains_of_inputs().unwrap();
         assert!(of_inputs.len() == 3 && of_inputs[2] > 0.95, "{growth:?}: {of_inputs:?}");
     }
     // Without anything to learn, no tree is kept.
-    let constant = dataset(400, 2, |_, _, level| level % 2);
+    let constant = test_dataset(400, 2, |_, _, level| level % 2);
     let settings =
-        TreeSettings { single_levels: 0, learning_rate: Some(1e-6), rounds: 1, ..settings(Growth::LeafWise) };
-    let none = fit(&constant, &TreeSettings { min_rows: 400, ..settings }, &cross_entropy(), 1);
-    assert!(trees(&none).gains().iter().all(|gain| *gain == 0.0) && none.member.gains_of_inputs().is_none());
+        TreeSettings { single_levels: 0, learning_rate: Some(1e-6), rounds: 1, ..tree_settings(Growth::LeafWise) };
+    let none = fit_trees(&constant, &TreeSettings { min_rows: 400, ..settings }, &cross_entropy(), 1);
+    assert!(trees_of(&none).gains().iter().all(|gain| *gain == 0.0) && none.member.gains_of_inputs().is_none());
 }
 
 #[test]
@@ -340,13 +342,14 @@ fn damaged_trees_are_refused() {
         chain.push(TreeNode { left: 2 * depth + 1, ..root });
         chain.push(leaf(0.0));
     }
-    // Node 2 d is a question whose left child is a leaf and whose right child is the next question.
+    // Node 2 d, at depth d, splits the rows; its left child is a leaf, and its right child is the next node that splits.
     chain.push(leaf(0.0));
     assert!(new(&features, &chain, &[0]).unwrap_err().contains("deeper than 32"));
 }
 
 #[test]
-fn a_position_that_a_column_does_not_have_is_replaced_by_its_last_one() {
+fn a_position_beyond_the_last_one_of_a_column_is_read_as_the_last_one() {
+    // Positions 0 and 1 are knots, position 2 has the value 0.5, and position 3, the last one, is a missing value.
     let feature = TreeFeature { column: 0, knots: 2, is_level: false, values: vec![0.5, -1.0] };
     assert_eq!(feature.value(1.0), 1.0);
     assert_eq!(feature.value(2.0), 0.5);

@@ -21,7 +21,7 @@ fn main() {
     let weights: Vec<f32> = (0..ROWS).map(|_| random.uniform() as f32).collect();
     let mut gradients = vec![vec![0f32; ROWS]; 5];
     let mut buffers = gradients.iter_mut();
-    let mut buffer = || buffers.next().expect("one buffer per candidate");
+    let mut buffer = || buffers.next().expect("there is a gradient buffer for each candidate");
     let rows = Rows::new(Logits(&logits), &labels).expect("rows");
     let weighted = rows.weighted(&weights).expect("weights");
     let loss = |score: &str, prior: &str| {
@@ -30,7 +30,7 @@ fn main() {
     let (uniform, cosine) = (loss("tss", "uniform"), loss("f1", "cosine:0.5,0.1"));
     let mut candidates = vec![
         Candidate {
-            name: "only read logits and labels, write gradient",
+            name: "reading and writing the rows without computing",
             run: {
                 let out = buffer();
                 let (z, y) = (&logits, &labels);
@@ -99,7 +99,7 @@ fn main() {
     let exact = ExactLoss::new(Score::parse("f1").expect("a score"), "cosine:0.5,0.1".parse().expect("a prior"));
     let beta = loss("f1", "beta:2,5");
     let mut outs = gradients.iter_mut().map(|gradient| &mut gradient[..1_000_000]);
-    let mut out = || outs.next().expect("one buffer per candidate");
+    let mut out = || outs.next().expect("there is a gradient buffer for each candidate");
     let mut candidates = vec![
         Candidate {
             name: "f1, beta:2,5 (row by row in f64)",

@@ -1,5 +1,5 @@
-//! Benchmark of the exact sweep of ten million predictions: its time compared with that of sorting them, the best thresholds of all scores, and
-//! its memory use. Then the bootstrap of 100 000 predictions. The smoothed threshold is compared with the exact one in both.
+//! Benchmark of the exact sweep over ten million predictions: its time compared with that of sorting them, the time to find the best thresholds of
+//! all scores, and its memory use. Then a benchmark of the bootstrap of 100 000 predictions. Both also time the smoothed threshold.
 
 mod timing;
 
@@ -18,19 +18,19 @@ const NINE_SCORES: [&str; 9] = ["accuracy", "precision", "recall", "specificity"
 /// An allocator that tracks the current and the largest number of allocated bytes.
 struct CountingAllocator;
 
-static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
-static LARGEST: AtomicUsize = AtomicUsize::new(0);
+static ALLOCATED_BYTES: AtomicUsize = AtomicUsize::new(0);
+static PEAK_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: all calls are forwarded to the system allocator; only sizes are counted.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let allocated = ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        LARGEST.fetch_max(allocated, Ordering::Relaxed);
+        let allocated = ALLOCATED_BYTES.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK_BYTES.fetch_max(allocated, Ordering::Relaxed);
         // SAFETY: the caller guarantees that `layout` is valid for `alloc`, and it is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
+        ALLOCATED_BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
         // SAFETY: the caller guarantees that `pointer` was allocated by this allocator with `layout`, and both are passed on unchanged.
         unsafe { System.dealloc(pointer, layout) };
     }
@@ -59,7 +59,7 @@ fn main() {
     let mut spare_f64 = pairs_f64.clone();
     let mut candidates = vec![
         Candidate {
-            name: "copy of the pairs, subtracted from the sort",
+            name: "copying the pairs (subtracted from sorting)",
             run: {
                 let mut spare = pairs.clone();
                 let pairs = &pairs;
@@ -110,44 +110,54 @@ fn main() {
     print_timings(&candidates, &timings);
     drop(candidates);
     let sorted = timings[1].median - timings[0].median;
-    print_requirement("sweep + nine optima, relative to sort_unstable", timings[2].median / sorted, 1.0, " x");
+    print_requirement(
+        "sweep and best thresholds of nine scores, relative to sort_unstable",
+        timings[2].median / sorted,
+        1.0,
+        " x",
+    );
 
     let sweep_of_rows = sweep(&rows).expect("sorted");
     let start = Instant::now();
     let found = black_box(sweep_of_rows.all_best(&all));
     println!(
-        "  {} registered scores after the sweep: {:.0} ms, {} with an optimum",
+        "  best thresholds of {} registered scores after the sweep: {:.0} ms; {} scores have one",
         all.len(),
         1e3 * start.elapsed().as_secs_f64(),
         found.iter().flatten().count()
     );
-    print_requirement("sweep + all registered scores", timings[3].median + start.elapsed().as_secs_f64(), 5.0, " s");
+    print_requirement(
+        "sweep and best thresholds of all registered scores",
+        timings[3].median + start.elapsed().as_secs_f64(),
+        5.0,
+        " s",
+    );
     let start = Instant::now();
     let condition = Condition::parse("precision >= 0.5 and recall >= 0.3").expect("a condition");
     black_box(sweep_of_rows.best_subject_to(&nine[4], &condition));
-    println!("  one constrained optimum: {:.1} ms", 1e3 * start.elapsed().as_secs_f64());
+    println!("  best threshold of f1 under two conditions: {:.1} ms", 1e3 * start.elapsed().as_secs_f64());
     let start = Instant::now();
     black_box(sweep_of_rows.best(&nine[4]));
     let exact = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    black_box(sweep_of_rows.smooth_best(&nine[4], 0.2).expect("a width in its range"));
+    black_box(sweep_of_rows.smooth_best(&nine[4], 0.2).expect("0.2 is an allowed smoothing width"));
     let smooth = start.elapsed().as_secs_f64();
     println!(
         "  best threshold of f1 after the sweep: exact in {:.1} ms, smoothed in {:.1} ms",
         1e3 * exact,
         1e3 * smooth
     );
-    print_requirement("smoothed threshold, relative to the sweep", smooth / timings[3].median, 5.0, " x");
+    print_requirement("time of the smoothed threshold, relative to the sweep", smooth / timings[3].median, 5.0, " x");
     drop(sweep_of_rows);
 
     for (name, input) in [("f32", 5 * ROWS), ("f64", 9 * ROWS)] {
-        let before = ALLOCATED.load(Ordering::Relaxed);
-        LARGEST.store(before, Ordering::Relaxed);
+        let before = ALLOCATED_BYTES.load(Ordering::Relaxed);
+        PEAK_BYTES.store(before, Ordering::Relaxed);
         let sweep = if name == "f32" { sweep(&rows) } else { sweep(&rows_f64) }.expect("sorted");
         black_box(sweep.all_best(&nine));
-        let extra = LARGEST.load(Ordering::Relaxed) - before;
+        let extra = PEAK_BYTES.load(Ordering::Relaxed) - before;
         print_requirement(
-            &format!("{name}: input and allocations of the sweep, relative to input"),
+            &format!("{name}: bytes of the input and of the sweep's allocations, relative to the input"),
             (input + extra) as f64 / input as f64,
             3.0,
             " x",

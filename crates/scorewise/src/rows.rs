@@ -10,7 +10,7 @@ mod sealed {
     impl<R> SealedPredictions for super::Probabilities<'_, R> {}
 }
 
-/// Predicted logits, which are the values before the sigmoid. A logit of ±∞ stands for a probability of exactly 1 or 0. Gradients of
+/// Predicted logits, the values to which a sigmoid is applied. A logit of ±∞ stands for a probability of exactly 1 or 0. Gradients of
 /// losses are taken with respect to the logits.
 #[derive(Clone, Copy, Debug)]
 pub struct Logits<'a, R>(pub &'a [R]);
@@ -168,11 +168,11 @@ fn check_all<R: Real>(
     is_invalid: impl Fn(R) -> bool,
     bounds: &'static str,
 ) -> Result<()> {
-    for (block, values) in values.chunks(BLOCK).enumerate() {
+    for (block, values) in values.chunks(VALUES_PER_BLOCK).enumerate() {
         if values.iter().fold(false, |any, value| any | is_invalid(*value))
             && let Some(at) = values.iter().position(|value| is_invalid(*value))
         {
-            let (row, value) = (block * BLOCK + at, values[at].to_f64());
+            let (row, value) = (block * VALUES_PER_BLOCK + at, values[at].to_f64());
             return Err(if value.is_nan() {
                 Error::NotANumber { what, row }
             } else {
@@ -184,7 +184,7 @@ fn check_all<R: Real>(
 }
 
 /// Number of values that [`check_all`] checks together.
-const BLOCK: usize = 1024;
+const VALUES_PER_BLOCK: usize = 1024;
 
 pub(crate) fn check_same_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
     if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what, expected, got }) }

@@ -35,16 +35,16 @@ purposes! {
     Split = "split",
     /// The order in which groups with the same number of rows are assigned to the sets of a split.
     SplitGroups = "split of groups",
-    /// The seed of one repeat of a cross-validation; `number` of [`stream`] is the index of the repeat.
+    /// The seed of one repetition of a cross-validation; `number` of [`stream`] is the index of the repetition.
     CrossValidationRepeat = "repeat of folds",
     /// The order of the folds of a cross-validation by group.
     FoldOrder = "order of folds",
     /// The seed for splitting the rows outside the test fold into training and validation rows; `number` of [`stream`] is the index of the fold.
     FoldSplit = "parts of a fold",
-    /// The seed for training on a fold; `number` of [`stream`] counts the folds of all repeats.
+    /// The seed of the training for one fold of a cross-validation; `number` of [`stream`] counts the folds of all repetitions.
     FoldTraining = "training of a fold",
-    /// The choice of the validation rows of each network of an ensemble; `number` of [`stream`] counts the shuffles of the rows, one per class
-    /// and repeat. In a split by group it is the index of the repeat.
+    /// The choice of the validation rows of each member of an ensemble. `number` of [`stream`] counts the shuffles: all classes are shuffled
+    /// separately, and again whenever every row has been a validation row once. In a split by group, `number` counts the repetitions.
     MemberSplit = "validation deal",
     /// The seed of an ensemble member; `number` of [`stream`] is the index of the member.
     Member = "member",
@@ -54,32 +54,34 @@ purposes! {
     InitialWeights = "first weights",
     /// The order of the rows in the batches of an epoch.
     BatchOrder = "batch order",
-    /// An order of the training rows for target statistics of levels; `number` of [`stream`] is the index of the order.
+    /// A random order of the training rows, for target statistics of the levels of categorical columns; `number` of [`stream`] is the index of the
+    /// order.
     StatisticOrder = "order of statistics",
-    /// The rows and features that each tree uses, and the noise of the scores of its splits.
+    /// The random choice of rows and features for each tree, and the noise that is added to the scores of its splits.
     TreeGrowth = "growth of trees",
     /// A bootstrap replicate; `number` of [`stream`] is the index of the replicate.
     Bootstrap = "bootstrap",
-    /// The seed of the bootstrap that compares tuned decision rules with untuned ones; `number` of [`stream`] is 0 for the threshold of two
-    /// classes and 1 for the factors of more classes.
+    /// The seed of the bootstrap that compares tuned decision rules with untuned ones; `number` of [`stream`] is 0 for a threshold
+    /// (two classes) and 1 for class factors (more classes).
     DecisionTuning = "tuning of the decision",
-    /// The rows on which a model is explained, if there are more than asked for; `number` of [`stream`] is 0 for the importance of columns and 1
-    /// for partial dependence.
+    /// The random choice of the rows on which a model is explained, if there are more rows than requested; `number` of [`stream`] is 0 for the
+    /// importance of columns and 1 for partial dependence.
     ExplainedRows = "rows of an explanation",
     /// The order into which the values of a column are shuffled to measure its importance; `number` of [`stream`] is the index of the permutation.
     ColumnPermutation = "permutation of a column",
-    /// The seed of the bootstrap of the permutations of a column, with `number` 0 of [`stream`].
+    /// The seed of the bootstrap over the permutations of a column; `number` of [`stream`] is 0.
     PermutationBootstrap = "bootstrap of permutations",
-    /// Thresholds drawn from a prior.
+    /// Random thresholds that follow a prior; `number` of [`stream`] is 0.
     Thresholds = "thresholds",
     /// The seed of a method compared in an experiment; `number` of [`stream`] is a hash of the method's name.
     Contender = "contender",
-    /// The seed of one repeat of a method in an experiment; `number` of [`stream`] is the index of the repeat.
+    /// The seed of one repetition of a method in an experiment; `number` of [`stream`] is the index of the repetition.
     Repeat = "repeat",
-    /// The seed for drawing the rows of a repeat, the same for all methods; `number` of [`stream`] is the index of the repeat.
+    /// The seed for choosing the rows of one repetition of an experiment, the same for all methods; `number` of [`stream`] is the index of the
+    /// repetition.
     RepeatRows = "rows of a repeat",
-    /// The bootstrap interval of the difference between two methods; `number` of [`stream`] is 0 if single repeats are drawn and 1 if blocks of
-    /// repeats are drawn.
+    /// The bootstrap interval of the difference between two methods of an experiment; `number` of [`stream`] is 0 if single repetitions are
+    /// resampled and 1 if blocks of repetitions are resampled.
     Difference = "difference",
 }
 

@@ -1,4 +1,5 @@
-//! Compares the fast bootstraps, which draw cells of the matrix or runs of consecutive sorted rows, with a bootstrap that draws every row.
+//! Compares the fast bootstraps, which draw one random number for each cell of the matrix or for each run of consecutive sorted rows, with a
+//! bootstrap that draws one for each row.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -16,9 +17,9 @@ struct TwoForecasts {
     weights: Vec<f64>,
 }
 
-fn two_forecasts(seed: u64, rate: f64) -> TwoForecasts {
+fn two_forecasts(seed: u64, event_rate: f64) -> TwoForecasts {
     let mut random = Random(seed);
-    let labels: Vec<bool> = (0..N_ROWS).map(|_| random.uniform() < rate).collect();
+    let labels: Vec<bool> = (0..N_ROWS).map(|_| random.uniform() < event_rate).collect();
     let mut forecast = |noise: f64| -> Vec<f64> {
         let skill = |label: &bool| f64::from(u8::from(*label)) * 0.3 + noise * random.uniform();
         labels.iter().map(skill).collect()
@@ -57,13 +58,16 @@ fn assert_similar(found: &BootstrapDistribution, expected: &[f64], what: &str) {
     let mean = expected.iter().sum::<f64>() / count;
     let deviation = (expected.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
     let (found_mean, found_deviation) = (found.mean().unwrap(), found.deviation().unwrap());
-    assert!((found_mean - mean).abs() < 4.0 * deviation * (2.0 / count).sqrt(), "{what}: mean {found_mean}, {mean}");
+    assert!(
+        (found_mean - mean).abs() < 4.0 * deviation * (2.0 / count).sqrt(),
+        "{what}: mean {found_mean}, expected {mean}"
+    );
     let ratio = found_deviation / deviation;
-    assert!((ratio - 1.0).abs() < 4.0 / count.sqrt(), "{what}: deviation {found_deviation}, {deviation}");
+    assert!((ratio - 1.0).abs() < 4.0 / count.sqrt(), "{what}: deviation {found_deviation}, expected {deviation}");
 }
 
 #[test]
-fn drawing_cells_of_the_confusion_matrix_gives_the_same_distribution_as_drawing_rows() {
+fn random_totals_of_matrix_cells_give_the_same_distribution_of_scores_as_random_copies_of_rows() {
     let data = two_forecasts(1, 0.05);
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 4 };
     let unweighted = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
@@ -85,7 +89,7 @@ fn drawing_cells_of_the_confusion_matrix_gives_the_same_distribution_as_drawing_
 }
 
 #[test]
-fn rows_with_many_distinct_weights_are_drawn_row_by_row() {
+fn if_there_are_many_distinct_weights_the_bootstrap_draws_copies_row_by_row() {
     let data = two_forecasts(2, 0.3);
     let weights: Vec<f64> = (0..N_ROWS).map(|row| 1.0 + row as f64 / 1e3).collect();
     let distinct_weights = [weights.clone(), weights.iter().map(|weight| weight + 0.1234).collect()].concat();
@@ -110,7 +114,7 @@ fn number_of_runs_of_rows_is_near_the_limit_and_equal_predictions_share_a_run() 
     assert_eq!(sweep.runs(usize::MAX).len(), N_ROWS);
     for at_most in [1, 2, 50, 1000, 3999] {
         let runs = sweep.runs(at_most).len();
-        assert!(runs <= at_most && 3 * runs >= at_most, "{runs} of {at_most}");
+        assert!(runs <= at_most && 3 * runs >= at_most, "{runs} runs, at most {at_most} allowed");
     }
     assert_eq!(sweep.runs(0).len(), 1);
     // Rows with equal predictions are always in the same run of rows, even if more runs are allowed.
@@ -187,7 +191,7 @@ fn paired_replicates_draw_the_same_rows_for_both_forecasts() {
 }
 
 #[test]
-fn drawing_cells_of_paired_forecasts_gives_the_same_distribution_as_drawing_rows() {
+fn random_totals_of_matrix_cells_of_two_forecasts_give_the_same_distribution_as_random_copies_of_rows() {
     let data = two_forecasts(8, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 2 };
@@ -198,7 +202,7 @@ fn drawing_cells_of_paired_forecasts_gives_the_same_distribution_as_drawing_rows
     let expected: Vec<f64> =
         (0..2000).map(|replicate| value(replicate, &data.first) - value(replicate, &data.second)).collect();
     assert_similar(&found.difference, &expected, "difference");
-    // If a forecast is compared with itself, the difference is 0 in every replicate.
+    // If a forecast is compared with itself, the difference of the scores is 0 in every replicate.
     let same = &bootstrap.paired(&rows, Probabilities(&data.first), (0.5, 0.5), &[score("csi")]).unwrap()[0];
     assert_eq!((same.difference.interval(1.0), same.first_better, same.second_better), (Some((0.0, 0.0)), 0, 0));
 }

@@ -132,7 +132,7 @@ fn printed_formulas_parse_to_the_same_formula() {
 
 /// A random formula, which is usually valid.
 fn random_formula(random: &mut Random, depth: usize) -> String {
-    const LEAVES: [&str; 16] = [
+    const FORMULA_LEAVES: [&str; 16] = [
         "tp",
         "fp",
         "fn",
@@ -151,7 +151,7 @@ fn random_formula(random: &mut Random, depth: usize) -> String {
         "ets",
     ];
     if depth == 0 || random.integer_below(5) == 0 {
-        return LEAVES[random.integer_below(LEAVES.len())].into();
+        return FORMULA_LEAVES[random.integer_below(FORMULA_LEAVES.len())].into();
     }
     let a = random_formula(random, depth - 1);
     let b = random_formula(random, depth - 1);
@@ -221,7 +221,7 @@ fn assert_handled_quickly(text: &str) {
 
 #[test]
 fn a_million_random_inputs_do_not_panic() {
-    const PIECES: [&str; 44] = [
+    const FORMULA_PIECES: [&str; 44] = [
         "tp",
         "fp",
         "fn",
@@ -273,7 +273,7 @@ fn a_million_random_inputs_do_not_panic() {
         let text = match round % 4 {
             // Random sequences of tokens.
             0 | 1 => (0..1 + random.integer_below(14))
-                .map(|_| PIECES[random.integer_below(PIECES.len())])
+                .map(|_| FORMULA_PIECES[random.integer_below(FORMULA_PIECES.len())])
                 .collect::<String>(),
             // A valid formula with a few characters changed, removed or inserted.
             2 => {
@@ -285,7 +285,10 @@ fn a_million_random_inputs_do_not_panic() {
                         1 => {
                             characters.remove(at);
                         }
-                        _ => characters.insert(at, PIECES[random.integer_below(PIECES.len())].chars().next().unwrap()),
+                        _ => characters.insert(
+                            at,
+                            FORMULA_PIECES[random.integer_below(FORMULA_PIECES.len())].chars().next().unwrap(),
+                        ),
                     }
                     if characters.is_empty() {
                         characters.push('(');

@@ -35,7 +35,9 @@ fn scores_agree_with_other_tools_on_every_matrix() {
         let score = Score::parse(&row[5]).unwrap_or_else(|error| panic!("{error}"));
         let case = format!("{} of {} by {} {}", &row[5], &row[0], &row[6], &row[7]);
         match (&row[8], score.checked(&confusion)) {
-            ("undefined", None) => assert!(score.value(&confusion).is_finite(), "{case}: a loss needs a number"),
+            ("undefined", None) => {
+                assert!(score.value(&confusion).is_finite(), "{case}: undefined, but a loss needs a number");
+            }
             ("undefined", Some(value)) => panic!("{case}: {value}, expected undefined"),
             (_, None) => panic!("{case}: undefined, expected {}", &row[8]),
             // The absolute tolerance matters only where 0 is expected: the score `leverage` of a forecast without skill is computed as 7e-18.

@@ -87,14 +87,14 @@ impl Number for Handle<'_> {
     fn max(self, other: Self) -> Self {
         Handle::map([self, other], |[x, y]| x.max(y))
     }
-    fn side(self, _: Self) -> Side {
+    fn compare(self, _: Self) -> Side {
         Side::Both
     }
-    fn blend(self, other: Self) -> Self {
-        Handle::map([self, other], |[x, y]| x.blend(y))
+    fn merge_branches(self, other: Self) -> Self {
+        Handle::map([self, other], |[x, y]| x.merge_branches(y))
     }
-    fn kink(self, other: Self, below: Self, above: Self) -> Self {
-        Handle::map([self, other, below, above], |[x, y, below, above]| x.kink(y, below, above))
+    fn choose_branch(self, other: Self, below: Self, above: Self) -> Self {
+        Handle::map([self, other, below, above], |[x, y, below, above]| x.choose_branch(y, below, above))
     }
 }
 

@@ -144,7 +144,7 @@ fn losses_stay_finite_at_extreme_logits_and_weights() {
                         assert!(value.is_finite() && value_f32.is_finite(), "{score} under {prior}");
                         let finite = gradient.iter().all(|derivative| derivative.is_finite())
                             && gradient_f32.iter().all(|derivative| derivative.is_finite());
-                        assert!(finite, "{score} under {prior}: {gradient:?}, {gradient_f32:?}");
+                        assert!(finite, "{score} under {prior}: gradient {gradient:?}, in f32 {gradient_f32:?}");
                     }
                 }
             }
@@ -215,7 +215,10 @@ fn an_integer_weight_acts_like_copies_of_a_row_and_row_order_does_not_matter() {
                 let weighted = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
                 let copied = Rows::new(Logits(&copied_logits), &copied_labels).unwrap();
                 let (one, other) = (loss.value(&weighted).unwrap(), loss.value(&copied).unwrap());
-                assert!((one - other).abs() <= 1e-11 * one.abs().max(1.0), "{score} under {prior}: {one} and {other}");
+                assert!(
+                    (one - other).abs() <= 1e-11 * one.abs().max(1.0),
+                    "{score} under {prior}: {one} with weights, {other} with copies"
+                );
             }
         }
     }
@@ -349,7 +352,10 @@ fn values_of_scores_agree_with_their_registered_range_perfect_value_and_directio
                 || if random.integer_below(6) == 0 { 0.0 } else { (10f64.powf(4.0 * random.uniform())).floor() };
             let confusion = Confusion::new(cell(), cell(), cell(), cell());
             if let Some(value) = score.checked(&confusion) {
-                assert!(value >= low - 1e-9 && value <= high + 1e-9, "{score} of {confusion:?}: {value}");
+                assert!(
+                    value >= low - 1e-9 && value <= high + 1e-9,
+                    "{score} of {confusion:?} is {value}, outside its range"
+                );
                 assert_eq!(value, score.value(&confusion), "{score}: reports and losses must use the same value");
             } else {
                 assert!(score.value(&confusion).is_finite());
@@ -357,7 +363,7 @@ fn values_of_scores_agree_with_their_registered_range_perfect_value_and_directio
         }
         let perfect = score.checked(&Confusion::new(70.0, 0.0, 0.0, 30.0));
         if let (Some(declared), Some(value)) = (row.perfect, perfect) {
-            assert!((declared - value).abs() < 1e-12, "{score}: {value}, expected {declared}");
+            assert!((declared - value).abs() < 1e-12, "{score} of a perfect forecast: {value}, expected {declared}");
         }
         // A matrix with fewer misses and fewer false alarms must not have a worse score.
         let (good, bad) = (Confusion::new(80.0, 10.0, 2.0, 8.0), Confusion::new(60.0, 30.0, 6.0, 4.0));
@@ -399,7 +405,7 @@ fn identities_between_scores_hold() {
             (value("discriminant_power", &c), 3f64.sqrt() / std::f64::consts::PI * value("odds_ratio", &c).ln()),
             (value("2*precision*recall/(precision + recall)", &c), value("f1", &c)),
         ] {
-            assert!((one - other).abs() <= 1e-12 * one.abs().max(1.0), "{one} and {other} of {c:?}");
+            assert!((one - other).abs() <= 1e-12 * one.abs().max(1.0), "{one} and {other} must be equal for {c:?}");
         }
     }
 }
@@ -524,11 +530,14 @@ fn expected_matrix_of_f32_rows_is_accurate_near_the_ends_of_the_support() {
             let rows = Rows::new(Probabilities(std::slice::from_ref(&p)), &[true]).unwrap();
             let f = ScoreLoss::new(score("recall"), prior.clone()).expect(&rows).unwrap().tp;
             let exact = prior.cdf(f64::from(p));
-            assert!((0.0..=1.0).contains(&f) && f >= last - 1e-7, "{text} at {p}: {f} after {last}");
-            assert!((f - exact).abs() <= 2e-6, "{text} at {p}: {f}, expected {exact}");
+            assert!(
+                (0.0..=1.0).contains(&f) && f >= last - 1e-7,
+                "{text}: F({p}) = {f}, but F at the point before is {last}"
+            );
+            assert!((f - exact).abs() <= 2e-6, "{text}: F({p}) = {f}, expected {exact}");
             last = f;
         }
-        // One hundredth of the width above the lower end of the support, the distribution function is small but must still be accurate.
+        // Near the lower end of the support (one hundredth of its width above it), the distribution function is small but must still be accurate.
         let p = (low + 0.01 * (high - low)) as f32;
         let rows = Rows::new(Probabilities(std::slice::from_ref(&p)), &[true]).unwrap();
         let f = ScoreLoss::new(score("recall"), prior.clone()).expect(&rows).unwrap().tp;

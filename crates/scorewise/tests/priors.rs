@@ -99,7 +99,8 @@ fn priors_with_extreme_parameters_are_accurate() {
     let close = |got: f64, expected: f64, what: &str| {
         assert!((got / expected - 1.0).abs() < 1e-7, "{what}: {got}, expected {expected}");
     };
-    // The distribution function of this prior is F = I_x(0.01, 0.01) ≈ x^0.01 / (0.01 B) near 0, so its quantiles are of the order level^100.
+    // The distribution function of this prior is F = I_x(0.01, 0.01) ≈ x^0.01 / (0.01 B) near 0 with the constant
+    // B = B(0.01, 0.01), the beta function, so its quantiles are of the order level^100.
     let small = prior("beta:0.01,0.01");
     assert!(small.quantile(0.05) < 1e-90 && small.quantile(0.05) > 1e-110, "{}", small.quantile(0.05));
     for level in [0.01, 0.2, 0.4] {

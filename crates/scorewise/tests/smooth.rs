@@ -1,4 +1,4 @@
-//! Compares the smoothed threshold with a row-by-row expectation for every centre of the prior, for every score, with ties and weights.
+//! Compares the smoothed threshold with a brute-force search over all centres of the prior, for every score, with ties and weights.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -8,7 +8,7 @@ use crate::common::{Batch, Random, all_scores, assert_close, score};
 use scorewise::sweep::{Bootstrap, Resampling, SmoothBest, sweep};
 use scorewise::{Confusion, Probabilities, Rows, Score};
 
-/// The half-width of the prior on the scale of log-odds.
+/// The half-width, on the scale of log-odds, of a prior that reaches from ½ − `width` to ½ + `width`.
 fn half_width(width: f64) -> f64 {
     log_odds(0.5 + width)
 }
@@ -21,7 +21,7 @@ fn probability(log_odds: f64) -> f64 {
     1.0 / (1.0 + (-log_odds).exp())
 }
 
-/// The integral of the raised cosine up to u = x/π − 1, which is (x − sin x)/2π, without cancellation for x near 0.
+/// The distribution function of the raised cosine on [−1, 1] at u = x/π − 1, which is (x − sin x)/2π, without cancellation for x near 0.
 fn cosine_cdf(x: f64) -> f64 {
     let series = |x: f64| {
         let (mut sum, mut term) = (0.0, x * x * x / 6.0);
@@ -31,12 +31,12 @@ fn cosine_cdf(x: f64) -> f64 {
         }
         sum
     };
-    // A row at the very end of the prior does not count, whatever the rounding errors.
+    // At the lower end of the prior (x = 0) the result is exactly 0, whatever the rounding errors.
     let x = if x < 1e-9 { 0.0 } else { x.min(2.0 * PI) };
     (if x < 1.0 { series(x) } else { x - x.sin() }) / (2.0 * PI)
 }
 
-/// The expected confusion matrix if the log-odds of the threshold have a raised cosine distribution around `centre`, added up row by row.
+/// The expected confusion matrix if the log-odds of the threshold have a raised cosine distribution around `centre`, summed row by row.
 fn brute_force_expectation(batch: &Batch, centre: f64, half_width: f64) -> Confusion {
     let mut expected = Confusion::default();
     for (row, (p, label)) in batch.probabilities.iter().zip(&batch.labels).enumerate() {
@@ -51,7 +51,8 @@ fn brute_force_expectation(batch: &Batch, centre: f64, half_width: f64) -> Confu
     expected
 }
 
-/// The expected confusion matrix of every multiple of h/128 at which it may differ from its neighbours, and that of the threshold 1.
+/// The expected confusion matrices for all multiples of h/128 near the rows as centres of the prior (h is its half-width), and the matrix at the
+/// threshold 1.
 fn brute_force_matrices(batch: &Batch, width: f64) -> Vec<Confusion> {
     let h = half_width(width);
     let finite: Vec<f64> = batch.probabilities.iter().map(|p| log_odds(*p)).filter(|z| z.is_finite()).collect();
@@ -64,12 +65,13 @@ fn brute_force_matrices(batch: &Batch, width: f64) -> Vec<Confusion> {
         .collect()
 }
 
-fn best_of(matrices: &[Confusion], score: &Score) -> Option<f64> {
+/// The best value of a score over the matrices, such that greater is better; `None` if the score is undefined for all of them.
+fn best_score_of(matrices: &[Confusion], score: &Score) -> Option<f64> {
     let values = matrices.iter().filter_map(|matrix| score.checked(matrix));
     values.map(|value| score.oriented_value(value)).max_by(f64::total_cmp)
 }
 
-fn smooth(batch: &Batch, score: &Score, width: f64) -> Option<SmoothBest> {
+fn smoothed_threshold(batch: &Batch, score: &Score, width: f64) -> Option<SmoothBest> {
     sweep(&batch.rows()).unwrap().smooth_best(score, width).unwrap()
 }
 
@@ -88,13 +90,13 @@ fn smoothed_threshold_equals_brute_force_for_every_score() {
         let (matrices, h) = (brute_force_matrices(&batch, width), half_width(width));
         for score in &scores {
             let what = format!("{score}, {width}, {:?}, {:?}, {:?}", batch.probabilities, batch.labels, batch.weights);
-            let (found, expected) = (smooth(&batch, score, width), best_of(&matrices, score));
+            let (found, expected) = (smoothed_threshold(&batch, score, width), best_score_of(&matrices, score));
             let (Some(found), Some(expected)) = (&found, expected) else {
                 assert!(found.is_none() && expected.is_none(), "{what}: {found:?}, {expected:?}");
                 undefined += 1;
                 continue;
             };
-            // A quotient such as the odds ratio is 1e10 where one cell is nearly 0, and rounding errors of that cell count.
+            // A quotient such as the odds ratio can be 1e10 where one cell is nearly 0, so the rounding error of this cell matters.
             let tolerance = if expected.abs() > 1e6 { 1e-2 } else { 1e-6 };
             assert_close(score.oriented_value(found.expected_value), expected, tolerance, &what);
             assert_eq!(score.checked(&found.expected), Some(found.expected_value), "{what}");
@@ -113,8 +115,8 @@ fn smoothed_threshold_equals_brute_force_for_every_score() {
 }
 
 #[test]
-fn narrow_and_wide_priors_and_extreme_predictions_lose_no_accuracy() {
-    // Log-odds from −700 to 36; sums over all rows would lose the digits that count within a narrow prior.
+fn expected_matrix_is_accurate_for_narrow_and_wide_priors_and_extreme_predictions() {
+    // The log-odds range from −700 to 36. Sums over all rows would lose the digits of the few rows inside a narrow prior.
     let mut random = Random(42);
     let mut probabilities = vec![1e-304, 1e-200, 1e-12, 1.0 - 1e-12, 1.0_f64.next_down(), 0.0, 1.0];
     probabilities.extend((0..400).map(|_| random.uniform()));
@@ -123,29 +125,32 @@ fn narrow_and_wide_priors_and_extreme_predictions_lose_no_accuracy() {
     let batch = Batch { probabilities, labels, weights: Some(weights) };
     for width in [0.001, 0.01, 0.499_999] {
         for score in ["tss", "f1", "cost(fp=1, fn=10)", "frequency_bias"].map(score) {
-            let found = smooth(&batch, &score, width).unwrap();
+            let found = smoothed_threshold(&batch, &score, width).unwrap();
             let by_rows = brute_force_expectation(&batch, log_odds(found.threshold), half_width(width));
             for (cell, by_rows) in found.expected.array().into_iter().zip(by_rows.array()) {
-                assert!((cell - by_rows).abs() < 1e-9 * by_rows.max(1e6), "{score}, {width}: {cell}, {by_rows}");
+                assert!(
+                    (cell - by_rows).abs() < 1e-9 * by_rows.max(1e6),
+                    "{score}, width {width}: cell {cell}, expected {by_rows}"
+                );
             }
         }
     }
 }
 
 #[test]
-fn trying_more_centres_hardly_improves_the_score() {
+fn trying_more_centres_of_the_prior_would_hardly_improve_the_score() {
     let mut random = Random(43);
     for _ in 0..20 {
         let batch = Batch::random(&mut random);
         let h = half_width(0.2);
         for score in ["tss", "f1", "accuracy"].map(score) {
-            let Some(found) = smooth(&batch, &score, 0.2) else { continue };
+            let Some(found) = smoothed_threshold(&batch, &score, 0.2) else { continue };
             let value = |step: i32| {
                 let centre = log_odds(found.threshold) + f64::from(step) * h / 2000.0;
                 score.checked(&brute_force_expectation(&batch, centre, h)).unwrap_or(f64::NEG_INFINITY)
             };
             let near = (-40..=40).map(value).fold(f64::NEG_INFINITY, f64::max);
-            assert!(near < found.expected_value + 1e-4, "{score}: {near}, {found:?}");
+            assert!(near < found.expected_value + 1e-4, "{score} is {near} near {found:?}");
         }
     }
 }
@@ -163,55 +168,56 @@ fn f32_predictions_give_the_result_of_the_same_numbers_as_f64() {
         let rows = weights.as_ref().map_or(rows, |weights| rows.weighted(weights).unwrap());
         for score in ["tss", "csi", "accuracy", "far"].map(score) {
             let found = sweep(&rows).unwrap().smooth_best(&score, 0.2).unwrap();
-            assert_eq!(found, smooth(&batch, &score, 0.2));
+            assert_eq!(found, smoothed_threshold(&batch, &score, 0.2));
         }
     }
 }
 
 #[test]
-fn predictions_of_0_and_1_count_as_they_do_at_every_threshold_below_1() {
+fn a_prediction_of_0_never_counts_as_positive_and_a_prediction_of_1_does_unless_the_threshold_is_1() {
     // The prediction of 0 is a miss at every threshold, so recall cannot reach 1 and nothing is gained by a threshold near 0.
-    let found = smooth(&batch(&[0.0, 0.5, 0.4, 0.2], &[1, 1, 0, 0]), &score("f1"), 0.05).unwrap();
+    let found = smoothed_threshold(&batch(&[0.0, 0.5, 0.4, 0.2], &[1, 1, 0, 0]), &score("f1"), 0.05).unwrap();
     assert_eq!(found.confusion, Confusion::new(2.0, 0.0, 1.0, 1.0));
     assert!(found.expected.fn_ >= 1.0, "{found:?}");
-    // The prediction of 1 is an alarm unless the threshold is 1.
+    // The negative row with prediction 1 is a false alarm unless the threshold is 1.
     let rows = batch(&[1.0, 0.5, 0.9, 0.2], &[0, 1, 1, 0]);
-    let found = smooth(&rows, &score("accuracy"), 0.05).unwrap();
+    let found = smoothed_threshold(&rows, &score("accuracy"), 0.05).unwrap();
     assert_eq!((found.confusion, found.value), (Confusion::new(1.0, 1.0, 0.0, 2.0), Some(0.75)));
-    let never = smooth(&rows, &score("cost(fp=10, fn=1)"), 0.05).unwrap();
+    let never = smoothed_threshold(&rows, &score("cost(fp=10, fn=1)"), 0.05).unwrap();
     assert_eq!((never.threshold, never.confusion), (1.0, Confusion::new(2.0, 0.0, 2.0, 0.0)));
     assert_eq!((never.expected, never.expected_value), (never.confusion, never.value.unwrap()));
     // No prediction has finite log-odds.
-    let only = smooth(&batch(&[1.0, 0.0, 1.0], &[1, 0, 1]), &score("f1"), 0.2).unwrap();
+    let only = smoothed_threshold(&batch(&[1.0, 0.0, 1.0], &[1, 0, 1]), &score("f1"), 0.2).unwrap();
     assert_eq!((only.threshold, only.value, only.expected_value), (0.5, Some(1.0), 1.0));
 }
 
 #[test]
-fn absent_class_and_single_row_are_undefined_only_where_the_score_is() {
+fn without_rows_of_a_class_or_with_a_single_row_there_is_no_threshold_only_if_the_score_is_undefined() {
     let negatives = batch(&[0.3, 0.6, 0.1], &[0, 0, 0]);
-    assert_eq!(smooth(&negatives, &score("tss"), 0.2), None);
-    assert_eq!(smooth(&negatives, &score("recall"), 0.2), None);
-    let accuracy = smooth(&negatives, &score("accuracy"), 0.2).unwrap();
+    assert_eq!(smoothed_threshold(&negatives, &score("tss"), 0.2), None);
+    assert_eq!(smoothed_threshold(&negatives, &score("recall"), 0.2), None);
+    let accuracy = smoothed_threshold(&negatives, &score("accuracy"), 0.2).unwrap();
     assert_eq!((accuracy.value, accuracy.expected_value), (Some(1.0), 1.0));
     assert!(accuracy.threshold > 0.6, "{accuracy:?}");
-    let one = smooth(&batch(&[0.3], &[1]), &score("f1"), 0.2).unwrap();
+    let one = smoothed_threshold(&batch(&[0.3], &[1]), &score("f1"), 0.2).unwrap();
     assert_eq!((one.value, one.expected_value), (Some(1.0), 1.0));
     assert!(one.threshold < 0.3, "{one:?}");
     let none = Batch { weights: Some(vec![0.0; 3]), ..negatives };
-    assert_eq!(smooth(&none, &score("accuracy"), 0.2), None);
+    assert_eq!(smoothed_threshold(&none, &score("accuracy"), 0.2), None);
 }
 
 #[test]
 fn separated_classes_have_their_threshold_in_the_middle_of_the_gap() {
-    // Beyond the windows of all rows the expected score is constant, and the exact threshold is in the middle too.
+    // The gap is wider than the prior. Where no row lies inside the prior, the expected score is constant, and the threshold is in the middle
+    // of the gap, like the exactly best threshold.
     let rows = batch(&[0.02, 0.01, 0.03, 0.97, 0.98, 0.99], &[0, 0, 0, 1, 1, 1]);
     let exact = sweep(&rows.rows()).unwrap().best(&score("f1")).unwrap();
-    let found = smooth(&rows, &score("f1"), 0.2).unwrap();
+    let found = smoothed_threshold(&rows, &score("f1"), 0.2).unwrap();
     assert_eq!((found.value, found.expected_value), (Some(1.0), 1.0));
     assert!((found.threshold - exact.threshold).abs() < 0.01, "{found:?}, {exact:?}");
-    // An asymmetric gap that is narrower than the prior: the threshold is inside, and the expected score is below 1.
+    // The gap is narrower than the prior and not symmetric: the threshold lies inside the gap, and the expected score is below 1.
     let rows = batch(&[0.1, 0.2, 0.45, 0.6, 0.8, 0.9], &[0, 0, 0, 1, 1, 1]);
-    let found = smooth(&rows, &score("f1"), 0.2).unwrap();
+    let found = smoothed_threshold(&rows, &score("f1"), 0.2).unwrap();
     assert_eq!(found.value, Some(1.0));
     assert!(found.expected_value < 1.0 && (0.45..0.6).contains(&found.threshold), "{found:?}");
 }
@@ -228,10 +234,11 @@ fn a_narrow_prior_gives_the_exactly_best_score() {
             .for_each(|p| *p = probability(0.04 * (log_odds(*p).clamp(-9.0, 9.0) / 0.04).round()));
         for score in ["tss", "f1", "csi", "accuracy", "hss", "cost(fp=1, fn=10)", "frequency_bias"].map(score) {
             let exact = sweep(&batch.rows()).unwrap().best(&score);
-            let found = smooth(&batch, &score, 0.001);
+            let found = smoothed_threshold(&batch, &score, 0.001);
             assert_eq!(found.is_some(), exact.is_some(), "{score}");
             if let (Some(found), Some(exact)) = (found, exact) {
-                // The expected score may be better still: an expected confusion matrix can lie between two of the thresholds.
+                // The score of an expected matrix may even be better than the exactly best score, because the matrix can lie between those of two
+                // thresholds.
                 let (smooth, exact) = (score.oriented_value(found.expected_value), score.oriented_value(exact.value));
                 assert!(smooth > exact - 1e-9, "{score}: {found:?}, {exact}");
                 if ["tss", "accuracy", "cost(fp=1, fn=10)"].contains(&score.name()) {
@@ -260,7 +267,7 @@ fn repeated_rows_and_weights_give_the_same_threshold() {
             weights: None,
         };
         for score in ["tss", "f1", "accuracy", "mcc"].map(score) {
-            let (weighted, repeated) = (smooth(&once, &score, 0.2), smooth(&many, &score, 0.2));
+            let (weighted, repeated) = (smoothed_threshold(&once, &score, 0.2), smoothed_threshold(&many, &score, 0.2));
             assert_eq!(weighted.is_some(), repeated.is_some(), "{score}");
             if let (Some(weighted), Some(repeated)) = (weighted, repeated) {
                 assert_close(weighted.threshold, repeated.threshold, 1e-9, &(&score, &once.probabilities, &copies));
@@ -270,8 +277,8 @@ fn repeated_rows_and_weights_give_the_same_threshold() {
     }
 }
 
-/// Calibrated predictions of an event with a rate of about 0.3.
-fn calibrated(rows: usize, seed: u64) -> Batch {
+/// Calibrated predictions of events, which occur in about 30 % of the rows.
+fn calibrated_batch(rows: usize, seed: u64) -> Batch {
     let mut random = Random(seed);
     let probabilities: Vec<f64> = (0..rows).map(|_| probability(6.0 * random.uniform() - 4.0)).collect();
     let labels = probabilities.iter().map(|p| random.uniform() < *p).collect();
@@ -279,9 +286,9 @@ fn calibrated(rows: usize, seed: u64) -> Batch {
 }
 
 #[test]
-fn order_of_rows_does_not_change_a_bit_of_the_result() {
-    // More rows than one parallel task adds up.
-    let rows = calibrated(150_000, 47);
+fn order_of_rows_changes_no_bit_of_the_smoothed_threshold() {
+    // There are more rows than one parallel task processes.
+    let rows = calibrated_batch(150_000, 47);
     let mut order: Vec<usize> = (0..150_000).collect();
     order.sort_by_key(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let shuffled = Batch {
@@ -289,8 +296,8 @@ fn order_of_rows_does_not_change_a_bit_of_the_result() {
         labels: order.iter().map(|row| rows.labels[*row]).collect(),
         weights: None,
     };
-    let found = smooth(&rows, &score("f1"), 0.2).unwrap();
-    assert_eq!(smooth(&shuffled, &score("f1"), 0.2).unwrap(), found);
+    let found = smoothed_threshold(&rows, &score("f1"), 0.2).unwrap();
+    assert_eq!(smoothed_threshold(&shuffled, &score("f1"), 0.2).unwrap(), found);
     let by_rows = brute_force_expectation(&rows, log_odds(found.threshold), half_width(0.2));
     assert_close(score("f1").value(&by_rows), found.expected_value, 1e-9, &"f1");
     // If predictions are calibrated, the best threshold of F1 is half of the best F1 (Lipton et al. 2014).
@@ -298,8 +305,8 @@ fn order_of_rows_does_not_change_a_bit_of_the_result() {
 }
 
 #[test]
-fn replicates_of_the_bootstrap_are_those_of_the_exact_threshold() {
-    let rows = calibrated(300, 48);
+fn bootstrap_of_the_smoothed_threshold_uses_the_copies_of_rows_that_the_bootstrap_reports() {
+    let rows = calibrated_batch(300, 48);
     let weights: Vec<f64> = (0..300).map(|row| f64::from(row % 5) / 4.0).collect();
     let tss = score("tss");
     for resampling in [Resampling::Poisson, Resampling::Stratified, Resampling::Blocks(24)] {
@@ -311,8 +318,8 @@ fn replicates_of_the_bootstrap_are_those_of_the_exact_threshold() {
             .map(|replicate| {
                 bootstrap.copies(replicate, &rows.labels, &mut copies).unwrap();
                 let weights = weights.iter().zip(&copies).map(|(weight, copies)| weight * f64::from(*copies)).collect();
-                let replicate = Batch { weights: Some(weights), ..calibrated(300, 48) };
-                let best = smooth(&replicate, &tss, 0.2).unwrap();
+                let replicate = Batch { weights: Some(weights), ..calibrated_batch(300, 48) };
+                let best = smoothed_threshold(&replicate, &tss, 0.2).unwrap();
                 (best.threshold, best.value.unwrap())
             })
             .collect();
@@ -331,8 +338,8 @@ fn replicates_of_the_bootstrap_are_those_of_the_exact_threshold() {
 }
 
 #[test]
-fn runs_of_rows_hardly_change_the_bootstrap_of_the_smoothed_threshold() {
-    let rows = calibrated(20_000, 49);
+fn dividing_the_rows_into_runs_hardly_changes_the_bootstrap_of_the_smoothed_threshold() {
+    let rows = calibrated_batch(20_000, 49);
     let bootstrap = Bootstrap { resampling: Resampling::Stratified, replicates: 40, seed: 3 };
     let by_rows = bootstrap.smooth_best(&rows.rows(), &score("f1"), 0.2).unwrap();
     let runs = sweep(&rows.rows()).unwrap().runs(2000);
@@ -340,7 +347,7 @@ fn runs_of_rows_hardly_change_the_bootstrap_of_the_smoothed_threshold() {
     for (row, run) in by_rows.threshold.values().iter().zip(by_runs.threshold.values()) {
         assert_close(*row, *run, 0.005, &"threshold");
     }
-    let error = bootstrap.smooth_best_of_runs(&calibrated(10, 0).rows(), &runs, &score("f1"), 0.2).unwrap_err();
+    let error = bootstrap.smooth_best_of_runs(&calibrated_batch(10, 0).rows(), &runs, &score("f1"), 0.2).unwrap_err();
     assert_eq!(error.to_string(), "wrong number of rows in runs: 20000, expected 10");
 }
 
@@ -349,18 +356,18 @@ fn smoothed_thresholds_vary_less_between_samples_than_exact_thresholds() {
     let score = score("f1");
     let found: Vec<(f64, f64)> = (0..200)
         .map(|seed| {
-            let sweep = sweep(&calibrated(400, 1000 + seed).rows()).unwrap();
+            let sweep = sweep(&calibrated_batch(400, 1000 + seed).rows()).unwrap();
             (sweep.best(&score).unwrap().threshold, sweep.smooth_best(&score, 0.2).unwrap().unwrap().threshold)
         })
         .collect();
     let deviation = |values: Vec<f64>| scorewise::MeanAndDeviation::of(&values).unwrap().deviation.unwrap();
     let exact = deviation(found.iter().map(|pair| pair.0).collect());
     let smooth = deviation(found.iter().map(|pair| pair.1).collect());
-    assert!(smooth < 0.8 * exact, "{smooth}, {exact}");
+    assert!(smooth < 0.8 * exact, "deviation {smooth}, of exact thresholds {exact}");
 }
 
 #[test]
-fn widths_outside_their_range_are_refused() {
+fn smoothing_widths_outside_their_range_are_refused() {
     let rows = batch(&[0.3, 0.6], &[0, 1]);
     let sweep = sweep(&rows.rows()).unwrap();
     for width in [0.0, -0.2, 0.0009, 0.5, 1.0, f64::NAN, f64::INFINITY] {

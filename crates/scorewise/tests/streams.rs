@@ -25,7 +25,10 @@ fn every_combination_of_seed_purpose_and_number_has_its_own_stream() {
     for seed in SEEDS {
         for purpose in Purpose::ALL {
             for number in 0..1000 {
-                assert_new(stream(seed, *purpose, number), format!("{} {number} of {seed}", purpose.name()));
+                assert_new(
+                    stream(seed, *purpose, number),
+                    format!("purpose {}, number {number}, seed {seed}", purpose.name()),
+                );
             }
         }
         // The seeds that a training run derives: one for each fold, ensemble member and restart, and the streams of each restart.
@@ -33,13 +36,14 @@ fn every_combination_of_seed_purpose_and_number_has_its_own_stream() {
             let fold_seed = stream(seed, Purpose::FoldTraining, fold);
             for member in 0..10 {
                 let member_seed = stream(fold_seed, Purpose::Member, member);
-                assert_new(member_seed, format!("member {member} of fold {fold} of {seed}"));
+                assert_new(member_seed, format!("member {member} of fold {fold}, seed {seed}"));
                 for restart in 0..5 {
                     let start = stream(member_seed, Purpose::Restart, restart);
-                    assert_new(start, format!("restart {restart} of member {member} of fold {fold} of {seed}"));
+                    assert_new(start, format!("restart {restart} of member {member} of fold {fold}, seed {seed}"));
                     for purpose in [Purpose::InitialWeights, Purpose::BatchOrder] {
                         let name = purpose.name();
-                        assert_new(stream(start, purpose, 0), format!("{name} {restart} {member} {fold} of {seed}"));
+                        let name = format!("{name} of restart {restart}, member {member}, fold {fold}, seed {seed}");
+                        assert_new(stream(start, purpose, 0), name);
                     }
                 }
             }
@@ -56,18 +60,18 @@ fn names_of_stream_purposes_are_distinct() {
 
 #[test]
 fn random_numbers_from_different_streams_are_uncorrelated() {
-    const NUMBERS: usize = 4096;
+    const NUMBERS_PER_STREAM: usize = 4096;
     let first = |seed: u64, purpose: Purpose, number: usize| {
         Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number as u64)).next_u64()
     };
     let centred = |bits: u64| (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
     // The product of two independent numbers that are uniform in [−1, 1) has standard deviation 1/3. The limit is five standard errors of the
     // mean of such products.
-    let limit = 5.0 / 3.0 / (NUMBERS as f64).sqrt();
+    let limit = 5.0 / 3.0 / (NUMBERS_PER_STREAM as f64).sqrt();
     for seed in SEEDS {
         let draws: Vec<Vec<u64>> = Purpose::ALL
             .iter()
-            .map(|purpose| (0..NUMBERS).map(|number| first(seed, *purpose, number)).collect())
+            .map(|purpose| (0..NUMBERS_PER_STREAM).map(|number| first(seed, *purpose, number)).collect())
             .collect();
         let mean_product = |a: &[u64], b: &[u64]| {
             a.iter().zip(b).map(|(a, b)| centred(*a) * centred(*b)).sum::<f64>() / a.len() as f64
@@ -77,14 +81,25 @@ fn random_numbers_from_different_streams_are_uncorrelated() {
         };
         for (at, purpose) in Purpose::ALL.iter().enumerate() {
             let name = purpose.name();
-            let (before, after) = (&draws[at][..NUMBERS - 1], &draws[at][1..]);
-            assert!(mean_product(before, after).abs() < limit, "consecutive numbers of {name}, seed {seed}");
+            let (before, after) = (&draws[at][..NUMBERS_PER_STREAM - 1], &draws[at][1..]);
+            assert!(
+                mean_product(before, after).abs() < limit,
+                "consecutive numbers of {name} are correlated, seed {seed}"
+            );
             for (other, numbers) in Purpose::ALL[..at].iter().zip(&draws) {
                 let product = mean_product(numbers, &draws[at]);
-                assert!(product.abs() < limit, "{name} and {}, seed {seed}: {product}", other.name());
+                assert!(
+                    product.abs() < limit,
+                    "{name} and {} are correlated, seed {seed}: mean product {product}",
+                    other.name()
+                );
                 // Two independent 64-bit numbers agree in 32 bits on average, with a standard deviation of 4.
                 let common = bits_in_common(numbers, &draws[at]);
-                assert!((common - 32.0).abs() < 5.0 * 4.0 / (NUMBERS as f64).sqrt(), "{name}, {}", other.name());
+                assert!(
+                    (common - 32.0).abs() < 5.0 * 4.0 / (NUMBERS_PER_STREAM as f64).sqrt(),
+                    "{name}, {}",
+                    other.name()
+                );
             }
         }
     }

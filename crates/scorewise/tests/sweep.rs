@@ -284,7 +284,10 @@ fn histogram_bounds_contain_the_exact_optimum() {
                 let (score, found) = (score(name), whole.best(&score(name)).unwrap());
                 let exact_best = score.oriented_value(exact.best(&score).unwrap().value);
                 let (found_best, bound) = (score.oriented_value(found.best.value), score.oriented_value(found.bound));
-                assert!(found_best <= exact_best && exact_best <= bound, "{name}: {found_best}, {exact_best}, {bound}");
+                assert!(
+                    found_best <= exact_best && exact_best <= bound,
+                    "{name}: found {found_best}, exact optimum {exact_best}, bound {bound}"
+                );
                 // The reported matrix is exact: it equals the matrix of the rows at the same threshold.
                 assert_eq!(exact.at(found.best.threshold), found.best.confusion, "{name}, {bits} bits, shape {shape}");
                 if name != "far" {
@@ -373,7 +376,7 @@ fn valid_conditions_are_parsed_and_invalid_ones_are_rejected() {
 }
 
 #[test]
-fn number_of_times_a_row_is_drawn_follows_the_resampling_scheme() {
+fn number_of_copies_of_a_row_follows_the_resampling_scheme() {
     let mut random = Random(28);
     let labels: Vec<bool> = (0..5000).map(|_| random.uniform() < 0.1).collect();
     let positives = labels.iter().filter(|label| **label).count() as u32;
@@ -387,7 +390,7 @@ fn number_of_times_a_row_is_drawn_follows_the_resampling_scheme() {
         assert_ne!(row_counts(resampling, 3, 1), row_counts(resampling, 4, 1));
         assert_ne!(row_counts(resampling, 3, 1), row_counts(resampling, 3, 2));
     }
-    // In Poisson resampling with mean 1, a row is drawn k times with probability e⁻¹/k!.
+    // In Poisson resampling with mean 1, a row has k copies with probability e⁻¹/k!.
     let mut rows_by_count = [0f64; 16];
     for replicate in 0..100 {
         row_counts(Resampling::Poisson, replicate, 7).iter().for_each(|count| rows_by_count[*count as usize] += 1.0);
@@ -397,7 +400,7 @@ fn number_of_times_a_row_is_drawn_follows_the_resampling_scheme() {
         let (expected, total) = (5e5 * probability, 5e5);
         assert!(
             (rows - expected).abs() < 5.0 * (total * probability).sqrt(),
-            "{rows} rows are drawn {k} times, expected {expected}"
+            "{rows} rows have {k} copies, expected {expected}"
         );
         probability /= (k + 1) as f64;
     }
@@ -408,7 +411,7 @@ fn number_of_times_a_row_is_drawn_follows_the_resampling_scheme() {
         assert_eq!((of_positive_rows, counts.iter().sum()), (positives, 5000));
         let counts = row_counts(Resampling::Blocks(48), replicate, 7);
         assert_eq!(counts.iter().sum::<u32>(), 5000);
-        // Blocks of 48 neighbouring rows are drawn together, so the counts of neighbouring rows differ only at the ends of a drawn block.
+        // Blocks of 48 neighbouring rows are copied together, so the numbers of copies of neighbouring rows differ only at the ends of a block.
         let changes = counts.windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert!(changes < 5000 / 48 * 3, "{changes}");
     }
@@ -424,7 +427,7 @@ fn bootstrap_intervals_contain_the_value_and_replicates_equal_weighted_sweeps() 
     let value = sweep(&rows).unwrap().best(&score("tss")).unwrap();
     let (low, high) = best.value.interval(0.95).unwrap();
     assert!(low < value.value && value.value < high && high - low < 0.1);
-    // Each replicate equals a sweep of the rows with weights equal to the number of times each row is drawn.
+    // Each replicate equals a sweep of the rows, weighted by their numbers of copies.
     let mut expected: Vec<f64> = (0..200)
         .map(|replicate| {
             let mut counts = vec![0; 3000];
@@ -507,7 +510,7 @@ fn overflowing_scores_and_conditions_are_treated_as_undefined() {
 }
 
 #[test]
-fn steps_bins_and_areas_match_hand_computed_values() {
+fn curve_steps_probability_bins_and_curve_areas_match_hand_computed_values() {
     let probabilities = [0.9, 0.8, 0.8, 0.5, 0.3, 0.3, 0.1, 0.0];
     let labels = [true, true, false, true, false, true, false, false];
     let sweep = sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
@@ -531,7 +534,7 @@ fn steps_bins_and_areas_match_hand_computed_values() {
 }
 
 #[test]
-fn bins_sum_to_the_class_counts_and_steps_contain_their_threshold() {
+fn probability_bins_sum_to_the_class_counts_and_curve_steps_contain_their_threshold() {
     let mut random = Random(91);
     for shape in 0..4 {
         let (probabilities, labels) = large_batch(&mut random, 5000, shape);

@@ -76,7 +76,7 @@ fn temporal_loss(score: &str, prior: &str, weighting: &Weighting) -> TemporalLos
     TemporalLoss::new(Score::parse(score).unwrap(), prior.parse().unwrap(), weighting.clone())
 }
 
-/// The time-weighted matrix at a threshold, computed directly from the definition of the weighting.
+/// The time-weighted matrix at a threshold, computed directly from the definition of the weighting with the name `form`.
 fn matrix_by_definition(sample: &RandomSeries, form: &str, weights: &[f64], threshold: f64) -> Confusion {
     let rows = sample.labels.len() as i64;
     let mut matrix = Confusion::default();

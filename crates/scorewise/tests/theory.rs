@@ -108,12 +108,12 @@ fn tails_and_quantiles_of_a_score_match_brute_force() {
         let (centre, epsilon) = (random.uniform(), 0.5 * random.uniform());
         let indicator = |holds: bool| f64::from(u8::from(holds));
         let tail = batch.brute_force_expectation(prior, |c| indicator((csi.value(c) - centre).abs() >= epsilon));
-        assert_close(distribution.tail(centre, epsilon), tail, 1e-12, prior);
+        assert_close(distribution.tail_probability(centre, epsilon), tail, 1e-12, prior);
         let below = batch.brute_force_expectation(prior, |c| indicator(csi.value(c) <= centre));
         assert_close(distribution.cdf(centre), below, 1e-12, prior);
         let mad = batch.brute_force_expectation(prior, |c| (csi.value(c) - centre).abs());
         assert_close(distribution.mean_absolute_deviation(centre), mad, 1e-12, prior);
-        // The quantile is the smallest value whose cumulative probability reaches the level.
+        // The quantile is the smallest value x of the score with P(score ≤ x) ≥ level.
         let level = random.uniform();
         let quantile = distribution.quantile(level);
         assert!(distribution.cdf(quantile) >= level - 1e-12);
@@ -327,9 +327,9 @@ fn proposition_1_bounds_hold_and_the_corrected_bound_of_the_trace_is_tighter() {
         // FP + TN and FN + TP are constant, so FP deviates from its mean by as much as TN, and FN by as much as TP.
         let mean = matrices.expected();
         let epsilon = 0.37 * largest;
-        let false_alarms = matrices.distribution_of(|confusion| confusion.fp).tail(mean.fp, epsilon);
+        let false_alarms = matrices.distribution_of(|confusion| confusion.fp).tail_probability(mean.fp, epsilon);
         assert_close(bounds::negatives(&matrices, epsilon).exact, false_alarms, 1e-12, prior);
-        let misses = matrices.distribution_of(|confusion| confusion.fn_).tail(mean.fn_, epsilon);
+        let misses = matrices.distribution_of(|confusion| confusion.fn_).tail_probability(mean.fn_, epsilon);
         assert_close(bounds::positives(&matrices, epsilon).exact, misses, 1e-12, prior);
     });
 }
@@ -483,7 +483,10 @@ fn taylor_approximation_is_on_average_more_accurate_than_the_score_of_the_expect
             plug_in += (matrices.score_of_expectation(&f1).unwrap() - exact).abs();
             second_order += (taylor(&f1, &matrices).unwrap() - exact).abs();
         }
-        assert!(second_order < 0.5 * plug_in, "{prior}: {second_order} against {plug_in}");
+        assert!(
+            second_order < 0.5 * plug_in,
+            "{prior}: the Taylor approximation has the error {second_order}, the score of the expected matrix {plug_in}"
+        );
     }
 }
 
@@ -531,7 +534,10 @@ fn calibrated_threshold_agrees_with_the_best_threshold_of_calibrated_predictions
         // accurate.
         assert!((best.threshold - threshold).abs() < 0.03, "{name}: {}, expected {threshold}", best.threshold);
         let shortfall = score.oriented_value(best.value) - score.oriented_value(score.value(&sweep.at(threshold)));
-        assert!((0.0..0.001).contains(&shortfall), "{name} is lower by {shortfall}");
+        assert!(
+            (0.0..0.001).contains(&shortfall),
+            "{name} at the calibrated threshold is lower than the best by {shortfall}"
+        );
     }
 }
 

@@ -32,6 +32,7 @@ impl FloatValues {
         Ok(())
     }
 
+    /// Appends values. If f32 would change one of them, all values are converted to f64.
     fn extend(&mut self, values: &[f64]) {
         match self {
             FloatValues::F64(all) => all.extend_from_slice(values),

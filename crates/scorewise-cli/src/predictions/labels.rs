@@ -13,6 +13,7 @@ pub(super) struct LabelParser<'a> {
     negative: Option<String>,
 }
 
+/// Hint for a cell that is not a label.
 const LABEL_HINT: &str =
     "labels must be 0 and 1, or true and false; for other labels name the positive one: --positive VALUE";
 

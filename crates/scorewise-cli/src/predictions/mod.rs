@@ -98,7 +98,7 @@ pub struct BinaryPredictions {
     pub labels: Vec<bool>,
     /// Probabilities of the positive class: one list for each forecast, in the order given on the command line.
     pub forecasts: Vec<FloatValues>,
-    /// For each forecast, the threshold of the model that made it; `None` if the table does not say it, or if the forecast is not in the column
+    /// For each forecast, the threshold of the model that made it. `None` if the table has no such threshold, or if the forecast is not in the column
     /// `probability`, because the threshold of the model was chosen for that column.
     pub thresholds: Vec<Option<f64>>,
     /// Sample weights, one for each row; `None` if the table has no weights.
@@ -176,6 +176,7 @@ enum ColumnConstant<T> {
 }
 
 impl<T: Clone + PartialEq> ColumnConstant<T> {
+    /// Records the value of a further row.
     fn add(&mut self, value: T) {
         match self {
             ColumnConstant::Absent => *self = ColumnConstant::Constant(value),
@@ -186,6 +187,7 @@ impl<T: Clone + PartialEq> ColumnConstant<T> {
         }
     }
 
+    /// The value of all rows; `None` if no row has a value or if rows have different values.
     fn value(self) -> Option<T> {
         match self {
             ColumnConstant::Constant(value) => Some(value),
@@ -207,8 +209,8 @@ fn record_column_values(table: &Table, name: &str, constant: &mut ColumnConstant
     }
 }
 
-/// The binary score for one class against all others that corresponds to a model's score: the score itself, or the score that a macro,
-/// weighted or micro average is taken of. For any other score of more than two classes it is F1.
+/// The score for one class against all others that corresponds to a model's score: the score itself, if it is defined for two classes; `f1` for an
+/// average such as `macro(f1)`; and F1 for any other score of more than two classes.
 pub fn one_versus_rest_score(text: &str) -> std::result::Result<Score, Failure> {
     match Score::parse(text) {
         Ok(score) => Ok(score),
@@ -239,6 +241,7 @@ pub fn read(file: &str, columns: &PredictionColumns, probabilities: &[String]) -
     }
 }
 
+/// Reads predictions for two classes.
 fn read_two_classes(
     name: String,
     reader: Reader,
@@ -316,6 +319,7 @@ fn read_two_classes(
     Ok(predictions)
 }
 
+/// Reads predictions for more than two classes.
 fn read_many_classes(name: String, reader: Reader, layout: &Layout) -> Result<ClassPredictions> {
     let class_indices: HashMap<&str, u32> =
         (0..).zip(&layout.classes).map(|(at, class)| (class.as_str(), at)).collect();
@@ -398,10 +402,12 @@ fn note_unlabelled_rows(file: &str, rows: usize, unlabelled: usize) -> Result<()
     Ok(())
 }
 
+/// Hint for a cell that is not a probability.
 const PROBABILITY_HINT: &str =
     "probabilities must lie between 0 and 1; divide percentages by 100, and convert logits z with 1/(1 + exp(-z))";
 const WEIGHT_HINT: &str = "weights must be numbers, 0 or above";
 
+/// The column with this name; an error with a suggestion if there is none.
 fn required_column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     table.column(name).ok_or_else(|| {
         let available: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();

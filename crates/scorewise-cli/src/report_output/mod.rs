@@ -31,7 +31,7 @@ pub struct ReportArguments {
 /// The name of the option that allows files of any kind to be replaced.
 pub const OVERWRITE: &str = "overwrite";
 
-/// The report file and the folder of the figures, opened early so that a path that cannot be written is reported before any work is done.
+/// The report file and the folder for the figures. They are opened before any work is done, so that a path that cannot be written is reported early.
 #[derive(Debug)]
 pub struct ReportFiles {
     report: Option<(PathBuf, AtomicFile)>,
@@ -110,7 +110,8 @@ impl ReportFiles {
     }
 }
 
-/// All figures, rendered and with their output files opened before the first file is written, so that an error leaves no incomplete set of figures.
+/// All figures with their output files. Every figure is rendered and every file is opened before the first file is written, so that an error leaves
+/// no incomplete set of figures.
 struct FigureFiles<'a> {
     folder: &'a OutputFolder,
     files: Vec<(AtomicFile, Vec<u8>)>,

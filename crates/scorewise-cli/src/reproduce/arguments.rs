@@ -50,8 +50,8 @@ pub struct ReproduceArguments {
     pub json: bool,
 }
 
-/// Values of `--cure`. The cure is a change of the training of Marchetti et al. (2022) that prevents training runs which learn nothing: initial
-/// predictions are moved into the support of the prior, and failed training runs are restarted.
+/// Values of `--cure`. The cure is a remedy for training runs that learn nothing: initial predictions are moved into the support of the prior, and
+/// failed training runs are restarted. Marchetti et al. (2022) trained without it.
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq, Debug)]
 pub enum Cure {
     /// Train once as with `off` and once as with `on`
@@ -69,7 +69,7 @@ pub struct ReproduceSettings {
     pub scores: Vec<Score>,
     /// The losses and models to compare, one for each row of the table.
     pub contenders: Vec<Contender>,
-    /// Whether to train with the cure for failed training runs (see [`Cure`]); two values if `--cure both` trains once without and once with it.
+    /// Whether to train with the remedy for failed training runs (see [`Cure`]); with `--cure both`, first without and then with it.
     pub cures: Vec<bool>,
     pub repeats: usize,
     pub out: PathBuf,

@@ -1,4 +1,4 @@
-//! Figures 1 and 2 of Marchetti et al. (2022).
+//! Makes Figures 1 and 2 of Marchetti et al. (2022) from the results of an experiment.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub fn figure_1_priors() -> Vec<String> {
 
 /// Data of Figure 2 of Marchetti et al. (2022), one item for each score: the best thresholds of the training runs with each prior.
 pub fn figure_2_thresholds(settings: &ReproduceSettings, trials: &[Trial]) -> Vec<ScoreThresholds> {
-    // With `--cure both`, the figure shows the training runs without the cure, as in Marchetti et al. (2022): `cures[0]` is false.
+    // With `--cure both`, `cures[0]` is false, so the figure shows the training runs without the cure, as in Marchetti et al. (2022).
     best_thresholds(&settings.scores, &settings.contenders, settings.cures[0], trials)
 }
 
@@ -65,6 +65,7 @@ pub fn write_figures(settings: &ReproduceSettings, trials: &[Trial], outputs: &m
     Ok(())
 }
 
+/// Writes one figure as SVG and PNG.
 fn save_figure(
     settings: &ReproduceSettings,
     name: &str,

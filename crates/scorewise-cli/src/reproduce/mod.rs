@@ -1,5 +1,5 @@
-//! `scorewise reproduce`: repeats the experiments of Marchetti et al. (2022), compares the results with the published numbers, and runs
-//! experiments that go beyond that paper.
+//! `scorewise reproduce`: repeats the experiments of Marchetti et al. (2022) and compares the results with the published numbers. With `--beyond`, it
+//! trains other models on the same data.
 
 mod arguments;
 mod figures;
@@ -74,12 +74,12 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
         };
         Ok(Document { reproduction: Some(reproduction), ..Document::new(provenance, summary.clone().into()) })
     })?;
-    note(written_files(arguments.beyond, &settings));
+    note(written_files_text(arguments.beyond, &settings));
     Ok(if arguments.json { pretty_json(&summary) } else { tables::tables_as_text(&results) }.into())
 }
 
-/// Says which results were written, and where.
-fn written_files(beyond: bool, settings: &ReproduceSettings) -> String {
+/// A sentence that says which results were written, and where.
+fn written_files_text(beyond: bool, settings: &ReproduceSettings) -> String {
     let tables = if beyond { "table" } else { "table and figures" };
     let (folder, csv) = (settings.out.display(), settings.csv.display());
     format!("{tables} written to {folder}, results of all training runs to {csv}")
@@ -103,7 +103,7 @@ fn run_tasks(
         ));
     }
     let data = ExperimentData::new(settings.experiment)?;
-    // The progress bar is drawn on standard error, and hidden if standard error is not a terminal.
+    // The progress bar appears on standard error, and is hidden if standard error is not a terminal.
     let bar = ProgressBar::new(tasks.len() as u64).with_position(finished as u64);
     let style =
         ProgressStyle::with_template("{bar:30} {pos} of {len} training runs, {elapsed} elapsed, {eta} left, {msg}");
@@ -138,7 +138,7 @@ mod tests {
             csv: "elsewhere/runs.csv".into(),
         };
         let end = "written to here, results of all training runs to elsewhere/runs.csv";
-        assert_eq!(written_files(false, &settings), format!("table and figures {end}"));
-        assert_eq!(written_files(true, &settings), format!("table {end}"));
+        assert_eq!(written_files_text(false, &settings), format!("table and figures {end}"));
+        assert_eq!(written_files_text(true, &settings), format!("table {end}"));
     }
 }

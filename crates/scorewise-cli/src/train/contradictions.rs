@@ -8,7 +8,7 @@ use scorewise_train::plan::{LossName, Multiclass, Plan, ThresholdRule};
 use super::arguments::{TestRows, TrainArguments};
 use crate::outcome::Failure;
 
-/// Checks what can be checked without the table: returns an error if two options contradict each other.
+/// Returns an error if two options contradict each other, as far as this can be checked without the table.
 pub fn check_options(arguments: &TrainArguments) -> Result<(), Failure> {
     let error = |option: &str, problem: &str, hint: &str| Err(Error::setting(option, problem, hint).into());
     let options = &arguments.options;

@@ -151,6 +151,7 @@ impl TrainInputs {
         Ok(plan)
     }
 
+    /// The split that the user chose, or the default split. Without `--split` and with leads or lags, rows are split by time.
     fn split(
         &self,
         arguments: &TrainArguments,

@@ -34,7 +34,7 @@ use crate::plot::TerminalPlot;
 use crate::report_output::OVERWRITE;
 use crate::report_output::provenance::provenance;
 
-/// The trained model, the folds of a cross-validation, and the training time in seconds.
+/// The trained model, the results of the folds of a cross-validation if there was one, and the training time in seconds.
 struct TrainingResult {
     trained: Trained,
     folds: Option<Vec<FoldResult>>,
@@ -113,10 +113,10 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     Ok(Outcome { text, unmet })
 }
 
-/// Which columns matter, for the report.
+/// The importance of the columns and the partial dependence on them, for the report.
 fn training_explanation(model: &Model, rows: &ExplainedRows<'_>) -> Result<Option<Explanation>, Failure> {
     let Some(options) = ExplainOptions::for_report(model) else {
-        return Err(Failure("this would take long; run `scorewise explain` to do it".into()));
+        return Err(Failure("explaining a model of this size takes long; `scorewise explain` does it".into()));
     };
     Ok(explain(model, rows, &options, &|_, _| ControlFlow::Continue(()))?)
 }
@@ -130,6 +130,7 @@ fn read_table(source: &Source, reading: &scorewise_table::table::Reading) -> Res
     Ok((table, reader.writing().clone()))
 }
 
+/// Trains the folds of a cross-validation, if the user wants one, and then the final model.
 fn run_training(
     table: &Table,
     test: Option<&Table>,
@@ -161,7 +162,7 @@ fn run_training(
     if watch.finish() {
         notes.push(Note::new(format!("stopped by {}; the best model so far is saved", interrupt::signal_name())));
     }
-    // What a note says about the final model is not repeated about the folds.
+    // A note about a fold is left out if the final model has the same note.
     notes.retain(|note| !trained.notes.iter().any(|final_note| note.repeats(final_note)));
     notes.append(&mut trained.notes);
     trained.notes = notes;

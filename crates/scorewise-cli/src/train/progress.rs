@@ -14,8 +14,8 @@ use scorewise_train::job::Job;
 use crate::interrupt;
 use crate::outcome::Failure;
 
-/// Steps of the progress bar for one training run.
-const STEPS: usize = 1000;
+/// Number of steps of the progress bar for one training run.
+const STEPS_PER_TRAINING_RUN: usize = 1000;
 
 /// Shows the progress of training runs that are done in parallel, and stops them on a signal.
 pub struct ProgressWatch {
@@ -28,17 +28,17 @@ pub struct ProgressWatch {
 
 /// The progress of one training run.
 struct JobProgress {
-    /// Maximum number of its epochs.
+    /// Maximum number of epochs of the training run.
     max_epochs: usize,
-    /// Number of its finished epochs. A finished training run counts as the maximum.
+    /// Number of finished epochs of the training run; after the training run, the maximum number.
     epochs: AtomicUsize,
 }
 
 impl ProgressWatch {
-    /// A bar for about `training_runs` training runs; `unit` is the singular name of what one training run produces, such as `fold` or `member`.
+    /// A progress bar for about `training_runs` training runs; `unit` is the singular name of what one training run produces: `fold` or `member`.
     pub fn new(unit: &str, training_runs: usize) -> Result<Self, Failure> {
-        // The bar is drawn on standard error, and hidden if standard error is not a terminal.
-        let bar = ProgressBar::new(training_runs.saturating_mul(STEPS) as u64);
+        // The progress bar appears on standard error, and is hidden if standard error is not a terminal.
+        let bar = ProgressBar::new(training_runs.saturating_mul(STEPS_PER_TRAINING_RUN) as u64);
         let style = ProgressStyle::with_template("{prefix} {bar:30} {percent} %, {msg}, {eta} left");
         bar.set_style(style?.progress_chars("━╸ "));
         bar.set_prefix(if training_runs > 1 { format!("training {unit}s") } else { "training".into() });
@@ -46,15 +46,18 @@ impl ProgressWatch {
         Ok(ProgressWatch { bar, jobs: RwLock::default(), finished: AtomicUsize::new(0) })
     }
 
-    fn update(&self) {
+    /// Shows the current progress.
+    fn update_bar(&self) {
         if self.bar.is_hidden() {
             return;
         }
         let Ok(jobs) = self.jobs.read() else { return };
-        let steps =
-            |job: &JobProgress| STEPS * job.epochs.load(Ordering::Relaxed).min(job.max_epochs) / job.max_epochs.max(1);
+        let steps = |job: &JobProgress| {
+            STEPS_PER_TRAINING_RUN * job.epochs.load(Ordering::Relaxed).min(job.max_epochs) / job.max_epochs.max(1)
+        };
         self.bar.set_position(jobs.iter().map(steps).sum::<usize>() as u64);
-        let (finished, all) = (self.finished.load(Ordering::Relaxed), self.bar.length().unwrap_or(0) / STEPS as u64);
+        let (finished, all) =
+            (self.finished.load(Ordering::Relaxed), self.bar.length().unwrap_or(0) / STEPS_PER_TRAINING_RUN as u64);
         self.bar.set_message(format!("{finished} of {all} done"));
     }
 
@@ -73,8 +76,8 @@ impl Watch for ProgressWatch {
             jobs.iter().map(|job| JobProgress { max_epochs: job.learner.max_epochs(), epochs: AtomicUsize::new(0) }),
         );
         // The number of training runs that was expected may be wrong, because small tables get fewer folds and large ones fewer networks.
-        if first == 0 || (planned.len() * STEPS) as u64 > self.bar.length().unwrap_or(0) {
-            self.bar.set_length((planned.len() * STEPS) as u64);
+        if first == 0 || (planned.len() * STEPS_PER_TRAINING_RUN) as u64 > self.bar.length().unwrap_or(0) {
+            self.bar.set_length((planned.len() * STEPS_PER_TRAINING_RUN) as u64);
         }
     }
 
@@ -82,7 +85,7 @@ impl Watch for ProgressWatch {
         if let Some(job) = self.jobs.read().as_deref().ok().and_then(|jobs| jobs.get(job)) {
             job.epochs.fetch_add(1, Ordering::Relaxed);
         }
-        self.update();
+        self.update_bar();
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
@@ -96,7 +99,7 @@ impl Watch for ProgressWatch {
             job.epochs.store(job.max_epochs, Ordering::Relaxed);
         }
         self.finished.fetch_add(1, Ordering::Relaxed);
-        self.update();
+        self.update_bar();
         Ok(())
     }
 }

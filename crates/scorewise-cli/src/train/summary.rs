@@ -11,13 +11,13 @@ use scorewise_train::train::Trained;
 
 use crate::formatting::{aligned_table, format_number, format_optional, key_value_lines};
 
-/// Remark below the numbers of rows if each network has its own validation rows, so that a training row of one network may be a validation row of
-/// another.
-const OWN_VALIDATION: &str = "these overlap, because each network has its own validation rows; validation scores of a row use only networks \
-    that were not trained on it";
+/// Remark below the numbers of training and validation rows if each network has its own validation rows, so that a training row of one network may be
+/// a validation row of another.
+const OWN_VALIDATION_REMARK: &str = "these overlap, because each network has its own validation rows; for validation, a row is predicted only by \
+    networks that were not trained on it";
 
-/// Remark below the numbers of rows if the members are cross-fitted, that is, each member is trained without one fold of the rows.
-const CROSS_FIT: &str =
+/// Remark below the numbers of training and validation rows if the members are cross-fitted, that is, each is trained without one fold of the rows.
+const CROSS_FIT_REMARK: &str =
     "the validation rows are the training rows: each is predicted by the members that were not trained on it";
 
 /// The result of a training run as text for the terminal.
@@ -32,8 +32,8 @@ pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSumm
     let head = key_value_lines(&[
         ("target", target_text(model)),
         ("rows", training),
-        ("", if plan.own_validation { OWN_VALIDATION.into() } else { String::new() }),
-        ("", if plan.cross_fit > 0 { CROSS_FIT.into() } else { String::new() }),
+        ("", if plan.own_validation { OWN_VALIDATION_REMARK.into() } else { String::new() }),
+        ("", if plan.cross_fit > 0 { CROSS_FIT_REMARK.into() } else { String::new() }),
         ("model", members_text(model)),
         ("loss", loss_text(model)),
         ("training", epochs_text(trained, summary.seconds)),
@@ -113,6 +113,7 @@ fn loss_text(model: &Model) -> String {
     }
 }
 
+/// The number of epochs, the training time, and how many training runs were restarted or failed to learn.
 fn epochs_text(trained: &Trained, seconds: f64) -> String {
     let epochs: Vec<usize> = trained.fits.iter().map(Fit::epochs).collect();
     let range = match (epochs.iter().min(), epochs.iter().max()) {
@@ -207,6 +208,7 @@ fn format_score(value: Option<f64>) -> String {
     value.map_or_else(|| format_optional(None), |value| format!("{value:.4}"))
 }
 
+/// A table with the scores of each fold of a cross-validation, and their mean and standard deviation.
 fn folds_text(folds: &FoldsSummary, score: &str) -> String {
     let row = |fold: &FoldSummary| {
         vec![

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::forecast::curve_points;
 use super::summary::Estimate;
-use super::tuning::{EXACT_ROWS, RUNS};
+use super::tuning::{MAX_EXACT_ROWS, THRESHOLD_RUNS};
 use crate::document::{self, ThresholdPoint};
 
 /// The thresholds at which two forecasts are compared.
@@ -81,7 +81,7 @@ pub struct ComparisonSummary {
     pub seed: u64,
 }
 
-/// One of two compared forecasts, as JSON.
+/// One of two compared forecasts, written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedForecast {
     /// Name of the forecast.
@@ -99,7 +99,8 @@ pub struct ComparedForecast {
 }
 
 impl ForecastComparison {
-    /// Compares two forecasts. If `with_curves` is set, the confusion matrices at all thresholds are kept, so that a page can draw curves.
+    /// Compares two forecasts at the thresholds `at`. If `with_curves` is set, the confusion matrices at all thresholds are kept, so that a page
+    /// can draw curves.
     pub fn new<R: Real>(
         pair: ForecastPair<'_, R>,
         score: &Score,
@@ -126,7 +127,7 @@ impl ForecastComparison {
                     thresholds[k] = best.as_ref().map(|best| best.threshold);
                     values[k] = best.as_ref().map(|best| best.value);
                 }
-                let at_most = if labels.len() <= EXACT_ROWS { usize::MAX } else { RUNS };
+                let at_most = if labels.len() <= MAX_EXACT_ROWS { usize::MAX } else { THRESHOLD_RUNS };
                 bootstrap.paired_best(&rows[0], second, score, &[], at_most)?
             }
             ComparedThresholds::Given(given) => {

@@ -12,7 +12,7 @@ use super::model::{Evaluation, evaluate};
 /// The result of a cross-validation, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoldsSummary {
-    /// One entry for every fold of every repeat.
+    /// One entry for every fold of every repetition.
     pub each: Vec<FoldSummary>,
     /// Mean of the test score over all folds.
     pub mean: Option<f64>,
@@ -23,9 +23,9 @@ pub struct FoldsSummary {
 /// The result of one fold of a cross-validation, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoldSummary {
-    /// Number of the repeat, counted from 1.
+    /// Number of the repetition, counted from 1.
     pub repeat: usize,
-    /// Number of the fold within its repeat, counted from 1.
+    /// Number of the fold within its repetition, counted from 1.
     pub fold: usize,
     /// Number of epochs of the ensemble member that was trained longest.
     pub epochs: Option<usize>,
@@ -67,7 +67,7 @@ impl FoldSummary {
     }
 }
 
-/// Returns class numbers as names, because a [`FoldResult`] does not store the names of the classes.
+/// The numbers of the classes as their names, because a [`FoldResult`] does not store the names of the classes.
 fn numbered_classes(fold: &FoldResult) -> Vec<String> {
     let rows = fold.test.labels.len().max(1);
     let outputs = (fold.test.probabilities.len() / rows).max(2);

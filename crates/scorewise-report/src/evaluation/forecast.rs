@@ -11,9 +11,9 @@ use super::tuning::{ThresholdBootstrap, Tuning};
 use crate::document::{self, ForecastEvaluation, Optimum, ReferenceForecast, ScoreInterval, ThresholdPoint};
 
 /// Approximate number of points of a curve: more than a screen can show, but few enough to embed in a page.
-const POINTS: usize = 1000;
-/// Number of bins of the predicted probabilities; the reliability diagram merges every five of these bins into one.
-const BINS: usize = 50;
+const CURVE_POINTS: usize = 1000;
+/// Number of bins into which the predicted probabilities are divided; the reliability diagram merges every five of these bins into one.
+const PREDICTION_BINS: usize = 50;
 
 /// What a page needs to know about a forecast in addition to its sweep.
 #[derive(Clone, Debug)]
@@ -65,8 +65,8 @@ impl Default for ForecastOptions<'_> {
 }
 
 impl ForecastOptions<'_> {
-    /// Sets the decision threshold to the proposed one. For the exactly best threshold this includes the interval of equally good thresholds, and for
-    /// both kinds the bootstrap interval.
+    /// Sets the decision threshold to the one that `tuning` proposes, with its bootstrap interval. For the best threshold, the interval of equally
+    /// good thresholds is set too; a smoothed threshold has no such interval.
     pub fn set_tuned(&mut self, tuning: &Tuning) {
         self.threshold = tuning.proposed_threshold();
         if let Some(smooth) = tuning.smooth.as_ref().filter(|smooth| smooth.threshold.is_some()) {
@@ -82,8 +82,8 @@ impl ForecastOptions<'_> {
         };
     }
 
-    /// Sets the 95 % intervals of the scores. Every bootstrap replicate uses the same threshold. If each replicate used its own best threshold, the
-    /// intervals would be those of the maximum score instead.
+    /// Sets the 95 % intervals of the scores. Every bootstrap replicate uses the same threshold: if each replicate used its own best threshold, the
+    /// intervals would be those of the greatest score over all thresholds.
     pub fn set_intervals<R: Real>(
         &mut self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -140,7 +140,7 @@ pub fn curve_points(sweep: &Sweep, marks: &[f64]) -> Vec<ThresholdPoint> {
     marks.dedup();
     let marked: Vec<_> = marks.into_iter().map(|mark| (mark, sweep.step(mark))).collect();
     let is_marked = |thresholds: (f64, f64)| marked.iter().any(|(_, step)| step.thresholds == thresholds);
-    let steps = sweep.curve(&[], POINTS).into_iter().filter(|step| !is_marked(step.thresholds));
+    let steps = sweep.curve(&[], CURVE_POINTS).into_iter().filter(|step| !is_marked(step.thresholds));
     let steps = steps.map(|step| (step.threshold(), step)).collect::<Vec<_>>();
     let mut points: Vec<ThresholdPoint> = steps
         .into_iter()
@@ -170,6 +170,7 @@ fn optima(sweep: &Sweep, scores: &[Score], conditions: &[Condition]) -> Vec<Opti
     scores.iter().zip(bests).filter_map(optimum).collect()
 }
 
+/// The weights of the positive and negative rows in bins of the predicted probability.
 fn prediction_bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
     let bin = |bin: scorewise::sweep::ProbabilityBin| document::PredictionBin {
         low: bin.low,
@@ -178,7 +179,7 @@ fn prediction_bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
         positives: bin.positives,
         negatives: bin.negatives,
     };
-    sweep.bins(BINS).into_iter().map(bin).collect()
+    sweep.bins(PREDICTION_BINS).into_iter().map(bin).collect()
 }
 
 /// Reference forecasts that need no model: always yes, always no and, if its confusion matrix is given, persistence.

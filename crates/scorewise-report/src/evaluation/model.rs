@@ -20,7 +20,7 @@ use super::tuning::best_threshold_bootstrap;
 use crate::document::{self, Document, Provenance, scores_in_display_order};
 
 /// Length of a block in the block bootstrap of a time series, in rows.
-const BLOCK: usize = 48;
+const BLOCK_ROWS: usize = 48;
 
 /// Scores on a set of rows, for two or for more classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -169,7 +169,7 @@ pub struct MemberSummary {
     pub kept: Option<usize>,
     /// Whether the member learnt something: its validation loss fell, and the validation rows do not all get the same label.
     pub success: bool,
-    /// Number of failed attempts, with other initial weights, before this training run.
+    /// Number of failed training attempts, with other initial weights, before this training run.
     pub restarts: usize,
     /// Validation loss of the epoch whose weights were kept.
     pub validation_loss: Option<f64>,
@@ -252,7 +252,7 @@ impl MemberSummary {
     /// Summarises the training run of one ensemble member.
     #[must_use]
     pub fn new(fit: &Fit, weight: f64) -> Self {
-        // If no epoch of the main phase was kept, the last epochs that count are those of the warm-up.
+        // If there is no main phase, the warm-up epoch with the lowest validation loss is reported.
         let kept = match fit.kept {
             Some(epoch) => fit.history.get(epoch),
             None if fit.history.is_empty() => fit.warm_up.iter().min_by(|a, b| a.validation.total_cmp(&b.validation)),
@@ -275,8 +275,8 @@ fn epochs(fit: &Fit) -> usize {
     fit.epochs()
 }
 
-/// The bootstrap for the scores of a model. Consecutive rows of a time series are correlated, which would make the intervals too narrow, so a
-/// time series is resampled in blocks.
+/// The bootstrap for the scores of a model. Consecutive rows of a time series are correlated, so resampling them one by one would make the
+/// intervals too narrow. A time series is therefore resampled in blocks.
 #[must_use]
 pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap {
     Bootstrap { resampling: resampling(plan.lead > 0 || plan.choice.lags > 0), replicates, seed: plan.seed }
@@ -284,7 +284,7 @@ pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap {
 
 /// How rows are resampled: a time series in blocks, other rows one by one.
 pub(super) fn resampling(is_series: bool) -> Resampling {
-    if is_series { Resampling::Blocks(BLOCK) } else { Resampling::Poisson }
+    if is_series { Resampling::Blocks(BLOCK_ROWS) } else { Resampling::Poisson }
 }
 
 /// Computes the scores of a model on its training, validation and test rows.
@@ -351,7 +351,8 @@ pub(super) fn evaluate(
     Ok(Evaluation::Classes(summary))
 }
 
-/// Sweeps the test rows of a model, or its validation rows when there are no test rows. `None` with more than two classes.
+/// The confusion matrices at all thresholds on the test rows of a model, or on its validation rows if there are no test rows. `None` with more than
+/// two classes.
 pub fn evaluation_sweep(trained: &Trained) -> Result<Option<Sweep>> {
     let predictions = trained.test.as_ref().unwrap_or(&trained.validation);
     match trained.model.decision {
@@ -461,7 +462,7 @@ pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> docu
         coverage: score.is_some().then_some(epoch.coverage),
         score: score_of(epoch.validation),
     };
-    // The last losses of a training run that diverged are not finite and cannot be drawn.
+    // The last losses of a training run that diverged are not finite and cannot be plotted.
     let is_finite = |epoch: &&fit::Epoch| epoch.training.is_finite() && epoch.validation.is_finite();
     let member = |fit: &Fit| document::MemberHistory {
         warm_up: fit.warm_up.iter().take_while(is_finite).map(|each| epoch(each, &|_| None)).collect(),

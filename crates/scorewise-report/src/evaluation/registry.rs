@@ -7,7 +7,7 @@ use scorewise::{Confusion, Direction, Prior, Score, Shape};
 use serde::Serialize;
 
 /// The probabilities p for which the p-quantile of a prior is reported.
-const LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
+const QUANTILE_LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
 /// Name, formula and properties of a score, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -115,7 +115,7 @@ pub struct PriorDescription {
 /// A quantile of a prior, as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PriorQuantile {
-    /// Probability that a threshold drawn from the prior does not exceed the quantile.
+    /// Probability that a random threshold with this prior does not exceed the quantile.
     pub level: f64,
     /// The quantile, which is a threshold.
     pub threshold: f64,
@@ -184,7 +184,7 @@ impl PriorDescription {
             support: prior.support(),
             mean: prior.mean(),
             deviation: prior.variance().sqrt(),
-            quantiles: LEVELS.map(quantile).to_vec(),
+            quantiles: QUANTILE_LEVELS.map(quantile).to_vec(),
         }
     }
 }

@@ -70,7 +70,7 @@ pub fn forecast_report<R: Real>(
     Ok(Ok(document))
 }
 
-/// Creates the data of a page about a score under a random threshold. `theory` and `distribution` must be computed from the rows of `sweep`.
+/// Creates the data of a page about a score under a random threshold. `theory` and `distribution` must be computed from the same rows as `sweep`.
 #[must_use]
 pub fn theory_document(
     score: &Score,

@@ -13,8 +13,8 @@ use crate::document::{ResultTable, ScoreThresholds};
 pub struct PaperComparison {
     experiment: Experiment,
     seed: u64,
-    /// Our result rows. For each score and contender, the row of networks trained as published comes first, then the row of networks trained
-    /// with the cure for training runs that learn nothing (see [`ReproductionRow::cure`]).
+    /// Our result rows. For each score and contender, the row of networks trained as published comes first, then the row of networks trained with
+    /// the remedy for training runs that learn nothing (see [`ReproductionRow::cure`]).
     lines: Vec<ResultRow>,
     paper: Vec<ResultRow>,
     differences: Vec<(String, Difference)>,
@@ -64,8 +64,8 @@ pub struct ReproductionRow {
     pub loss: Option<String>,
     /// Prior of the threshold in the contender's loss; `None` for a loss without a prior.
     pub prior: Option<String>,
-    /// Whether the cure for training runs that learn nothing was on: initial predictions are moved into the support of the prior, and training runs
-    /// that learn nothing are restarted.
+    /// Whether the remedy for training runs that learn nothing was used: initial predictions are moved into the support of the prior, and training
+    /// runs that learn nothing are restarted.
     pub cure: bool,
     /// Number of training runs.
     pub repeats: usize,
@@ -83,8 +83,8 @@ pub struct ReproductionRow {
     pub test: ThresholdPair,
 }
 
-/// One row of the results published in Marchetti et al. (2022), as JSON. The order of its keys differs from [`ReproductionRow`] and is kept,
-/// so that the output stays the same between versions.
+/// One row of the results published in Marchetti et al. (2022), as JSON. The order of its keys differs from that of [`ReproductionRow`], so that
+/// the output stays the same between versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PaperRow {
     /// Name of the score.
@@ -244,6 +244,7 @@ impl PaperComparison {
         scores.into_iter().map(|score| self.result_table(score)).collect()
     }
 
+    /// The table of one score.
     fn result_table(&self, score: &str) -> ResultTable {
         let lines: Vec<(&ResultRow, &str)> = self
             .lines
@@ -326,8 +327,8 @@ impl PaperComparison {
     }
 }
 
-/// The data of Figure 2 of Marchetti et al. (2022) for every score: the best thresholds of the training runs with each prior. `cured` selects
-/// the runs with or without the cure (see [`ReproductionRow::cure`]).
+/// The data of Figure 2 of Marchetti et al. (2022) for every score: the best thresholds of the training runs with each prior. `cured` selects the
+/// runs with or without the remedy for runs that learn nothing (see [`ReproductionRow::cure`]).
 #[must_use]
 pub fn best_thresholds(
     scores: &[Score],
@@ -366,6 +367,7 @@ fn strong_minus_tuned_ce(trials: &[Trial], score: &str, seed: u64) -> Option<Dif
     Difference::of(&pairs, (TEST_HOURS / WINDOW_STEP_HOURS).min(WINDOWS), seed)
 }
 
+/// Formats a mean and a standard deviation as `0.8123 ± 0.012`; an empty string for `None`.
 fn format_mean_and_deviation(spread: Option<MeanAndDeviation>, digits: usize) -> String {
     match spread {
         Some(MeanAndDeviation { mean, deviation: Some(deviation) }) => {

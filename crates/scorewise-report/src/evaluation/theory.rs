@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::document;
 
 /// Approximate maximum number of points in the distribution function of a score on a page.
-const STEPS: usize = 400;
+const MAX_DISTRIBUTION_POINTS: usize = 400;
 
 /// Exact results about a score under a random threshold, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,7 +96,7 @@ pub fn theory_page(
         bound: finite_or_none(bound.bound),
     });
     let atoms = distribution.atoms();
-    let stride = atoms.len().div_ceil(STEPS).max(1);
+    let stride = atoms.len().div_ceil(MAX_DISTRIBUTION_POINTS).max(1);
     let mut cumulative = 0.0;
     let mut steps = Vec::new();
     for (at, atom) in atoms.iter().enumerate() {

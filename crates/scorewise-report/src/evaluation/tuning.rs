@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::number::format_number;
 
-/// Up to this number of rows, every bootstrap replicate searches all thresholds.
-pub const EXACT_ROWS: usize = 200_000;
+/// With at most this many rows, every bootstrap replicate searches all thresholds.
+pub const MAX_EXACT_ROWS: usize = 200_000;
 
-/// With more than [`EXACT_ROWS`] rows, the rows are sorted by prediction and divided into this many runs of consecutive rows, and bootstrap
-/// replicates search only the thresholds between two runs. The sampling error of the rank of the best threshold among n rows is about n^⅔, much more
-/// than the number of rows in a run.
-pub const RUNS: usize = 1 << 16;
+/// With more than [`MAX_EXACT_ROWS`] rows, the rows are sorted by prediction and divided into this many runs of consecutive rows, and bootstrap
+/// replicates search only the thresholds between two runs. This loses no accuracy: the sampling error of the rank of the best threshold among n
+/// rows is about n^⅔, much more than the number of rows in a run.
+pub const THRESHOLD_RUNS: usize = 1 << 16;
 
 /// What a threshold is tuned for, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct TuningOptions<'a> {
     /// The score to optimise.
     pub score: &'a Score,
-    /// Conditions that the exactly best threshold must satisfy.
+    /// Conditions that the best threshold must satisfy. The smoothed threshold ignores them.
     pub conditions: &'a [Condition],
-    /// Width of the smoothing, if a smoothed threshold is wanted too; it does not depend on the conditions.
+    /// Width of the smoothing, if a smoothed threshold is to be computed as well; `None` otherwise.
     pub smooth: Option<f64>,
-    /// The bootstrap of both thresholds.
+    /// The bootstrap of the best and of the smoothed threshold.
     pub bootstrap: &'a Bootstrap,
 }
 
@@ -41,22 +41,22 @@ pub struct Tuning {
     pub smooth: Option<SmoothThreshold>,
 }
 
-/// The threshold with the best score on average over nearby thresholds, as JSON. The fields after the width are `None` when the score of the expected
+/// The threshold with the best score on average over nearby thresholds, as JSON. The fields after `width` are `None` when the score of the expected
 /// confusion matrix is undefined at every threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SmoothThreshold {
-    /// Half-width of the prior that averages over nearby thresholds, where the threshold is ½.
+    /// Half-width of the prior over nearby thresholds, for a threshold of ½.
     pub width: f64,
     /// The smoothed threshold.
     pub threshold: Option<f64>,
     /// The score of the rows at the smoothed threshold; `None` when it is undefined there.
     pub value: Option<f64>,
-    /// The score of the expected confusion matrix.
+    /// The score of the expected confusion matrix under the prior over nearby thresholds.
     pub expected_value: Option<f64>,
     /// The confusion matrix at the smoothed threshold.
     #[serde(default, with = "super::json::optional_confusion")]
     pub confusion: Option<Confusion>,
-    /// 95 % intervals of the smoothed threshold and of the score there, over the same bootstrap replicates as those of the best threshold.
+    /// 95 % intervals of the smoothed threshold and of its score, over the same bootstrap replicates as those of the best threshold.
     #[serde(default)]
     pub bootstrap: Option<ThresholdBootstrap>,
 }
@@ -160,7 +160,8 @@ pub struct ClassTuningSummary {
     pub subject_to: Vec<String>,
 }
 
-/// The best threshold of one class against all others; the result fields are `None` when no threshold satisfies the conditions.
+/// The best threshold of one class against all others. All fields but the class and its number of rows are `None` when no threshold satisfies the
+/// conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassThreshold {
     /// Name of the class.
@@ -186,7 +187,7 @@ pub struct ClassThreshold {
 
 impl Tuning {
     /// Finds the best threshold that satisfies the conditions, and its distribution over bootstrap replicates; also the smoothed threshold, if the
-    /// options ask for it. The inner `Err` holds the sweep when there is no best threshold.
+    /// options ask for it. If there is no best threshold, the inner `Err` holds the sweep.
     pub fn new<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
         options: &TuningOptions<'_>,
@@ -218,7 +219,7 @@ impl Tuning {
         }
     }
 
-    /// The threshold to use: the smoothed one if there is one, otherwise the exactly best one.
+    /// The threshold to use: the smoothed one if there is one, otherwise the best one.
     #[must_use]
     pub fn proposed_threshold(&self) -> f64 {
         self.smooth.as_ref().and_then(|smooth| smooth.threshold).unwrap_or(self.best.threshold)
@@ -226,7 +227,7 @@ impl Tuning {
 }
 
 impl TuningSummary {
-    /// The threshold to use: the smoothed one if there is one, otherwise the exactly best one; `None` when no threshold satisfies the conditions.
+    /// The threshold to use: the smoothed one if there is one, otherwise the best one; `None` when no threshold satisfies the conditions.
     #[must_use]
     pub fn proposed_threshold(&self) -> Option<f64> {
         self.smooth.as_ref().and_then(|smooth| smooth.threshold).or(self.threshold)
@@ -339,8 +340,8 @@ pub fn tune_classes(
     Ok(ClassTuningSummary { score: options.score.name().into(), classes: thresholds, subject_to })
 }
 
-/// The best threshold of every bootstrap replicate: among all thresholds, or among those between [`RUNS`] runs of rows when there are more than
-/// [`EXACT_ROWS`] rows. The runs are taken from `swept`, the sweep of the rows; if `swept` is `None`, the sweep is
+/// The best threshold of every bootstrap replicate: among all thresholds, or among those between [`THRESHOLD_RUNS`] runs of rows when there are more than
+/// [`MAX_EXACT_ROWS`] rows. The runs are taken from `swept`, the sweep of the rows; if `swept` is `None`, the sweep is
 /// computed first.
 pub fn best_threshold_bootstrap<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
@@ -349,16 +350,17 @@ pub fn best_threshold_bootstrap<R: Real>(
     conditions: &[Condition],
     bootstrap: &Bootstrap,
 ) -> Result<BestDistribution> {
-    if rows.len() <= EXACT_ROWS {
+    if rows.len() <= MAX_EXACT_ROWS {
         return bootstrap.best(rows, score, conditions);
     }
     bootstrap.best_of_runs(rows, &bootstrap_runs(rows, swept)?, score, conditions)
 }
 
+/// The runs of consecutive rows for the bootstrap, from `swept`, the sweep of the rows, or from a new sweep.
 fn bootstrap_runs<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, swept: Option<&Sweep>) -> Result<Runs> {
     match swept {
-        Some(sweep) => Ok(sweep.runs(RUNS)),
-        None => Ok(sweep(rows)?.runs(RUNS)),
+        Some(sweep) => Ok(sweep.runs(THRESHOLD_RUNS)),
+        None => Ok(sweep(rows)?.runs(THRESHOLD_RUNS)),
     }
 }
 
@@ -370,7 +372,7 @@ pub fn smooth_threshold_bootstrap<R: Real>(
     width: f64,
     bootstrap: &Bootstrap,
 ) -> Result<BestDistribution> {
-    if rows.len() <= EXACT_ROWS {
+    if rows.len() <= MAX_EXACT_ROWS {
         return bootstrap.smooth_best(rows, score, width);
     }
     bootstrap.smooth_best_of_runs(rows, &bootstrap_runs(rows, swept)?, score, width)

@@ -54,7 +54,7 @@ pub(super) fn slider_section_html(forecast: &ForecastEvaluation, figures: &[Repo
         );
     }
     body += "</select></label>\n<label>show another curve<select id=\"more\"><option value=\"\">none</option>\n";
-    for score in scores.iter().filter(|score| can_be_drawn(score)) {
+    for score in scores.iter().filter(|score| can_be_plotted(score)) {
         let _ = writeln!(body, "<option>{}</option>", escape_html(score.name()));
     }
     body += "</select></label>\n</div>\n</div>\n<div>\n";
@@ -108,7 +108,7 @@ fn figure_with_slider(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -
     };
     let Some(wide) = figures.iter().find(|figure| figure.name == "scores") else { return Ok(slider("")) };
     let narrow = forecast_scores_figure(forecast, true)?;
-    // These margins align the slider with the x axis of the figure, except for half the width of the thumb of the slider.
+    // These margins align the slider with the x axis of the figure, except for half the width of the handle of the slider.
     let margins = |figure: &ReportFigure, name: &str| {
         let total_width = f64::from(figure.picture.size().0);
         figure.picture.frames().first().map_or(String::new(), |frame| {
@@ -126,7 +126,7 @@ fn figure_with_slider(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -
     ))
 }
 
-/// A note that says on which rows the best thresholds of the table were found, and what follows from that.
+/// A sentence that says on which rows the best thresholds of the table were found, and what follows from that.
 fn note_on_best_thresholds(forecast: &ForecastEvaluation) -> String {
     let conditions = if forecast.conditions.is_empty() { "" } else { ", among thresholds that meet the conditions" };
     match forecast.source.as_str() {
@@ -141,10 +141,11 @@ fn note_on_best_thresholds(forecast: &ForecastEvaluation) -> String {
 }
 
 /// Whether the range of a score lies in [−1, 1], so that its curve fits into the figure. A formula without a known range is assumed to fit.
-fn can_be_drawn(score: &Score) -> bool {
+fn can_be_plotted(score: &Score) -> bool {
     score.row().is_none_or(|row| row.range.0 >= -1.0 && row.range.1 <= 1.0)
 }
 
+/// The confusion matrix as an HTML table, whose numbers the script of the page replaces when the slider moves.
 fn confusion_table(forecast: &ForecastEvaluation, cells: [f64; 4]) -> String {
     let [negative, positive] = &forecast.classes;
     let cell = |class: &str, name: &str, count: f64, label: &str| {
@@ -214,6 +215,7 @@ fn score_table(forecast: &ForecastEvaluation, scores: &[Score], caption: &str, h
     text + "</tbody></table></div>\n"
 }
 
+/// The 95 % interval of a score at the decision threshold; `None` if it is not known.
 fn interval_of_score(forecast: &ForecastEvaluation, score: &Score) -> Option<(f64, f64)> {
     let found = forecast.intervals.iter().find(|interval| interval.score == score.name())?;
     Some((found.low, found.high))

@@ -1,4 +1,4 @@
-//! The top of a page: the chosen threshold, the errors made at it, the score and its uncertainty.
+//! The top of a page: the chosen threshold, the numbers of errors at this threshold, the score and its uncertainty.
 
 use std::fmt::Write as _;
 
@@ -141,7 +141,7 @@ fn contents_with_forecast(document: &Document, forecast: &ForecastEvaluation) ->
     (heading, lead, html)
 }
 
-/// The exactly best threshold and the score there, if the page proposes a smoothed threshold instead.
+/// The best threshold and the score there, if the page proposes a smoothed threshold instead.
 fn exact_threshold(document: &Document) -> Option<(f64, f64)> {
     match &document.result {
         CommandResult::Tune(TuneSummary::Binary(result)) => {
@@ -152,8 +152,8 @@ fn exact_threshold(document: &Document) -> Option<(f64, f64)> {
     }
 }
 
-/// The card with the decision threshold and its uncertainty. `exact` is the exactly best threshold and the score there, if the decision threshold is a
-/// smoothed one.
+/// The card with the decision threshold and its uncertainty. If the decision threshold is a smoothed one, `exact` is the best threshold without
+/// smoothing, and the score there.
 fn threshold_card(forecast: &ForecastEvaluation, exact: Option<(f64, f64)>) -> String {
     let mut text = format!(
         "<section class=\"card\" aria-label=\"Which threshold\"><h2>Which threshold?</h2>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
@@ -165,7 +165,8 @@ fn threshold_card(forecast: &ForecastEvaluation, exact: Option<(f64, f64)>) -> S
             text,
             "<p>On {}, every threshold from {} gives the same score.</p>",
             escape_html(&forecast.source),
-            // Whether a prediction of these rows is 1, so that the threshold 1 is excluded, is not known here; without 1 the sentence is always true.
+            // If a prediction of these rows is 1, the threshold 1 does not belong to the range. That is not known here, so 1 is left out, which is
+            // always true.
             format_threshold_range(low, high, false)
         );
     }
@@ -242,7 +243,7 @@ fn quality_card(
             .iter()
             .map(|other| (other.name.clone(), score.checked(&confusion_from_cells(other.cells)), false)),
     );
-    // Bars are drawn for scores whose best value is 1; a negative score has an empty bar.
+    // Bars are shown for scores whose best value is 1. The bar of a negative score is empty.
     let has_bars = score.row().is_some_and(|row| row.range.1 == 1.0 && row.perfect == Some(1.0));
     let mut text = format!(
         "<section class=\"card\" aria-label=\"How good and how certain\"><h2>How good, and how certain?</h2>\n<p><span class=\"big\">{}</span> {}{}</p>\n<div class=\"bars\">\n",

@@ -20,7 +20,7 @@ pub(super) fn escape_html(text: &str) -> String {
     safe
 }
 
-/// Escapes text for HTML and turns `words in backticks` into code elements.
+/// Escapes text for HTML and turns words in backticks into code elements.
 pub(super) fn prose_to_html(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let part = |(number, part): (usize, &str)| match number % 2 {

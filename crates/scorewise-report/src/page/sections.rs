@@ -11,7 +11,7 @@ use crate::evaluation::{ColumnImportance, ComparedForecast, Estimate, FoldSummar
 use crate::figures::{MovingMark, ReportFigure};
 use crate::number::{format_number, format_optional};
 
-/// All sections after the top of the page, in their order. `has_plain_result` adds the result as a list of names and values.
+/// All sections below the top of the page, in their order. If `has_plain_result` is set, the result is also shown as a list of names and values.
 pub(super) fn sections_html(document: &Document, pictures: &[ReportFigure], has_plain_result: bool) -> Result<String> {
     let mut html = comparison_section(document);
     html += &reproduction_section(document, pictures)?;
@@ -39,7 +39,7 @@ pub(super) fn figure_html(figure: &ReportFigure, is_wide: bool) -> Result<String
     ))
 }
 
-/// The HTML of a picture, with an overlay for the mark that follows the threshold slider.
+/// The HTML of a picture, with an overlay for the mark that moves with the threshold slider.
 pub(super) fn picture_html(figure: &ReportFigure, class: &str) -> Result<String> {
     let (wide, high) = figure.picture.size();
     let label = escape_html(&format!("{}. {}", figure.title, figure.caption));

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::choice::MAX_LAGS;
 use super::fit::MAX_WIDTH;
+use super::options::MAX_LAG;
 use super::statistics::MIN_DEVIATION;
 use super::{ColumnEncoding, Encoder, InputColumn, Standardisation};
 use crate::table::ColumnKind;
@@ -39,9 +39,10 @@ impl Encoder {
 }
 
 impl InputColumn {
+    /// Checks one input. The error says what is wrong with it.
     fn check(&self) -> Result<(), String> {
-        if self.lag > MAX_LAGS {
-            return Err(format!("has a lag of {} rows; at most {MAX_LAGS} are allowed", self.lag));
+        if self.lag > MAX_LAG {
+            return Err(format!("has a lag of {} rows; at most {MAX_LAG} are allowed", self.lag));
         }
         if self.width() == 0 {
             return Err("is encoded as 0 columns".into());
@@ -58,7 +59,7 @@ impl InputColumn {
             }
             ColumnEncoding::OneHot { levels, scales, .. } => {
                 if !scales.is_empty() && scales.len() != self.width() {
-                    return Err(format!("has {} scales for {} columns", scales.len(), self.width()));
+                    return Err(format!("has {} entries in `scales` for {} columns", scales.len(), self.width()));
                 }
                 let check = |scale: &Standardisation| check_standardisation(scale.mean, scale.deviation);
                 scales.iter().try_for_each(check)?;
@@ -92,15 +93,17 @@ impl InputColumn {
         if self.part.is_some()
             && (self.kind != ColumnKind::Time || !matches!(self.coding, ColumnEncoding::Knots { .. }))
         {
-            return Err("only a binned time has parts".into());
+            return Err("it names a part of a time, but it is not a binned column of times".into());
         }
         if fits { Ok(()) } else { Err("its encoding does not fit the type of the column".into()) }
     }
 }
 
-/// The maximum number of knots of an input. Positions are f32 numbers, so more knots would leave too few digits for the fraction of a position.
+/// The maximum number of knots of an input. Positions among knots are stored as f32, so more knots would leave too few digits for the fraction of a
+/// position.
 const MAX_KNOTS: usize = 4096;
 
+/// Checks that knots are finite numbers in ascending order.
 fn check_ascending(numbers: &[f64]) -> Result<(), String> {
     if numbers.iter().all(|x| x.is_finite()) && numbers.is_sorted_by(|a, b| a < b) {
         return Ok(());
@@ -112,7 +115,8 @@ fn check_standardisation(mean: f64, deviation: f64) -> Result<(), String> {
     check_scale(("mean", mean), ("standard deviation", deviation))
 }
 
-/// Checks the two numbers by which values are shifted and scaled, given with their names.
+/// Checks the centre, which is subtracted from every value, and the scale, by which every value is divided. Their names are used in the error
+/// message.
 fn check_scale((centre_name, centre): (&str, f64), (scale_name, scale): (&str, f64)) -> Result<(), String> {
     if !centre.is_finite() {
         return Err(format!("the {centre_name} is {centre}"));
@@ -123,6 +127,7 @@ fn check_scale((centre_name, centre): (&str, f64), (scale_name, scale): (&str, f
     Ok(())
 }
 
+/// Checks that no level is listed twice.
 fn check_distinct(levels: &[String]) -> Result<(), String> {
     let mut seen = HashSet::new();
     match levels.iter().find(|level| !seen.insert(*level)) {

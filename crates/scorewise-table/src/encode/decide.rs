@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::choice::{ResolvedChoice, levels_not_in_order};
+use super::options::{CheckedOptions, levels_not_in_order};
 use super::statistics::{NumberSummary, are_row_numbers, cycles, indicator_scale, knots, summarise, time_part};
 use super::{ColumnEncoding, Cycle, TimePart};
 use crate::error::{Error, Result};
@@ -12,71 +12,72 @@ use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Category, Column, Values};
 
-/// A categorical column is taken for an identifier of rows if more than this share of its values in the training rows are different, and if it
-/// has more than [`FEW_ROWS`] different values.
+/// A categorical column is taken for an identifier of rows if the number of different values is more than this share of the training rows that have
+/// a value, and more than [`FEW_ROWS`].
 const IDENTIFIER_SHARE: f64 = 0.95;
-/// No column is taken for an identifier if there are at most this many training rows, in which all values of a measurement may be different.
+/// With at most this many training rows, no column is taken for an identifier of rows, because all values of an ordinary column may be different.
 const FEW_ROWS: usize = 20;
 
-/// The maximum number of levels of a binned category that have an index of their own.
+/// The maximum number of levels of a categorical column that have an index of their own in a binned encoding.
 const MAX_BINNED_LEVELS: usize = 1 << 16;
-/// A level of a binned category with fewer training rows than this is treated like an unknown level, because too little can be learnt about it.
+/// In a binned encoding, a level with fewer training rows than this is treated like an unknown level, because too little can be learnt about it.
 const MIN_LEVEL_ROWS: usize = 3;
-/// A note says that rare levels are treated as one if more than this share of the training rows have a rare level.
-const NOTED_SHARE: f64 = 0.05;
+/// The user is told that rare levels are treated as one if more than this share of the training rows have a rare level.
+const MIN_NOTED_RARE_SHARE: f64 = 0.05;
 
-/// The inputs that a column becomes, and notes that tell the user about the decision.
+/// The encodings of the inputs that one column of the table becomes, and notes that tell the user about the decision.
 pub(super) struct EncodingDecision {
-    /// The encoding of each input; empty if the column is dropped. A binned time has one input for each of its parts.
+    /// The encoding of each input; empty if the column is dropped. In a binned encoding, a column of times has one input for each part of a time.
     pub codings: Vec<(Option<TimePart>, ColumnEncoding)>,
     pub notes: Vec<Note>,
 }
 
-/// Decides the encoding of a column from its training rows. `bins` is the maximum number of intervals between the knots of a binned number; 0
-/// for a dense encoding.
-pub(super) fn decide(
+/// Decides the encoding of a column from its values in the training rows. `bins` is the maximum number of intervals between knots into which
+/// numbers are binned; 0 for a dense encoding.
+pub(super) fn decide_encoding(
     column: &Column,
     rows: &[u32],
-    resolved: &ResolvedChoice<'_>,
+    resolved: &CheckedOptions<'_>,
     bins: usize,
 ) -> Result<EncodingDecision> {
     let name = column.name.as_str();
     let draft = match (&column.values, resolved.is_categorical(name), resolved.order_of(name)) {
-        (Values::Time(_), true, _) => return Err(time_is_not_a_category("categorical", name)),
-        (Values::Time(_), _, Some(_)) => return Err(time_is_not_a_category("ordinal", name)),
-        (Values::Time(values), ..) => time(values, rows),
+        (Values::Time(_), true, _) => return Err(error_for_a_column_of_times("categorical", name)),
+        (Values::Time(_), _, Some(_)) => return Err(error_for_a_column_of_times("ordinal", name)),
+        (Values::Time(values), ..) => draft_time_encoding(values, rows),
         (Values::Number(values), false, None | Some(None)) => {
             let summary = summarise(rows.iter().map(|row| values[*row as usize]));
-            let is_id = || {
+            let is_row_number = || {
                 rows.len() > FEW_ROWS
                     && are_row_numbers(rows.iter().map(|row| values[*row as usize]), &summary, values.len())
             };
-            number(&summary, is_id)
+            draft_number_encoding(&summary, is_row_number)
         }
         (Values::Boolean(values), false, None | Some(None)) => {
             let summary = summarise(rows.iter().map(|row| boolean(values[*row as usize])));
-            number(&summary, || false)
+            draft_number_encoding(&summary, || false)
         }
-        (_, _, Some(order)) => ordinal(&LevelCounts::new(column, rows), column, order)?,
-        _ => one_hot(&LevelCounts::new(column, rows), rows.len(), resolved),
+        (_, _, Some(order)) => draft_ordinal_encoding(&LevelCounts::new(column, rows), column, order)?,
+        _ => draft_one_hot_encoding(&LevelCounts::new(column, rows), rows.len(), resolved),
     };
     let mut decision = if resolved.is_kept(name) { draft.kept(column) } else { draft.dropped_if_useless(name) };
     if bins > 0 {
         decision.codings =
-            decision.codings.into_iter().flat_map(|(_, coding)| binned(coding, column, rows, bins)).collect();
+            decision.codings.into_iter().flat_map(|(_, coding)| binned_encodings(coding, column, rows, bins)).collect();
     }
     Ok(decision)
 }
 
-/// The binned form of a dense encoding.
-fn binned(
+/// The binned encodings of a column, given its dense encoding: one for each part of a time, and one for any other column.
+fn binned_encodings(
     coding: ColumnEncoding,
     column: &Column,
     rows: &[u32],
     bins: usize,
 ) -> Vec<(Option<TimePart>, ColumnEncoding)> {
     let rows = rows.iter().map(|row| *row as usize);
-    // A column that was kept although all its values are missing gets one knot at 0, which no training row uses, and a position for missing values.
+    // If all values of a column are missing and the user asked to keep it, it gets one knot at 0, which no training row uses, and a position for
+    // missing values.
     let or_missing = |coding: Option<ColumnEncoding>| {
         let (knots, own, median, spread, missing) = (vec![0.0], Vec::new(), 0.0, 1.0, true);
         coding.unwrap_or(ColumnEncoding::Knots { knots, own, median, spread, missing })
@@ -108,14 +109,14 @@ fn binned(
 }
 
 /// The encoding of a column before it is decided whether the column is dropped.
-struct Draft {
+struct DraftEncoding {
     coding: ColumnEncoding,
     /// The reason why the column is useless; `None` if it is useful.
     useless: Option<String>,
     note: Option<String>,
 }
 
-impl Draft {
+impl DraftEncoding {
     /// The decision for a column that the user did not ask to keep.
     fn dropped_if_useless(self, name: &str) -> EncodingDecision {
         let dropped =
@@ -154,7 +155,7 @@ pub(super) fn boolean(value: Option<bool>) -> f64 {
     value.map_or(f64::NAN, |yes| f64::from(u8::from(yes)))
 }
 
-fn number(summary: &NumberSummary, is_id: impl Fn() -> bool) -> Draft {
+fn draft_number_encoding(summary: &NumberSummary, is_row_number: impl Fn() -> bool) -> DraftEncoding {
     let scale = summary.scale;
     let coding =
         ColumnEncoding::Number { mean: scale.mean, deviation: scale.deviation, indicator: summary.missing > 0 };
@@ -162,26 +163,26 @@ fn number(summary: &NumberSummary, is_id: impl Fn() -> bool) -> Draft {
         Some("no training row has a value".into())
     } else if summary.min == summary.max && summary.missing == 0 {
         Some(format!("every training row holds {}", quoted(&number_text(summary.min))))
-    } else if is_id() {
+    } else if is_row_number() {
         Some("it holds only row numbers".into())
     } else {
         None
     };
-    Draft { coding, useless, note: None }
+    DraftEncoding { coding, useless, note: None }
 }
 
-fn time(values: &[i64], rows: &[u32]) -> Draft {
+fn draft_time_encoding(values: &[i64], rows: &[u32]) -> DraftEncoding {
     let times = rows.iter().map(|row| values[*row as usize]);
     let missing = times.clone().filter(|time| *time == Values::NO_TIME).count();
     let cycles = cycles(times);
     let useless = if missing == rows.len() {
         Some("no training row has a value".into())
     } else if cycles.is_empty() && missing == 0 {
-        Some("its times vary too little for a daily, weekly or yearly cycle".into())
+        Some("the times vary too little for a daily, weekly or yearly cycle".into())
     } else {
         None
     };
-    Draft { coding: ColumnEncoding::Time { cycles, indicator: missing > 0 }, useless, note: None }
+    DraftEncoding { coding: ColumnEncoding::Time { cycles, indicator: missing > 0 }, useless, note: None }
 }
 
 /// How often each level occurs in the training rows.
@@ -201,8 +202,8 @@ impl LevelCounts {
                 (&grouped.codes, &|at| grouped.names.get(at).cloned().flatten())
             }
         };
-        // A category may have many more codes than there are training rows, or many fewer. An array is the fastest way to count codes but
-        // would be too large for all codes, so small codes are counted in an array and the others in a hash map.
+        // A categorical column may have many more codes than there are training rows, or many fewer. Counting codes in an array is fastest, but an
+        // array for all codes could be too large, so small codes are counted in an array and the others in a hash map.
         let mut counts: HashMap<u32, usize> = HashMap::new();
         let mut dense = vec![0usize; if rows.len() > 1000 { rows.len().min(1 << 20) } else { 0 }];
         for row in rows {
@@ -225,7 +226,7 @@ impl LevelCounts {
     }
 }
 
-fn one_hot(counts: &LevelCounts, rows: usize, resolved: &ResolvedChoice<'_>) -> Draft {
+fn draft_one_hot_encoding(counts: &LevelCounts, rows: usize, resolved: &CheckedOptions<'_>) -> DraftEncoding {
     let distinct = counts.levels.len();
     let useless = if distinct == 0 {
         Some("no training row has a value".into())
@@ -239,8 +240,8 @@ fn one_hot(counts: &LevelCounts, rows: usize, resolved: &ResolvedChoice<'_>) -> 
     } else {
         None
     };
-    let is_binned = resolved.choice.bins > 0;
-    let max_levels = if is_binned { MAX_BINNED_LEVELS } else { resolved.choice.levels };
+    let is_binned = resolved.options.bins > 0;
+    let max_levels = if is_binned { MAX_BINNED_LEVELS } else { resolved.options.levels };
     let mut kept: Vec<&(String, usize)> = counts.levels.iter().collect();
     let mut note = None;
     if is_binned {
@@ -248,7 +249,7 @@ fn one_hot(counts: &LevelCounts, rows: usize, resolved: &ResolvedChoice<'_>) -> 
     }
     let is_reduced = kept.len() < distinct;
     let kept_rows: usize = kept.iter().map(|(_, count)| count).sum();
-    if is_reduced && ((rows - counts.missing - kept_rows) as f64) > NOTED_SHARE * rows as f64 {
+    if is_reduced && ((rows - counts.missing - kept_rows) as f64) > MIN_NOTED_RARE_SHARE * rows as f64 {
         note = Some(if kept.is_empty() {
             format!("{distinct} levels, each with fewer than {MIN_LEVEL_ROWS} training rows: all are treated as one")
         } else {
@@ -265,7 +266,7 @@ fn one_hot(counts: &LevelCounts, rows: usize, resolved: &ResolvedChoice<'_>) -> 
         kept.sort_unstable();
         let covered: usize = kept.iter().map(|(_, count)| count).sum();
         let percent = 100.0 * covered as f64 / (rows - counts.missing) as f64;
-        // With binned inputs, this note replaces the one about rare levels, which are among the others that are treated as one.
+        // In a binned encoding, this note replaces the one about rare levels, because they are among the levels that are treated as one.
         let encoding = match is_binned {
             true => "are told apart, all others are treated as one",
             false => "have a column each, all others share one",
@@ -275,17 +276,17 @@ fn one_hot(counts: &LevelCounts, rows: usize, resolved: &ResolvedChoice<'_>) -> 
     }
     let (rest, indicator) = (is_reduced || distinct > max_levels, counts.missing > 0);
     let mut scales = Vec::new();
-    if resolved.choice.standardise_all {
+    if resolved.options.standardise_all {
         let covered: usize = kept.iter().map(|(_, count)| count).sum();
         scales.extend(kept.iter().map(|(_, count)| indicator_scale(*count, rows)));
         scales.extend(rest.then(|| indicator_scale(rows - counts.missing - covered, rows)));
         scales.extend(indicator.then(|| indicator_scale(counts.missing, rows)));
     }
     let levels = kept.into_iter().map(|(level, _)| level.clone()).collect();
-    Draft { coding: ColumnEncoding::OneHot { levels, rest, indicator, scales }, useless, note }
+    DraftEncoding { coding: ColumnEncoding::OneHot { levels, rest, indicator, scales }, useless, note }
 }
 
-fn ordinal(counts: &LevelCounts, column: &Column, order: Option<&[String]>) -> Result<Draft> {
+fn draft_ordinal_encoding(counts: &LevelCounts, column: &Column, order: Option<&[String]>) -> Result<DraftEncoding> {
     let normalised = |level: &String| match (&column.values, level.parse::<f64>()) {
         (Values::Number(_), Ok(x)) => number_text(x),
         _ => level.clone(),
@@ -309,13 +310,14 @@ fn ordinal(counts: &LevelCounts, column: &Column, order: Option<&[String]>) -> R
         _ => None,
     };
     let (mean, deviation) = (scale.mean, scale.deviation);
-    Ok(Draft {
+    Ok(DraftEncoding {
         coding: ColumnEncoding::Ordinal { levels, mean, deviation, indicator: counts.missing > 0 },
         useless,
         note: None,
     })
 }
 
-fn time_is_not_a_category(setting: &str, name: &str) -> Error {
+/// The error for a column of times that the user listed in a setting for categorical columns.
+fn error_for_a_column_of_times(setting: &str, name: &str) -> Error {
     Error::setting(setting, format!("{} holds times", quoted(name)), "name a column of text or numbers")
 }

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::choice::ResolvedChoice;
-use super::decide::decide;
+use super::decide::decide_encoding;
+use super::options::CheckedOptions;
 use super::{ColumnEncoding, Encoder, EncodingOptions, InputColumn, Standardisation};
 use crate::error::{Error, Location, Result};
 use crate::groups::RowOrder;
@@ -11,19 +11,19 @@ use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Column, ColumnKind, Table};
 
-/// The maximum number of columns of a matrix. A row of this length takes 4 MiB.
+/// The maximum number of columns of the matrix. A row of this length takes 4 MiB.
 pub(super) const MAX_WIDTH: usize = 1 << 20;
 
-/// The maximum number of intervals between knots, added up over all columns. With 64 hidden units, this many intervals need 34 MB of weights.
-const MAX_KNOTS_OF_ALL: usize = 1 << 17;
+/// The maximum number of intervals between knots, summed over all columns. With 64 hidden units, the weights of this many intervals take 34 MB.
+const MAX_TOTAL_INTERVALS: usize = 1 << 17;
 
 impl Encoder {
     /// Fits an encoder to the training rows `rows`. The values of all other rows do not influence the encoder.
     ///
     /// # Panics
     /// If `rows` contains a row that the table does not have.
-    pub fn fit(table: &Table, rows: &[u32], choice: &EncodingOptions) -> Result<(Encoder, Vec<Note>)> {
-        let resolved = ResolvedChoice::new(choice, table)?;
+    pub fn fit(table: &Table, rows: &[u32], options: &EncodingOptions) -> Result<(Encoder, Vec<Note>)> {
+        let resolved = CheckedOptions::new(options, table)?;
         if rows.is_empty() {
             return Err(Error::data(
                 Location::file(&table.file),
@@ -35,17 +35,19 @@ impl Encoder {
         let is_lagged = |name: &str| resolved.is_lagged(name);
         let candidates: Vec<&Column> =
             table.columns.iter().filter(|c| resolved.is_input(&c.name) || is_lagged(&c.name)).collect();
-        let bins = choice.bins.min((MAX_KNOTS_OF_ALL / candidates.len().max(1)).max(1));
+        let bins = options.bins.min((MAX_TOTAL_INTERVALS / candidates.len().max(1)).max(1));
         // Each column is summed by a single thread, in the order of the rows, so the rounding errors do not depend on the number of threads.
-        let decisions: Vec<_> = candidates.par_iter().map(|column| decide(column, rows, &resolved, bins)).collect();
+        let decisions: Vec<_> =
+            candidates.par_iter().map(|column| decide_encoding(column, rows, &resolved, bins)).collect();
 
         let (mut found, mut notes) = (Vec::new(), Vec::new());
-        if bins < choice.bins {
+        if bins < options.bins {
             let intervals = if bins == 1 { "1 interval".into() } else { format!("{bins} intervals") };
-            let problem = format!("{} columns: numbers are divided into at most {intervals}", candidates.len());
+            let problem =
+                format!("{} columns: the numbers of a column are divided into at most {intervals}", candidates.len());
             notes.push(Note::new(format!(
                 "{problem} instead of {}, so that the networks do not become too large",
-                choice.bins
+                options.bins
             )));
         }
         for (column, decision) in candidates.into_iter().zip(decisions) {
@@ -58,15 +60,15 @@ impl Encoder {
         }
         let mut inputs: Vec<InputColumn> =
             found.iter().filter(|input| resolved.is_input(&input.column)).cloned().collect();
-        for lag in 1..=choice.lags {
+        for lag in 1..=options.lags {
             // By default times get no lags: in a regular series, an earlier time is the time of the row minus a constant, which adds no information.
-            let is_lagged_input = |input: &&InputColumn| match choice.lag_columns.is_empty() {
+            let is_lagged_input = |input: &&InputColumn| match options.lag_columns.is_empty() {
                 true => input.kind != ColumnKind::Time,
                 false => is_lagged(&input.column),
             };
             inputs.extend(found.iter().filter(is_lagged_input).map(|input| lagged(input, lag)));
         }
-        let encoder = Encoder { inputs, order: RowOrder::of_file(choice.group.as_deref()) };
+        let encoder = Encoder { inputs, order: RowOrder::of_file(options.group.as_deref()) };
         if encoder.inputs.is_empty() {
             let reasons: Vec<String> = notes.iter().map(|note| format!("  {note:#}")).collect();
             let problem =
@@ -84,8 +86,8 @@ impl Encoder {
     }
 }
 
-/// Returns the input for the same column `lag` steps earlier. Its encoding always marks missing values, because the first rows of a table have
-/// no earlier row.
+/// Returns the input that takes its value from the same column `lag` steps earlier. Its encoding always marks missing values, because the first
+/// rows of a table have no earlier row.
 fn lagged(input: &InputColumn, lag: usize) -> InputColumn {
     let mut input = InputColumn { lag, ..input.clone() };
     match &mut input.coding {

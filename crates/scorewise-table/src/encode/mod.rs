@@ -27,7 +27,7 @@
 //! # Ok::<(), scorewise_table::Error>(())
 //! ```
 
-mod choice;
+mod options;
 mod statistics;
 mod decide;
 mod fit;
@@ -35,7 +35,7 @@ mod view;
 mod write;
 mod check;
 
-pub use choice::EncodingOptions;
+pub use options::EncodingOptions;
 pub use write::{Encoded, MAX_DEVIATIONS, UnexpectedValues};
 
 use std::collections::{HashMap, HashSet};
@@ -131,16 +131,17 @@ pub enum ColumnEncoding {
         indicator: bool,
     },
     /// The position of a number among knots, which are counted from 0: the position 2.25 is a quarter of the way from knot 2 to knot 3. The look-up
-    /// layer of a network reads the position (see [`BinnedColumn`]).
+    /// layer of a network reads this position (see [`BinnedColumn`]).
     Knots {
-        /// The knots in ascending order: quantiles of the training rows, or all values if there are few. Numbers below the first knot get its
-        /// position, and numbers above the last knot get the position of the last knot.
+        /// The knots in ascending order: quantiles of the values in the training rows, or all values if there are few. Numbers below the first knot
+        /// get its position, and numbers above the last knot get the position of the last knot.
         knots: Vec<f64>,
         /// Frequent values in ascending order. Each has a position of its own, after the positions of the knots.
         own: Vec<f64>,
-        /// The median of the training rows. It replaces a missing value if no value was missing in the training rows.
+        /// The median of the values in the training rows. It replaces a missing value if no value was missing in the training rows.
         median: f64,
-        /// The distance between the quartiles of the training rows, by which numbers are scaled; the standard deviation if that distance is 0.
+        /// The interquartile range of the values in the training rows, by which numbers are divided; the standard deviation if the interquartile
+        /// range is 0.
         spread: f64,
         /// Whether missing values have a position of their own, after all other positions.
         missing: bool,
@@ -229,8 +230,8 @@ impl Encoder {
         columns
     }
 
-    /// The positions of each input, in the order of the columns of the matrix; `None` if the encoding is dense, so that the matrix holds numbers
-    /// instead of positions.
+    /// For each input, the positions that its values can have, in the order of the columns of the matrix; `None` if the encoding is dense, so that
+    /// the matrix holds numbers instead of positions.
     #[must_use]
     pub fn binned_columns(&self) -> Option<Vec<BinnedColumn>> {
         self.inputs.iter().map(|input| input.coding.binned_column()).collect()
@@ -244,8 +245,8 @@ impl Encoder {
 }
 
 impl Encoder {
-    /// The columns of the matrix that encode each column of the table, lags and all parts of a time included. The columns of the table are in the
-    /// order in which they first appear among the inputs; columns that only group or order the rows are left out.
+    /// For each column of the table, the indices of the columns of the matrix that encode it, including its lags and all parts of a time. The
+    /// columns of the table are in the order in which they first appear among the inputs; columns that only group or order the rows are left out.
     #[must_use]
     pub fn matrix_columns(&self) -> Vec<(&str, Vec<usize>)> {
         let (mut columns, mut index_of, mut offset) = (Vec::new(), HashMap::new(), 0);
@@ -260,8 +261,8 @@ impl Encoder {
         columns
     }
 
-    /// An encoder of one column of the table only. Lags are read from the row itself, as if earlier rows had the same value. It encodes the
-    /// column as the columns of the matrix that [`Encoder::matrix_columns`] lists, in the same order.
+    /// An encoder of a single column of the table. Lagged values are read from the row itself, as if earlier rows had the same value. The columns
+    /// of its matrix are those that [`Encoder::matrix_columns`] lists for the column, in the same order.
     #[must_use]
     pub fn of_column(&self, column: &str) -> Encoder {
         let inputs = self.inputs.iter().filter(|input| input.column == column);
@@ -317,7 +318,7 @@ impl InputColumn {
 }
 
 impl ColumnEncoding {
-    /// The positions of a binned encoding; `None` for a dense encoding.
+    /// The positions that values can have in a binned encoding; `None` for a dense encoding.
     fn binned_column(&self) -> Option<BinnedColumn> {
         match self {
             ColumnEncoding::Knots { knots, own, median, spread, missing } => {
@@ -360,8 +361,8 @@ impl TimePart {
         }
     }
 
-    /// The time with this part set to a whole number: the hour of the same day (0 to 23, without minutes), the weekday of a time at most six days
-    /// away (0 for Monday to 6), or the day of the same year (0 to 364). A missing time stays missing.
+    /// Returns `time` with this part replaced by `value`: the hour of the same day (0 to 23; minutes and seconds become 0), the weekday of the same
+    /// week (0 for Monday to 6 for Sunday), or the day of the same year (0 to 364). A missing time stays missing.
     #[must_use]
     pub fn set(self, time: i64, value: u32) -> i64 {
         statistics::with_time_part(self, time, value)

@@ -47,7 +47,7 @@ pub(super) fn summarise(values: impl Iterator<Item = f64> + Clone) -> NumberSumm
     NumberSummary { count, missing, min, max, scale }
 }
 
-/// Mean and standard deviation of a column that is 1 in `ones` of the rows and 0 in the others.
+/// The mean and standard deviation of a column of the matrix that is 1 in `ones` of the rows and 0 in the others.
 pub(super) fn indicator_scale(ones: usize, rows: usize) -> Standardisation {
     let mean = ones as f64 / rows.max(1) as f64;
     let deviation = (mean * (1.0 - mean)).sqrt();
@@ -66,17 +66,17 @@ pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &Numbe
     })
 }
 
-/// A value of a binned number gets a position of its own, apart from the knots, if more than this share of the training rows have the value.
-const OWN_SHARE: f64 = 0.25;
+/// If more than this share of the training rows have the same number, it gets a position of its own, apart from the knots.
+const FREQUENT_VALUE_SHARE: f64 = 0.25;
 
-/// The number of quantiles is limited so that an interval between two of them has about this many training rows or more, but [`MIN_INTERVALS`]
-/// intervals are always allowed. With fewer rows in an interval, what is learnt at a knot would be mostly chance.
+/// The number of quantiles is limited so that about this many training rows or more lie between two of them, but [`MIN_INTERVALS`] intervals are
+/// always allowed. With fewer rows in an interval, what is learnt at a knot would be mostly chance.
 const ROWS_PER_INTERVAL: usize = 300;
-/// The number of intervals between quantiles that are allowed for any number of training rows.
+/// The number of intervals between quantiles that is always allowed, however few training rows there are.
 const MIN_INTERVALS: usize = 48;
 
-/// The knots of a column of numbers: all distinct values if there are at most `bins` + 1, otherwise at most `bins` + 1 quantiles together with
-/// the smallest and the greatest value. NaN and infinities count as missing. `None` if all values are missing.
+/// The binned encoding of a column of numbers. Its knots are all distinct values if there are at most `bins` + 1, otherwise at most `bins` + 1
+/// quantiles together with the smallest and the greatest value. NaN and infinities count as missing. `None` if all values are missing.
 pub(super) fn knots(values: impl Iterator<Item = f64>, bins: usize) -> Option<ColumnEncoding> {
     let (mut sorted, mut missing) = (Vec::new(), false);
     for x in values {
@@ -106,10 +106,10 @@ pub(super) fn knots(values: impl Iterator<Item = f64>, bins: usize) -> Option<Co
         return Some(ColumnEncoding::Knots { knots, own: Vec::new(), median, spread, missing });
     }
     let bins = bins.min((sorted.len() / ROWS_PER_INTERVAL).max(MIN_INTERVALS));
-    let is_frequent = |count: usize| count as f64 > OWN_SHARE * sorted.len() as f64;
+    let is_frequent = |count: usize| count as f64 > FREQUENT_VALUE_SHARE * sorted.len() as f64;
     let own: Vec<f64> = distinct.iter().filter(|(_, count)| is_frequent(*count)).map(|(value, _)| *value).collect();
     sorted.retain(|x| !own.contains(x));
-    // `sorted` is empty if the column has only a few different values and all are frequent.
+    // `sorted` is empty if the column has only a few different values and all of them are frequent.
     let quantile_of_the_rest = |at: usize| sorted.get(at * sorted.len().saturating_sub(1) / bins).copied();
     let mut knots: Vec<f64> = (0..=bins).filter_map(quantile_of_the_rest).collect();
     // A number outside the range of the knots gets the position of the nearest knot, so the knots must span the range of the training rows.
@@ -164,7 +164,9 @@ pub(super) fn with_time_part(part: TimePart, time: i64, value: u32) -> i64 {
 /// The mean length of a year of the Gregorian calendar in seconds: 365.2425 days.
 const YEAR: i64 = 31_556_952;
 
+/// The number of seconds in an hour.
 const HOUR: i64 = 3600;
+/// The number of seconds in a day.
 const DAY: i64 = 24 * HOUR;
 
 /// The cycles in which the times vary: [`Cycle::Day`] if there are at least two different hours of the day, [`Cycle::Week`] if the times span
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_a_part_of_a_time_keeps_the_parts_that_do_not_follow_from_it() {
+    fn setting_one_part_of_a_time_keeps_its_other_parts() {
         let time = 1_704_067_200 + 200 * DAY + 12 * HOUR + HOUR / 2;
         let parts = |time: i64| TimePart::ALL.map(|part| time_part(part, time));
         let [hour, weekday, year_day] = parts(time);
@@ -297,7 +299,7 @@ mod tests {
         }
         for part in TimePart::ALL {
             assert_eq!(part.set(Values::NO_TIME, 3), Values::NO_TIME);
-            // The ends of the range of 64-bit integers must not overflow.
+            // The greatest and the smallest time must not overflow.
             let _ = (part.set(i64::MAX, 3), part.set(i64::MIN + 1, 3));
         }
     }

@@ -1,5 +1,5 @@
-//! Views of the columns of a table, in the form that an encoding needs. The strings of a category are looked up once per distinct string, not
-//! in every row.
+//! Views of the columns of a table, in the form that an encoding needs. The strings of a categorical column are looked up once for each distinct
+//! string, not once for each row.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,18 @@ use crate::names::{by_name, missing_columns_error, quoted};
 use crate::table::{Category, Column, ColumnKind, Table, Values};
 
 /// The level index of a value that is not among the levels of the encoding.
-pub(super) const UNSEEN: u32 = u32::MAX - 1;
+pub(super) const UNSEEN_LEVEL: u32 = u32::MAX - 1;
 /// The level index of a missing value.
-pub(super) const MISSING: u32 = u32::MAX;
+pub(super) const MISSING_LEVEL: u32 = u32::MAX;
 
 /// The values of a column of the table, in the form that the encoding needs.
 pub(super) enum View<'a> {
     Number(&'a [f64]),
     Boolean(&'a [Option<bool>]),
     Time(&'a [i64]),
-    /// The codes of a category, and for each level of the category, its index among the levels of the encoding.
+    /// The codes of a categorical column, and for each of its levels, the index among the levels of the encoding.
     Codes(&'a [u32], Vec<u32>),
-    /// Numbers that are encoded as levels. The second field holds those levels of the encoding that are numbers, sorted, with their indices.
+    /// Numbers that are encoded as levels. The second field holds the levels of the encoding that are numbers, sorted, with their indices.
     Numbers(&'a [f64], Vec<(f64, u32)>),
     /// Booleans that are encoded as levels, and the indices of the levels `false` and `true`.
     Booleans(&'a [Option<bool>], [u32; 2]),
@@ -31,6 +31,7 @@ pub(super) enum View<'a> {
 
 impl View<'_> {
     #[inline]
+    /// The number or boolean in a row as a number; NaN if it is missing.
     pub fn number(&self, row: usize) -> f64 {
         match self {
             View::Number(values) => values[row],
@@ -40,6 +41,7 @@ impl View<'_> {
     }
 
     #[inline]
+    /// The time in a row; [`Values::NO_TIME`] if it is missing.
     pub fn time(&self, row: usize) -> i64 {
         match self {
             View::Time(values) => values[row],
@@ -48,20 +50,21 @@ impl View<'_> {
     }
 
     #[inline]
+    /// The index of the level in a row, which may be [`UNSEEN_LEVEL`] or [`MISSING_LEVEL`].
     pub fn level(&self, row: usize) -> u32 {
         match self {
-            View::Codes(codes, indices) => indices.get(codes[row] as usize).copied().unwrap_or(MISSING),
+            View::Codes(codes, indices) => indices.get(codes[row] as usize).copied().unwrap_or(MISSING_LEVEL),
             View::Numbers(values, sorted_levels) => {
                 let x = values[row] + 0.0;
                 if x.is_nan() {
-                    return MISSING;
+                    return MISSING_LEVEL;
                 }
                 sorted_levels
                     .binary_search_by(|(level, _)| level.total_cmp(&x))
-                    .map_or(UNSEEN, |at| sorted_levels[at].1)
+                    .map_or(UNSEEN_LEVEL, |at| sorted_levels[at].1)
             }
-            View::Booleans(values, indices) => values[row].map_or(MISSING, |yes| indices[usize::from(yes)]),
-            _ => MISSING,
+            View::Booleans(values, indices) => values[row].map_or(MISSING_LEVEL, |yes| indices[usize::from(yes)]),
+            _ => MISSING_LEVEL,
         }
     }
 }
@@ -85,7 +88,7 @@ impl InputColumn {
             ) => match values {
                 Values::Category(Category { codes, levels: table_levels }) => {
                     let indices = level_indices(levels);
-                    let index = |level: &String| indices.get(level.as_str()).copied().unwrap_or(UNSEEN);
+                    let index = |level: &String| indices.get(level.as_str()).copied().unwrap_or(UNSEEN_LEVEL);
                     View::Codes(codes, table_levels.iter().map(index).collect())
                 }
                 Values::Number(values) => {
@@ -96,7 +99,10 @@ impl InputColumn {
                 }
                 Values::Boolean(values) => {
                     let indices = level_indices(levels);
-                    View::Booleans(values, ["false", "true"].map(|level| indices.get(level).copied().unwrap_or(UNSEEN)))
+                    View::Booleans(
+                        values,
+                        ["false", "true"].map(|level| indices.get(level).copied().unwrap_or(UNSEEN_LEVEL)),
+                    )
                 }
                 Values::Time(_) => self.empty_view(table, column)?,
             },
@@ -117,11 +123,11 @@ impl InputColumn {
             _ => None,
         };
         let value =
-            value.map_or(String::new(), |value| format!("{} is not a {}: ", quoted(&value), singular(self.kind)));
+            value.map_or(String::new(), |value| format!("{} is not a {}: ", quoted(&value), singular_noun(self.kind)));
         let problem = format!(
             "{value}the column holds {}, the model expects {}",
-            plural(column.values.kind()),
-            plural(self.kind)
+            plural_noun(column.values.kind()),
+            plural_noun(self.kind)
         );
         Err(Error::data(
             table.place(row).column(&column.name),
@@ -136,7 +142,7 @@ fn level_indices(levels: &[String]) -> HashMap<&str, u32> {
     levels.iter().enumerate().map(|(at, level)| (level.as_str(), at as u32)).collect()
 }
 
-fn singular(kind: ColumnKind) -> &'static str {
+fn singular_noun(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::Number => "number",
         ColumnKind::Category => "string",
@@ -145,7 +151,7 @@ fn singular(kind: ColumnKind) -> &'static str {
     }
 }
 
-fn plural(kind: ColumnKind) -> &'static str {
+fn plural_noun(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::Number => "numbers",
         ColumnKind::Category => "text",
@@ -155,7 +161,7 @@ fn plural(kind: ColumnKind) -> &'static str {
 }
 
 impl Encoder {
-    /// The views of all inputs. If the table lacks columns, a single error names all of them.
+    /// The views of the columns of all inputs. If the table lacks some of these columns, a single error names all that are missing.
     pub(super) fn views<'a>(&self, table: &'a Table) -> Result<Vec<View<'a>>> {
         let columns = by_name(table);
         let missing: Vec<&str> =

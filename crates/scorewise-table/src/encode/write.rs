@@ -1,9 +1,9 @@
-//! Writes encoded rows into the matrix. Blocks of rows are written in parallel; within a block, one input is written after the other.
+//! Writes encoded rows into the matrix. Blocks of rows are written in parallel; within a block, the inputs are written one after the other.
 
 use rayon::prelude::*;
 
 use super::statistics::{phase, position, time_part};
-use super::view::{MISSING, UNSEEN, View};
+use super::view::{MISSING_LEVEL, UNSEEN_LEVEL, View};
 use super::{ColumnEncoding, Encoder, InputColumn};
 use crate::error::{Error, Location, Result};
 use crate::groups::{NO_ROW, Neighbours};
@@ -13,18 +13,18 @@ use crate::split::NO_SET;
 use crate::table::{Table, Values};
 
 /// Standardised numbers are clipped to this many standard deviations from the mean, because larger numbers would dominate all other inputs.
-/// Training rows are never clipped, because no value of n rows is farther than √n standard deviations from their mean.
+/// Training rows are never clipped: no value of n rows is farther than √n standard deviations from their mean, and n is less than 2³².
 pub const MAX_DEVIATIONS: f64 = 1e6;
 
-/// The number of rows in a block, small enough for the block to stay in the L2 cache while its columns are written.
-const BLOCK: usize = 512;
+/// The number of rows that are encoded as one block, small enough for the block to stay in the L2 cache while its columns are written.
+const BLOCK_ROWS: usize = 512;
 
 /// A table encoded as a matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoded {
     /// The matrix, with one row for each row of the table.
     pub matrix: Matrix,
-    /// For each input, the number of rows with a value unlike those of the training rows, such as a new level.
+    /// How many rows have a value unlike those of the training rows, such as a new level, for each input.
     pub unexpected: UnexpectedValues,
 }
 
@@ -35,13 +35,16 @@ pub struct UnexpectedValues {
     counts: Vec<[u64; 3]>,
 }
 
-// Indices into the three counts of an input in `UnexpectedValues`.
+/// Index of the count of rows with a level that the training rows do not have.
 const NEW_LEVEL: usize = 0;
+/// Index of the count of rows with a missing value although no training row has one.
 const NEWLY_MISSING: usize = 1;
+/// Index of the count of rows with a number beyond [`MAX_DEVIATIONS`].
 const EXTREME: usize = 2;
 
 impl UnexpectedValues {
-    fn none(inputs: usize) -> Self {
+    /// The counts of this many inputs, all 0.
+    fn zeros(inputs: usize) -> Self {
         UnexpectedValues { counts: vec![[0; 3]; inputs] }
     }
 
@@ -114,8 +117,8 @@ impl Encoder {
 
         let (padded, stride) = matrix.padded_mut();
         let block = |(number, out): (usize, &mut [f32])| {
-            let mut unexpected = UnexpectedValues::none(self.inputs.len());
-            let first = number * BLOCK;
+            let mut unexpected = UnexpectedValues::zeros(self.inputs.len());
+            let first = number * BLOCK_ROWS;
             let rows: Vec<u32> = (first..first + out.len() / stride).map(|row| row as u32).collect();
             let (mut lag, mut lagged_rows) = (0, rows.clone());
             for writer in &writers {
@@ -131,8 +134,8 @@ impl Encoder {
             }
             unexpected
         };
-        let unexpected = padded.par_chunks_mut(stride * BLOCK).enumerate().map(block).reduce(
-            || UnexpectedValues::none(self.inputs.len()),
+        let unexpected = padded.par_chunks_mut(stride * BLOCK_ROWS).enumerate().map(block).reduce(
+            || UnexpectedValues::zeros(self.inputs.len()),
             |mut sum, counts| {
                 sum.add(&counts);
                 sum
@@ -177,9 +180,10 @@ impl<'a> Writer<'a> {
         if row == NO_ROW { missing } else { read(&self.view, row as usize) }
     }
 
+    /// Encodes the values of the given rows of the table into `out`, which has `stride` numbers for each row.
     fn write(&self, table_rows: &[u32], out: &mut [f32], stride: usize, counts: &mut [u64; 3]) {
         let width = self.input.width();
-        // An unexpected value is counted only where the lag is 0. Otherwise it would be counted again for every lag.
+        // Unexpected values are counted only for inputs without a lag. Otherwise the same value would be counted again for every lag.
         let mut unused = [0; 3];
         let counts = if self.input.lag == 0 { counts } else { &mut unused };
         let rows =
@@ -197,9 +201,9 @@ impl<'a> Writer<'a> {
             }
             ColumnEncoding::Ordinal { mean, deviation, indicator, .. } => {
                 for (row, out) in rows {
-                    match self.read(*row, MISSING, View::level) {
-                        MISSING => write_missing(*indicator, out, counts),
-                        UNSEEN => {
+                    match self.read(*row, MISSING_LEVEL, View::level) {
+                        MISSING_LEVEL => write_missing(*indicator, out, counts),
+                        UNSEEN_LEVEL => {
                             counts[NEW_LEVEL] += 1;
                             write_missing(*indicator, out, &mut [0; 3]);
                         }
@@ -209,10 +213,10 @@ impl<'a> Writer<'a> {
             }
             ColumnEncoding::OneHot { levels, rest, indicator, .. } => {
                 for (row, out) in rows {
-                    let level = self.read(*row, MISSING, View::level);
+                    let level = self.read(*row, MISSING_LEVEL, View::level);
                     let column = match level {
-                        MISSING => indicator.then_some(width - 1),
-                        UNSEEN => rest.then_some(levels.len()),
+                        MISSING_LEVEL => indicator.then_some(width - 1),
+                        UNSEEN_LEVEL => rest.then_some(levels.len()),
                         level => Some(level as usize),
                     };
                     for (out, values) in out.iter_mut().zip(&self.one_hot) {
@@ -220,7 +224,7 @@ impl<'a> Writer<'a> {
                     }
                     match column {
                         Some(at) => out[at] = self.one_hot.get(at).map_or(1.0, |values| values[1]),
-                        None if level == MISSING => counts[NEWLY_MISSING] += 1,
+                        None if level == MISSING_LEVEL => counts[NEWLY_MISSING] += 1,
                         None => counts[NEW_LEVEL] += 1,
                     }
                 }
@@ -246,12 +250,12 @@ impl<'a> Writer<'a> {
             }
             ColumnEncoding::Levels { levels, rest, missing, .. } => {
                 for (row, out) in rows {
-                    let at = match self.read(*row, MISSING, View::level) {
-                        MISSING => {
+                    let at = match self.read(*row, MISSING_LEVEL, View::level) {
+                        MISSING_LEVEL => {
                             counts[NEWLY_MISSING] += u64::from(!missing);
                             levels.len() + usize::from(*missing)
                         }
-                        UNSEEN => {
+                        UNSEEN_LEVEL => {
                             counts[NEW_LEVEL] += u64::from(!rest);
                             levels.len()
                         }
@@ -277,7 +281,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Clips a standardised number to [`MAX_DEVIATIONS`], and counts it as extreme if it is larger.
+/// Clips a standardised number to the range ±[`MAX_DEVIATIONS`], and counts it as extreme if it is outside.
 fn clipped(x: f64, counts: &mut [u64; 3]) -> f32 {
     if x.abs() > MAX_DEVIATIONS {
         counts[EXTREME] += 1;
@@ -285,7 +289,7 @@ fn clipped(x: f64, counts: &mut [u64; 3]) -> f32 {
     x.clamp(-MAX_DEVIATIONS, MAX_DEVIATIONS) as f32
 }
 
-/// Writes a missing value: 1 in the indicator column, if there is one; otherwise the row is counted as [`NEWLY_MISSING`]. The other columns stay
+/// Encodes a missing value: 1 in the indicator column, if there is one; otherwise the row is counted as [`NEWLY_MISSING`]. The other columns stay
 /// 0, which is the mean of a standardised column.
 fn write_missing(indicator: bool, out: &mut [f32], counts: &mut [u64; 3]) {
     match out.last_mut() {

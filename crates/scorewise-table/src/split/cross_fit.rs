@@ -1,5 +1,5 @@
-//! Cross-fitting: the training rows are divided into folds, and every member of an ensemble is trained without one fold. So each row can be
-//! predicted by members that were not trained on it, and every row is used for training.
+//! Cross-fitting: the training rows are divided into folds, and every member of an ensemble is trained on all folds but one. So each row can be
+//! predicted by members that were not trained on it, and yet every row is used for training.
 
 use scorewise::{Purpose, stream};
 
@@ -12,13 +12,13 @@ use crate::names::{self, quoted};
 use crate::table::Table;
 use crate::target::Labels;
 
-/// Maximum number of folds of a cross-fitting.
+/// The maximum number of folds in cross-fitting.
 const MAX_FOLDS: usize = 100;
 
 impl Split {
-    /// Divides the given rows into `folds` folds, `repeats` times. Returns one split for each fold of each repeat, whose validation rows are
-    /// the fold. With a random split, the folds have the same share of each class and are drawn anew for each repeat. With a split by time,
-    /// they are blocks of consecutive rows, the same in each repeat. With a split by group, no group is in two folds.
+    /// Divides the given rows into `folds` folds, `repeats` times. Returns one split for each fold of each repetition; the fold is its validation
+    /// rows. In a random split, the folds have the same share of each class and differ between repetitions. In a split by time, the folds are
+    /// blocks of consecutive rows, the same in each repetition. In a split by group, no group is in two folds.
     pub fn cross_fit(
         &self,
         table: &Table,
@@ -27,7 +27,7 @@ impl Split {
         (folds, repeats): (usize, usize),
         seed: u64,
     ) -> Result<Vec<MemberSplit>> {
-        check(labels, rows, folds)?;
+        check_folds(labels, rows, folds)?;
         let mut splits = Vec::with_capacity(folds * repeats);
         match self {
             Split::Random => {
@@ -37,7 +37,7 @@ impl Split {
             }
             Split::Time(column) => {
                 let fold_of = time_blocks(table, labels, rows, column.as_deref(), folds)?;
-                (0..repeats).for_each(|_| splits.extend(splits_of(rows, &fold_of, folds)));
+                (0..repeats).for_each(|_| splits.extend(splits_of_folds(rows, &fold_of, folds)));
             }
             Split::Group(column) => {
                 let groups = Groups::new(names::column(table, "split", column)?);
@@ -51,7 +51,7 @@ impl Split {
                         .iter()
                         .map(|row| fold_of_group[groups.codes[*row as usize] as usize].unwrap_or(0))
                         .collect();
-                    splits.extend(splits_of(rows, &fold_of, folds));
+                    splits.extend(splits_of_folds(rows, &fold_of, folds));
                 }
             }
         }
@@ -71,7 +71,8 @@ pub fn check_cross_fit(folds: usize) -> Result<()> {
     Err(Error::setting("cross-fit", problem, format!("give 2 to {MAX_FOLDS}, or 0 for one validation set")))
 }
 
-fn check(labels: &Labels, rows: &[u32], folds: usize) -> Result<()> {
+/// Checks the number of folds, that no fold is empty and, with two classes, that each class has a row for every fold.
+fn check_folds(labels: &Labels, rows: &[u32], folds: usize) -> Result<()> {
     check_cross_fit(folds)?;
     let (class, count) = rarest_class(labels, rows);
     if rows.len() < folds {
@@ -130,7 +131,7 @@ fn time_blocks(table: &Table, labels: &Labels, rows: &[u32], column: Option<&str
     };
     let equal_rows = blocks(&|_| true);
     let lacks_class =
-        splits_of(rows, &equal_rows, folds).iter().any(|split| rarest_class(labels, &split.validation).1 == 0);
+        splits_of_folds(rows, &equal_rows, folds).iter().any(|split| rarest_class(labels, &split.validation).1 == 0);
     if lacks_class && labels.names.len() == 2 {
         let rarest = rarest_class(labels, rows).0 as u32;
         return Ok(blocks(&|row| labels.classes[row as usize] == rarest));
@@ -138,7 +139,8 @@ fn time_blocks(table: &Table, labels: &Labels, rows: &[u32], column: Option<&str
     Ok(equal_rows)
 }
 
-fn splits_of(rows: &[u32], fold_of: &[usize], folds: usize) -> Vec<MemberSplit> {
+/// Returns one split for each fold: the fold is the validation rows, and all other rows are training rows. `fold_of` has the fold of each of `rows`.
+fn splits_of_folds(rows: &[u32], fold_of: &[usize], folds: usize) -> Vec<MemberSplit> {
     let mut splits = vec![MemberSplit::default(); folds];
     for (row, fold) in rows.iter().zip(fold_of) {
         for (number, split) in splits.iter_mut().enumerate() {
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
     use crate::table::{Column, Values};
 
-    fn table() -> (Table, Labels) {
+    fn table_and_labels() -> (Table, Labels) {
         let number = |name: &str, of: fn(u32) -> f64| Column {
             name: name.into(),
             values: Values::Number((0..60).map(of).collect()),
@@ -167,8 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_a_validation_row_once_in_each_repeat() {
-        let (table, labels) = table();
+    fn every_row_is_a_validation_row_once_in_each_repetition() {
+        let (table, labels) = table_and_labels();
         let rows: Vec<u32> = (3..60).collect();
         for split in [Split::Random, Split::Time(Some("day".into())), Split::Group("station".into())] {
             let splits = split.cross_fit(&table, &labels, &rows, (5, 2), 1).unwrap();
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn folds_by_time_do_not_overlap_and_no_group_is_in_two_folds() {
-        let (table, labels) = table();
+        let (table, labels) = table_and_labels();
         let rows: Vec<u32> = (0..60).collect();
         let day = |row: &u32| row * 7 % 60 / 2;
         let splits = Split::Time(Some("day".into())).cross_fit(&table, &labels, &rows, (4, 1), 1).unwrap();
@@ -202,7 +204,7 @@ mod tests {
 
     #[test]
     fn every_fold_by_time_has_positives_even_if_all_positives_are_late() {
-        let (table, mut labels) = table();
+        let (table, mut labels) = table_and_labels();
         let rows: Vec<u32> = (0..60).collect();
         let day = |row: u32| row * 7 % 60 / 2;
         labels.classes = (0..60).map(|row| u32::from(day(row) > 20 && day(row) % 3 == 0)).collect();
@@ -213,7 +215,7 @@ mod tests {
 
     #[test]
     fn too_few_and_too_many_folds_are_refused() {
-        let (table, labels) = table();
+        let (table, labels) = table_and_labels();
         let rows: Vec<u32> = (0..60).collect();
         let refused = |folds| Split::Random.cross_fit(&table, &labels, &rows, (folds, 1), 1).unwrap_err().to_string();
         assert!(refused(1).contains("1 is not a valid number of folds"));

@@ -16,23 +16,23 @@ use crate::setting::Setting;
 use crate::table::Table;
 use crate::target::Labels;
 
-/// The maximum number of repeats of a cross-validation. There is a limit because the folds of all repeats are held in memory.
+/// The maximum number of times that a cross-validation is repeated. There is a limit because the folds of all repetitions are held in memory.
 const MAX_REPEATS: usize = 1000;
 
 /// Settings of a cross-validation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrossValidation {
-    /// The number of folds in each repeat.
+    /// The number of folds in each repetition.
     pub folds: usize,
-    /// The number of repeats: how many times the rows are divided into folds anew.
+    /// The number of repetitions: how many times the rows are divided into folds anew.
     pub repeats: usize,
     /// The share of the rows outside the test set that forms the validation set.
     pub validation: f64,
 }
 
 impl Split {
-    /// Returns the training, validation and test rows of each fold, repeat by repeat. In a split by time, the test rows of a fold come after
-    /// its training rows, so the first rows are never in a test set and the last rows never in a training set.
+    /// Returns the training, validation and test rows of each fold, one repetition after the other. In a split by time, the test rows of a fold
+    /// come after its training rows, so the first rows are never in a test set and the last rows are never in a training set.
     pub fn folds(
         &self,
         table: &Table,
@@ -70,6 +70,7 @@ impl Split {
 }
 
 impl CrossValidation {
+    /// Checks that the settings are within their ranges and fit the kind of split.
     fn check(&self, split: &Split) -> Result<()> {
         if self.folds < 2 {
             let problem = format!("{} is not a valid number of folds", self.folds);
@@ -83,7 +84,7 @@ impl CrossValidation {
             return Err(Error::setting("repeats", "0 repeats are too few", "give 1 or more"));
         }
         if matches!(split, Split::Time(_)) && self.repeats > 1 {
-            let problem = "folds by time are the same in every repeat";
+            let problem = "folds by time are the same in every repetition";
             let hint = format!("leave out `{}`, or write `{}`", Setting("repeats"), Setting("split").to("random"));
             return Err(Error::setting("repeats", problem, hint));
         }
@@ -102,7 +103,7 @@ impl CrossValidation {
             let problem = format!("{} folds, but the class {class} has only {count} {rows}", self.folds);
             return Err(Error::setting("folds", problem, "give fewer folds, or more rows"));
         }
-        // Rows are dealt to the folds in turn, class by class. The sizes of the folds therefore differ by at most one row, both in total and in
+        // Rows are assigned to the folds in turn, class by class, so the numbers of rows of two folds differ by at most one, both in total and in
         // each class.
         let mut fold_of = vec![None; labels.classes.len()];
         let shuffled = shuffled_strata(labels, &labels.rows(), seed).into_iter().flatten().enumerate();

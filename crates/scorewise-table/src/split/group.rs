@@ -1,4 +1,4 @@
-//! Split by group: all rows of a group are in the same set. Groups are assigned so that each set has about its share of every class.
+//! Splits rows by group: all rows of a group are in the same set. Groups are assigned so that each set has about its share of every class.
 
 use scorewise::Purpose;
 
@@ -55,8 +55,9 @@ impl GroupCounts {
         Err(Error::setting("split", problem, hint))
     }
 
-    /// Returns the set of each group, as an index into `shares`; `None` for groups without rows. Large groups are assigned first, and groups of
-    /// the same size in random order. Each group is assigned to the set where it least increases the distance from the requested shares.
+    /// Returns the set of each group, as an index into `shares`; `None` for groups without rows. The largest groups are assigned first, and groups
+    /// of the same size in random order. Each group is assigned to the set in which it brings the number of rows of each class closest to the
+    /// requested share.
     pub fn assign_groups(&self, shares: &[f64], classes: usize, seed: u64) -> Vec<Option<usize>> {
         let mut totals = vec![0.0; classes];
         self.counts.iter().flatten().for_each(|(class, count)| totals[*class as usize] += f64::from(*count));
@@ -68,7 +69,7 @@ impl GroupCounts {
         let mut assigned = vec![0.0; shares.len() * classes];
         let mut set_of_group = vec![None; self.counts.len()];
         for group in order {
-            // How much the group would increase the sum of d² over the classes, where d is the difference between the actual and the requested
+            // How much the group would increase the sum of d² over the classes. Here d is the difference between the actual and the requested
             // number of rows of a class in the set, divided by the total number of rows of that class.
             let cost = |set: usize| -> f64 {
                 let increase = |(class, count): &(u32, u32)| {

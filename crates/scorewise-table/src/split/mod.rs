@@ -80,9 +80,13 @@ pub struct SplitRows {
 
 /// Marks a row in [`SplitRows::set_of_row`] that belongs to no set.
 pub const NO_SET: u8 = u8::MAX;
+/// Marks a row of the training set in [`SplitRows::set_of_row`].
 const TRAINING: u8 = 0;
+/// Marks a row of the validation set in [`SplitRows::set_of_row`].
 const VALIDATION: u8 = 1;
+/// Marks a row of the test set in [`SplitRows::set_of_row`].
 const TEST: u8 = 2;
+/// Marks a row after the test set in [`SplitRows::set_of_row`]. Only cross-validation folds by time have such rows.
 const UNUSED: u8 = 3;
 
 impl Split {
@@ -148,8 +152,8 @@ impl Split {
         member_splits(&strata, blocks.max(2), networks, seed)
     }
 
-    /// The labelled rows of each set, and a note if rows are left out. In a split by time, a row is left out if its label comes from a row of
-    /// the next set, because a set must not contain information from a later set.
+    /// The labelled rows of each set, and a note to the user if rows are left out. In a split by time, a row is left out if its label comes from a
+    /// row of the next set, because a set must not contain information from a later set.
     fn gather(&self, set_of_row: Vec<u8>, labels: &Labels) -> (SplitRows, Option<Note>) {
         let mut parts = SplitRows { set_of_row, ..SplitRows::default() };
         let mut left_out = 0;
@@ -175,9 +179,8 @@ impl Split {
         (parts, (left_out > 0).then(|| Note::new(note)))
     }
 
-    /// Checks that every requested set contains every class. With more than two classes, a class that is absent from the
-    /// validation or test set only gives a note. `test_setting` is the setting that determines the size of the test set; `None` if no test set is
-    /// requested.
+    /// Checks that every requested set contains every class. With more than two classes, a class that is absent from the validation or test set is
+    /// no error but gives a note. `test_setting` is the setting that determines the size of the test set; `None` if no test set is requested.
     fn check(
         &self,
         parts: &SplitRows,
@@ -218,8 +221,9 @@ impl Split {
         let setting = match self {
             // One row cannot be in two sets, whatever their sizes.
             _ if rows_of_class < 2 => return "give more rows".into(),
-            // A random split takes the test rows first. It leaves at least one row of each class, and two are enough for the training and the
-            // validation set, so only a smaller test set helps. With folds, whether another number of them helps depends on the rows.
+            // A random split takes the test rows first and leaves at least one row of each class. Two rows of a class are enough for the training
+            // and the validation set, so only a smaller test set helps. In a cross-validation, it depends on the rows whether another number of
+            // folds helps.
             Split::Random => test_setting.filter(|setting| *setting != "folds"),
             _ if set != "test" && validation => Some("validation"),
             _ => test_setting,
@@ -238,6 +242,7 @@ impl Split {
 }
 
 impl SplitShares {
+    /// Checks that both shares are from 0 to below 1.
     fn check(&self) -> Result<()> {
         for (setting, share) in [("test", self.test), ("validation", self.validation)] {
             if !(0.0..1.0).contains(&share) {
@@ -258,8 +263,8 @@ impl SplitShares {
     }
 }
 
-/// The number of rows that make up `share` of `rows` rows, rounded up so that a set is never a row too small. The relative tolerance of 1e-9
-/// prevents rounding errors from adding a row.
+/// The number of rows that make up `share` of `rows` rows, rounded up so that a set is never one row too small. The tolerance of 1e-9 times the
+/// number of rows prevents rounding errors from adding a row.
 fn rows_of(share: f64, rows: usize) -> usize {
     (share * rows as f64 - 1e-9 * rows as f64).ceil().max(0.0) as usize
 }

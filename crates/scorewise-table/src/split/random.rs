@@ -1,4 +1,4 @@
-//! Random split, with the same share of each class in every set.
+//! Splits rows at random, with the same share of each class in every set.
 
 use scorewise::Purpose;
 
@@ -16,7 +16,7 @@ pub(super) fn assign(labels: &Labels, shares: &SplitShares, seed: u64) -> Vec<u8
     set_of_row
 }
 
-/// Returns one list for each class (a stratum) with the given rows of that class, shuffled.
+/// Returns one list of rows for each class (a stratum): those of the given rows that have this class, shuffled.
 pub(super) fn shuffled_strata(labels: &Labels, rows: &[u32], seed: u64) -> Vec<Vec<u32>> {
     let mut strata = vec![Vec::new(); labels.names.len()];
     rows.iter().for_each(|row| strata[labels.classes[*row as usize] as usize].push(*row));

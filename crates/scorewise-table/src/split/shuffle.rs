@@ -18,8 +18,8 @@ pub fn shuffle<T>(list: &mut [T], random: &mut Xoshiro256PlusPlus) {
     }
 }
 
-/// Divides a total in proportion to the sizes by the largest-remainder method. Each result differs from the exact proportional
-/// share by less than 1.
+/// Divides a total in proportion to the given sizes by the largest-remainder method. Each result differs from the exact proportional share by less
+/// than 1.
 pub(super) fn apportion(sizes: &[usize], total: usize) -> Vec<usize> {
     let sum: usize = sizes.iter().sum();
     if sum == 0 {

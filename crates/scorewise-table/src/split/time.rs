@@ -1,4 +1,4 @@
-//! Split by time: the training rows come first, then the validation rows, then the test rows.
+//! Splits rows by time: the training rows come first, then the validation rows, then the test rows.
 
 use super::{NO_SET, SplitShares, TEST, TRAINING, VALIDATION, rows_of};
 use crate::error::{Error, Result};
@@ -50,7 +50,7 @@ impl<'a> TimeOrder<'a> {
         let mut notes = Vec::new();
         match &column.values {
             Values::Time(_) | Values::Number(_) => {
-                sort(&mut rows, column, &mut notes, |row| time_key(&column.values, row));
+                sort_by_time(&mut rows, column, &mut notes, |row| time_key(&column.values, row));
             }
             _ => {
                 let problem = format!("{} holds neither times nor numbers", quoted(&column.name));
@@ -67,7 +67,7 @@ impl<'a> TimeOrder<'a> {
         Ok((TimeOrder { rows, column: Some(column) }, notes))
     }
 
-    /// The start, as a position in `rows`, of the set that ends at `end` and contains this share of the labelled rows before `end`. Rows of the same
+    /// The position in `rows` at which a set begins that ends at `end` and contains this share of the labelled rows before `end`. Rows of the same
     /// time are in the same set, unless that would leave no row before the set.
     pub fn begin_of_share(&self, end: usize, labels: &Labels, share: f64) -> usize {
         let is_labelled = |row: &u32| labels.classes[*row as usize] != Labels::MISSING;
@@ -94,7 +94,8 @@ impl<'a> TimeOrder<'a> {
         }
     }
 
-    /// Moves the position `begin` back to the first row of the same time, unless that is the first row of all.
+    /// Moves the position `begin` back to the first row of the same time. If that is the very first row, `begin` is returned unchanged, because no
+    /// row would be left before it.
     pub fn first_of_same_time(&self, begin: usize, end: usize) -> usize {
         let mut first = begin;
         while begin < end && first > 0 && self.is_same_time(self.rows[first - 1], self.rows[first]) {
@@ -105,12 +106,12 @@ impl<'a> TimeOrder<'a> {
 }
 
 /// Sorts rows by the key of their times, with missing times first, and adds a note that says whether the rows of the file were sorted by time.
-fn sort(rows: &mut [u32], column: &Column, notes: &mut Vec<Note>, key: impl Fn(usize) -> i64) {
+fn sort_by_time(rows: &mut [u32], column: &Column, notes: &mut Vec<Note>, key: impl Fn(usize) -> i64) {
     let is_sorted = rows.is_sorted_by_key(|row| key(*row as usize));
     let text = if is_sorted {
-        "rows are split by its times"
+        "rows are split by the times in this column"
     } else {
-        "rows are split by its times; the file is not sorted by them"
+        "rows are split by the times in this column; the file is not sorted by them"
     };
     if !is_sorted {
         // The sort is stable, so rows of the same time keep the order of the file.

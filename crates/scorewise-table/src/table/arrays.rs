@@ -70,6 +70,7 @@ pub(super) fn unreadable_type(data_type: &DataType) -> (String, &'static str) {
 pub(super) struct StringFormat {
     /// The decimal mark of numbers: `.` or `,`.
     pub(super) mark: u8,
+    /// How cells are written in an earlier table, such as the training table.
     pub(super) style: ColumnConventions,
     /// Whether the month comes before the day in dates with the year last; `None` if the user did not set it.
     pub(super) month_first: Option<bool>,
@@ -166,15 +167,17 @@ fn convert_number_array(array: &ArrayRef, markers: &MissingMarkers) -> Result<Va
     Ok(Values::Number(values))
 }
 
+/// Converts every value of an array, including values that are null, by the function `number`.
 fn convert_numbers<T: ArrowPrimitiveType>(array: &ArrayRef, number: impl Fn(T::Native) -> f64) -> Vec<f64> {
     array.as_primitive::<T>().values().iter().map(|value| number(*value)).collect()
 }
 
+/// Converts an array of dates or times. The function `second` returns the time of a value in seconds since 1970.
 fn convert_times<T: ArrowPrimitiveType>(array: &ArrayRef, second: impl Fn(T::Native) -> i64) -> Values {
     Values::Time(array.as_primitive::<T>().iter().map(|value| value.map_or(Values::NO_TIME, &second)).collect())
 }
 
-/// Dictionary-encodes strings; bytes that are not UTF-8 are an error.
+/// Encodes strings by a dictionary of levels; bytes that are not UTF-8 are an error.
 fn encode_strings<'a>(
     cells: impl Iterator<Item = Option<&'a [u8]>>,
     markers: &MissingMarkers,

@@ -20,12 +20,13 @@ use super::selected_columns::{SelectedColumn, SelectedColumns, damaged_error};
 use super::{ChooseColumns, Field, Reading, Table};
 use crate::error::Result;
 
-/// The buffers of a message may decompress to this many bytes in total, or to [`MAX_RATIO`] times the size of the message if that is more.
-const MAX_DECOMPRESSED: u64 = 64 << 20;
-/// The buffers of a message may decompress to this many times the size of the message, or to [`MAX_DECOMPRESSED`] bytes if that is more.
-const MAX_RATIO: u64 = 1024;
+/// The buffers of a message may decompress to this many bytes in total, or to [`MAX_COMPRESSION_RATIO`] times the size of the message if that is more.
+const MAX_DECOMPRESSED_BYTES: u64 = 64 << 20;
+/// The buffers of a message may decompress to this many times the size of the message, or to [`MAX_DECOMPRESSED_BYTES`] bytes if that is more.
+const MAX_COMPRESSION_RATIO: u64 = 1024;
 
-type Decoded<T> = std::result::Result<T, ArrowError>;
+/// The result of decoding Arrow data.
+type ArrowResult<T> = std::result::Result<T, ArrowError>;
 
 /// Reads an Arrow file or stream.
 pub(super) struct ArrowReader {
@@ -44,6 +45,7 @@ struct Messages {
     remaining: RemainingMessages,
 }
 
+/// Where the messages are that were not read yet.
 enum RemainingMessages {
     /// In a stream: all messages from this position on.
     From(u64),
@@ -58,6 +60,7 @@ struct EncodedMessage {
 }
 
 impl ArrowReader {
+    /// Opens an Arrow file or stream and reads its schema. `choose` gets the names of all columns and may change `reading`.
     pub(super) fn open(
         file: &str,
         source: &ByteSource,
@@ -66,7 +69,7 @@ impl ArrowReader {
         choose: &ChooseColumns<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
-        let opened = catch_panic(|| -> Decoded<_> {
+        let opened = catch_panic(|| -> ArrowResult<_> {
             if !is_stream {
                 return Messages::read_index(source.clone());
             }
@@ -93,7 +96,7 @@ impl ArrowReader {
     }
 
     /// Decodes the next batch that has rows, and the dictionaries before it; `None` after the last batch.
-    fn next_batch(&mut self) -> Decoded<Option<RecordBatch>> {
+    fn next_batch(&mut self) -> ArrowResult<Option<RecordBatch>> {
         while let Some(encoded) = self.messages.next()? {
             let message = encoded.message()?;
             let version = message.version();
@@ -103,7 +106,7 @@ impl ArrowReader {
                 read_dictionary(&encoded.body, batch, &self.schema, &mut self.dictionaries, &version)?;
             } else if let Some(batch) = message.header_as_record_batch() {
                 check_sizes(&batch, &encoded.body)?;
-                let batch = self.decode(&encoded.body, batch, version)?;
+                let batch = self.decode_batch(&encoded.body, batch, version)?;
                 if batch.num_rows() > 0 {
                     return Ok(Some(batch));
                 }
@@ -114,12 +117,13 @@ impl ArrowReader {
         Ok(None)
     }
 
-    fn decode(
+    /// Decodes the selected columns of a record batch.
+    fn decode_batch(
         &self,
         body: &Buffer,
         batch: arrow_ipc::RecordBatch<'_>,
         version: MetadataVersion,
-    ) -> Decoded<RecordBatch> {
+    ) -> ArrowResult<RecordBatch> {
         // The decoder searches the list of wanted columns for every column, which is slow for many columns. So no list is given if all
         // columns are wanted.
         let reads_all_columns = self.projection.len() == self.schema.fields().len();
@@ -164,7 +168,8 @@ fn message_of(error: &ArrowError) -> String {
     }
 }
 
-fn checked_schema(schema: arrow_ipc::Schema<'_>) -> Decoded<SchemaRef> {
+/// Decodes a schema. Data with another byte order than that of this machine are an error.
+fn checked_schema(schema: arrow_ipc::Schema<'_>) -> ArrowResult<SchemaRef> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(ipc_error("the data has another byte order than this machine"));
     }
@@ -173,21 +178,22 @@ fn checked_schema(schema: arrow_ipc::Schema<'_>) -> Decoded<SchemaRef> {
 
 impl Messages {
     /// Reads the index and the schema of a file. The end of a file consists of the index, the length of the index and a magic number.
-    fn read_index(source: ByteSource) -> Decoded<(Self, SchemaRef)> {
+    fn read_index(source: ByteSource) -> ArrowResult<(Self, SchemaRef)> {
         let truncated = || ipc_error("it is truncated");
         let tail = source.len().checked_sub(10).ok_or_else(truncated)?;
-        let tail_bytes = bytes_of(&source, tail, 10)?;
+        let tail_bytes = read_bytes(&source, tail, 10)?;
         let length = read_footer_length(tail_bytes[..].try_into().map_err(|_| truncated())?)? as u64;
-        let index = bytes_of(&source, tail.checked_sub(length).ok_or_else(truncated)?, length)?;
+        let index = read_bytes(&source, tail.checked_sub(length).ok_or_else(truncated)?, length)?;
         let index = root_as_footer(&index).map_err(|_| ipc_error("its index is invalid"))?;
         let schema = checked_schema(index.schema().ok_or_else(|| ipc_error("it has no schema"))?)?;
         let blocks = index.dictionaries().into_iter().flatten().chain(index.recordBatches().into_iter().flatten());
         let positions = blocks
             .map(|block| u64::try_from(block.offset()).map_err(|_| ipc_error("the position of a message is negative")));
-        Ok((Messages { remaining: RemainingMessages::At(positions.collect::<Decoded<_>>()?), source }, schema))
+        Ok((Messages { remaining: RemainingMessages::At(positions.collect::<ArrowResult<_>>()?), source }, schema))
     }
 
-    fn next(&mut self) -> Decoded<Option<EncodedMessage>> {
+    /// Reads the next message; `None` after the last message.
+    fn next(&mut self) -> ArrowResult<Option<EncodedMessage>> {
         let start = match &mut self.remaining {
             RemainingMessages::From(position) => *position,
             RemainingMessages::At(positions) => match positions.pop_front() {
@@ -195,8 +201,8 @@ impl Messages {
                 None => return Ok(None),
             },
         };
-        let number = |position: u64| -> Decoded<u32> {
-            let bytes = bytes_of(&self.source, position, 4)?;
+        let number = |position: u64| -> ArrowResult<u32> {
+            let bytes = read_bytes(&self.source, position, 4)?;
             Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
         };
         // A stream may end without an end-of-stream marker.
@@ -213,11 +219,11 @@ impl Messages {
         if length == 0 {
             return Ok(None);
         }
-        let metadata = bytes_of(&self.source, begin, u64::from(length))?;
+        let metadata = read_bytes(&self.source, begin, u64::from(length))?;
         let message = root_as_message(&metadata).map_err(|_| ipc_error("a message is invalid"))?;
         let body = u64::try_from(message.bodyLength()).map_err(|_| ipc_error("a message has a negative size"))?;
         let body_start = begin + u64::from(length);
-        let body = Buffer::from(bytes_of(&self.source, body_start, body)?);
+        let body = Buffer::from(read_bytes(&self.source, body_start, body)?);
         if let RemainingMessages::From(position) = &mut self.remaining {
             *position = body_start + body.len() as u64;
         }
@@ -225,18 +231,19 @@ impl Messages {
     }
 }
 
-fn bytes_of(source: &ByteSource, start: u64, length: u64) -> Decoded<bytes::Bytes> {
+fn read_bytes(source: &ByteSource, start: u64, length: u64) -> ArrowResult<bytes::Bytes> {
     source.bytes(start, length).map_err(|error| ipc_error(&error.to_string()))
 }
 
 impl EncodedMessage {
-    fn message(&self) -> Decoded<Message<'_>> {
+    /// Decodes the metadata of the message.
+    fn message(&self) -> ArrowResult<Message<'_>> {
         root_as_message(&self.metadata).map_err(|_| ipc_error("a message is invalid"))
     }
 }
 
 /// Checks that the buffers of a batch lie within its message, and that the declared sizes and number of rows are plausible.
-fn check_sizes(batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> Decoded<()> {
+fn check_sizes(batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> ArrowResult<()> {
     let is_compressed = batch.compression().is_some();
     let mut total = 0u64;
     for buffer in batch.buffers().into_iter().flatten() {
@@ -250,7 +257,7 @@ fn check_sizes(batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> Decoded<()>
         };
         total = total.saturating_add(decompressed);
     }
-    if total > MAX_DECOMPRESSED.max((body.len() as u64).saturating_mul(MAX_RATIO)) {
+    if total > MAX_DECOMPRESSED_BYTES.max((body.len() as u64).saturating_mul(MAX_COMPRESSION_RATIO)) {
         return Err(ipc_error("a message declares an implausible decompressed size"));
     }
     // Every Arrow type except null takes at least one bit for each row, so a batch cannot have more rows than bits.

@@ -15,8 +15,9 @@ pub(super) struct ByteSource {
 }
 
 #[derive(Clone)]
+/// Where the bytes of a [`ByteSource`] are.
 enum Storage {
-    // All handles of a file share one position. The mutex prevents another thread from moving it between a seek and a read.
+    // All handles of a file share one position. The mutex prevents other threads from moving this position between a seek and a read.
     File(Arc<Mutex<File>>),
     Memory(Bytes),
 }

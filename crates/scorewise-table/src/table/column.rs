@@ -11,7 +11,7 @@ use crate::names::missing_columns_error;
 pub enum ColumnKind {
     /// Numbers.
     Number,
-    /// Strings, as levels of a category.
+    /// Strings, treated as the levels of a categorical variable.
     Category,
     /// Booleans.
     Boolean,
@@ -24,7 +24,7 @@ pub enum ColumnKind {
 pub enum Values {
     /// Finite numbers; NaN for a missing value.
     Number(Vec<f64>),
-    /// Strings, as levels of a category.
+    /// Strings, treated as the levels of a categorical variable.
     Category(Category),
     /// Booleans; `None` for a missing value.
     Boolean(Vec<Option<bool>>),
@@ -50,7 +50,7 @@ pub struct Column {
     pub values: Values,
 }
 
-/// Where the rows of a table are in the file: by line number in text files, by row number in formats without lines (Parquet, Arrow).
+/// Where the rows of a table are in the file: their line numbers in a text file, or their row numbers in a format without lines (Parquet, Arrow).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Lines {
     /// In a format without lines: the table begins with the first row of the file.
@@ -77,6 +77,7 @@ pub struct Table {
     pub lines: Lines,
 }
 
+/// The number of seconds in a day.
 const DAY: i64 = 86_400;
 
 /// Whether a value of a column of times is a time of day without a date.

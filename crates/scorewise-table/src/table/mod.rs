@@ -8,7 +8,7 @@
 //! (`.csv`, `.tsv`, also compressed with gzip), Parquet and Arrow (`.arrow`, `.feather`, file or stream) are recognised by their first
 //! bytes. Text records are split by csv-core and parsed into typed columns in one pass. (arrow-csv uses the same csv-core, but reports
 //! neither the line nor the content of a cell that it rejects, which our error messages contain, and it creates arrays of strings where
-//! categories need codes.)
+//! categorical columns need codes.)
 //!
 //! # Text files
 //!
@@ -59,8 +59,8 @@
 //! | empty, `?`, `NA`, `NaN` (any case), `NaT`, `<NA>`, `#N/A`, and the strings in [`Reading::missing`] | any type |
 //! | `-`, `--`, `.`, `na`, `n/a`, `n.a.`, `nat`, `null`, `none`, `nil` (any case), `\N` | numbers, times, booleans; levels in columns of strings |
 //!
-//! A column that contains only words from the second line of this table is a category. The same rules apply to strings in Parquet and Arrow
-//! files; columns of strings in these files are categories unless [`Reading::kinds`] sets another type.
+//! A column that contains only words from the second line of this table is categorical. The same rules apply to strings in Parquet and Arrow
+//! files; columns of strings in these files are categorical unless [`Reading::kinds`] sets another type.
 //!
 //! # Damaged and malicious files
 //!
@@ -112,17 +112,17 @@ fn parse_boolean(cell: &[u8], is_forced: bool) -> Option<bool> {
 
 /// The content of a cell as it is quoted in messages: with control characters escaped, truncated to 40 characters.
 fn cell_excerpt(cell: &[u8]) -> String {
-    const MAX_CHARACTERS: usize = 40;
-    let text = String::from_utf8_lossy(&cell[..cell.len().min(4 * MAX_CHARACTERS)]);
+    const MAX_EXCERPT_CHARACTERS: usize = 40;
+    let text = String::from_utf8_lossy(&cell[..cell.len().min(4 * MAX_EXCERPT_CHARACTERS)]);
     let mut excerpt = String::new();
-    for character in text.chars().take(MAX_CHARACTERS) {
+    for character in text.chars().take(MAX_EXCERPT_CHARACTERS) {
         if crate::setting::needs_escape(character) {
             excerpt.extend(character.escape_default());
         } else {
             excerpt.push(character);
         }
     }
-    if text.chars().count() > MAX_CHARACTERS || cell.len() > 4 * MAX_CHARACTERS {
+    if text.chars().count() > MAX_EXCERPT_CHARACTERS || cell.len() > 4 * MAX_EXCERPT_CHARACTERS {
         excerpt.push('…');
     }
     excerpt

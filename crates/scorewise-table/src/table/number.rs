@@ -7,12 +7,12 @@
 //! ```
 
 /// The powers of ten that f64 represents exactly.
-const TENS: [f64; 23] = [
+const EXACT_POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
 
-/// Parses a plain number with this decimal mark. The result has the same bits as that of `f64::from_str` and may be infinite. `None` if the
+/// Parses a plain number with the decimal mark `mark`. The result has the same bits as that of `f64::from_str` and may be infinite. `None` if the
 /// cell is not a number; `NaN` is not a number here.
 #[inline]
 pub(super) fn parse(cell: &[u8], mark: u8) -> Option<f64> {
@@ -42,7 +42,7 @@ pub(super) fn parse(cell: &[u8], mark: u8) -> Option<f64> {
     // Up to 19 digits do not overflow u64. Integers up to 2^53 and powers of ten up to 10^22 are exact in f64, so the division is
     // the only rounding and gives the nearest f64 (Clinger 1990, How to read floating point numbers accurately).
     if at == rest.len() && (1..=19).contains(&count) && digits <= 1 << 53 {
-        let value = digits as f64 / TENS[decimals];
+        let value = digits as f64 / EXACT_POWERS_OF_TEN[decimals];
         return Some(if negative { -value } else { value });
     }
     parse_with_std(cell, mark)
@@ -62,10 +62,10 @@ fn parse_with_std(cell: &[u8], mark: u8) -> Option<f64> {
     value.ok().filter(|value| !value.is_nan())
 }
 
-/// The signs that a number may have: a per cent sign after the number, or a currency sign before or after it.
-pub(super) const SIGNS: [char; 6] = ['%', '$', '€', '£', '¥', '₹'];
+/// The signs that a cell with a number may contain: a per cent sign after the number, or a currency sign before or after it.
+pub(super) const UNIT_SIGNS: [char; 6] = ['%', '$', '€', '£', '¥', '₹'];
 
-/// A number that may have thousands separators or a sign of [`SIGNS`].
+/// A number whose cell may contain thousands separators and one of [`UNIT_SIGNS`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct FormattedNumber {
     /// The value without the per cent or currency sign: 3.1 for `3.1%`.
@@ -75,7 +75,7 @@ pub(super) struct FormattedNumber {
     pub(super) sign: Option<char>,
 }
 
-/// Parses a number that may have thousands separators, a sign of [`SIGNS`], or both. `None` if the cell is not such a number.
+/// Parses a number that may have thousands separators, one of [`UNIT_SIGNS`], or both. `None` if the cell is not such a number.
 #[cold]
 pub(super) fn parse_formatted(cell: &[u8], mark: u8) -> Option<FormattedNumber> {
     // Most strings that are not numbers are rejected here, before the more expensive checks.
@@ -91,14 +91,14 @@ pub(super) fn parse_formatted(cell: &[u8], mark: u8) -> Option<FormattedNumber> 
     if let Some((is_minus, left)) = leading(rest) {
         (minus, rest) = (Some(is_minus), &rest[rest.len() - left..]);
     }
-    if let Some(currency) = rest.chars().next().filter(|sign| SIGNS[1..].contains(sign)) {
+    if let Some(currency) = rest.chars().next().filter(|sign| UNIT_SIGNS[1..].contains(sign)) {
         (sign, rest) = (Some(currency), rest[currency.len_utf8()..].trim_start());
         if minus.is_none()
             && let Some((is_minus, left)) = leading(rest)
         {
             (minus, rest) = (Some(is_minus), &rest[rest.len() - left..]);
         }
-    } else if let Some(last) = rest.chars().next_back().filter(|sign| SIGNS.contains(sign)) {
+    } else if let Some(last) = rest.chars().next_back().filter(|sign| UNIT_SIGNS.contains(sign)) {
         (sign, rest) = (Some(last), rest[..rest.len() - last.len_utf8()].trim_end());
     }
     let digits = rest.as_bytes();

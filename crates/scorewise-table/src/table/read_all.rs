@@ -4,7 +4,7 @@ use super::dictionary::Dictionary;
 use super::{Category, Column, Lines, Reader, Reading, Source, Table, Values};
 use crate::error::Result;
 
-/// Reads a whole table. The levels of a category are in order of first appearance. The table does not depend on the number of threads.
+/// Reads a whole table. The levels of a categorical column are in order of first appearance. The table does not depend on the number of threads.
 ///
 /// ```
 /// use scorewise_table::table::{BuiltIn, Reading, Source, read};
@@ -43,6 +43,7 @@ fn joined_table(mut chunks: Vec<Table>) -> Table {
     Table { file, columns, lines }
 }
 
+/// Joins the parts of one column, which has `rows` rows in all.
 fn joined_column(mut parts: impl Iterator<Item = Column>, rows: usize) -> Option<Column> {
     let Column { name, values } = parts.next()?;
     let rest = parts.map(|part| part.values);
@@ -64,6 +65,7 @@ fn joined_column(mut parts: impl Iterator<Item = Column>, rows: usize) -> Option
     Some(Column { name, values })
 }
 
+/// Joins lists of values. `extract` returns the list of a part, or `None` if the part has another column type.
 fn joined_values<T: Copy>(
     first: Vec<T>,
     rest: impl Iterator<Item = Values>,
@@ -79,6 +81,7 @@ fn joined_values<T: Copy>(
     all
 }
 
+/// Joins the parts of a categorical column and numbers their levels anew.
 fn joined_categories(first: Category, rest: impl Iterator<Item = Values>, rows: usize) -> Category {
     let mut dictionary = Dictionary::default();
     let mut codes = Vec::with_capacity(rows);
@@ -115,6 +118,7 @@ fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
     all
 }
 
+/// The line or row number of each of `rows` rows.
 fn line_numbers(lines: Lines, rows: u64) -> Vec<u64> {
     match lines {
         Lines::Each(lines) | Lines::EachRow(lines) => lines,

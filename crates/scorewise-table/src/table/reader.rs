@@ -5,8 +5,8 @@ use super::{Field, Reading, Source, Table, TextConventions};
 use crate::error::Result;
 use crate::note::Note;
 
-/// Reads a table as an iterator over chunks of rows of bounded size, in the order of the file. All chunks have the same columns of the same
-/// types, and the sizes of chunks do not depend on the number of threads. In each chunk, a category lists only the levels that occur in that
+/// Reads a table as an iterator over chunks of rows of bounded size, in the order of the file. All chunks have the same columns of the same types,
+/// and the sizes of chunks do not depend on the number of threads. In each chunk, a categorical column lists only the levels that occur in that
 /// chunk. The iterator ends after an error.
 pub struct Reader {
     chunks: Option<Chunks>,
@@ -33,6 +33,7 @@ impl EmptyLines {
         self.count += further.count;
     }
 
+    /// The note that tells the user about empty lines; `None` if there are none.
     fn note(&self) -> Option<String> {
         let EmptyLines { count, first } = self;
         match count {

@@ -20,8 +20,8 @@ pub struct Reading {
     pub columns: Option<Vec<String>>,
     /// Whether dates with the year last have the month first, as in `01/31/2010`; `None` to recognise the order automatically.
     pub month_first: Option<bool>,
-    /// Further strings that mean a missing value, besides [the default ones](crate::table#missing-values). A number matches in all
-    /// notations: `-200` also matches `-200.0`.
+    /// Further strings that mean a missing value, besides [the default ones](crate::table#missing-values). A number is recognised however it is
+    /// written: `-200` also matches `-200.0`.
     pub missing: Vec<String>,
     /// The types of columns by name, for columns whose type is not to be recognised automatically. Names that the table does not have are
     /// ignored, because these settings may come from a model with columns that the table does not need.
@@ -87,7 +87,7 @@ impl MissingMarkers {
     /// Whether a cell means a missing value in a column of any type. Cells are compared as strings, not as numbers.
     #[inline]
     pub(super) fn contains_string(&self, cell: &[u8]) -> bool {
-        // `NA` must be in capitals, since `Na` may be sodium. `None` and `null` are not listed here because they may be classes: see
+        // `NA` must be in capitals, since `Na` may be sodium. `None` and `null` are not listed here, because they may be class labels: see
         // `is_missing_word`.
         cell.is_empty()
             || cell == b"?"
@@ -97,12 +97,12 @@ impl MissingMarkers {
             || self.strings.iter().any(|marker| marker == cell)
     }
 
-    /// Whether a cell is a word that means a missing value in a column of numbers, dates or booleans. In a column of strings such a
-    /// word may be a class.
+    /// Whether a cell is a word such as `none` or `null`, which means a missing value in a column of numbers, dates or booleans. In a column of
+    /// strings it may be a class label.
     pub(super) fn is_missing_word(cell: &[u8]) -> bool {
-        const WORDS: [&[u8]; 11] =
+        const MISSING_WORDS: [&[u8]; 11] =
             [b"-", b"--", b".", b"na", b"n/a", b"n.a.", b"nat", b"null", b"none", b"nil", b"\\N"];
-        cell.len() <= 4 && WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
+        cell.len() <= 4 && MISSING_WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
     }
 
     /// Whether a cell means a missing value in a column of any type. Cells are compared both as strings and as numbers.

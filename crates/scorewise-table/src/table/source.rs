@@ -38,6 +38,7 @@ pub enum BuiltIn {
     Pollution,
 }
 
+/// The names of the columns of the Adult data set, whose files have no header.
 const ADULT_COLUMNS: [&str; 15] = [
     "age",
     "workclass",
@@ -213,6 +214,7 @@ fn open(source: &Source, reading: &mut Reading) -> Result<OpenedSource> {
     }
 }
 
+/// Opens a file and recognises its format. A text file whose name ends like that of a Parquet or Arrow file is an error.
 fn open_file(path: &Path, name: &str) -> Result<OpenedSource> {
     let mut file = File::open(path).map_err(|error| unreadable_error(name, &error))?;
     let metadata = file.metadata().map_err(|error| unreadable_error(name, &error))?;
@@ -234,7 +236,7 @@ fn open_file(path: &Path, name: &str) -> Result<OpenedSource> {
             "the file may be damaged or truncated; name it .csv if it is text",
         ));
     }
-    // A pipe cannot be rewound, so the bytes that were already read are put back in front of the rest.
+    // A pipe cannot be rewound, so the bytes that were already read are put in front of the remaining bytes.
     let whole = Cursor::new(start).chain(file.try_clone().map_err(|error| unreadable_error(name, &error))?);
     Ok(match format {
         Format::Text => OpenedSource::Text { text: Box::new(whole), line: 1 },
@@ -260,6 +262,7 @@ fn first_bytes(source: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
+/// The format of a file, as recognised by its first bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Text,

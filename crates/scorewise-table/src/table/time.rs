@@ -11,6 +11,7 @@
 
 use chrono::NaiveDate;
 
+/// The number of seconds in a day.
 const DAY: i64 = 86_400;
 
 /// Whether the day or the month comes first in dates with the year last.
@@ -70,6 +71,7 @@ pub(super) fn unambiguous_order(cell: &[u8]) -> Option<DateOrder> {
     }
 }
 
+/// The three numbers of a date, in the order in which they are written.
 enum DateParts {
     YearFirst(i32, u32, u32),
     YearLast(u32, u32, i32),

@@ -5,11 +5,11 @@ use super::{Category, ColumnKind, Reading, Table, Values, cell_excerpt, number};
 use crate::note::Note;
 use crate::setting::Setting;
 
-/// If a column has fewer different values than this besides the candidate for an outlier, there is no warning: the column probably holds codes
-/// or grades, and the distance between two codes means nothing.
-const MIN_DISTINCT: usize = 10;
+/// No number is taken for an outlier if the column has fewer other values than this. Such a column probably holds codes or grades, and the distance
+/// between two codes means nothing.
+const MIN_OTHER_VALUES: usize = 10;
 /// The maximum number of columns that a note lists by name.
-const MAX_NAMED: usize = 3;
+const MAX_NAMED_COLUMNS: usize = 3;
 
 /// Returns warnings about columns of a training table that may be misread.
 ///
@@ -44,8 +44,8 @@ pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
     }
     notes.extend(outliers.iter().map(|(value, columns)| {
         let named: Vec<String> =
-            columns.iter().take(MAX_NAMED).map(|name| format!("`{}`", cell_excerpt(name.as_bytes()))).collect();
-        let more = match columns.len().saturating_sub(MAX_NAMED) {
+            columns.iter().take(MAX_NAMED_COLUMNS).map(|name| format!("`{}`", cell_excerpt(name.as_bytes()))).collect();
+        let more = match columns.len().saturating_sub(MAX_NAMED_COLUMNS) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -84,7 +84,7 @@ fn is_outlier(candidate: f64, mut others: Vec<f64>) -> bool {
         return false;
     };
     others.dedup();
-    if others.len() < MIN_DISTINCT {
+    if others.len() < MIN_OTHER_VALUES {
         return false;
     }
     let gap = if candidate < first { first - candidate } else { candidate - last };
@@ -164,7 +164,7 @@ fn are_codes(levels: &[String], numbers: &[bool]) -> bool {
 mod tests {
     use super::*;
 
-    /// The outlier that is found in a column of the numbers `others`, `times` copies of `value` and a missing value.
+    /// The outlier that is found in a column that consists of `times` copies of `value`, the numbers `others` and a missing value.
     fn outlier_among(value: f64, times: usize, others: impl Iterator<Item = f64>) -> Option<f64> {
         let mut values: Vec<f64> = others.collect();
         values.splice(0..0, vec![value; times]);

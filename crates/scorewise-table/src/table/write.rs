@@ -70,6 +70,7 @@ impl TableFormat {
         Err(Error::data(place, problem, "name a file that ends in .csv, .tsv, .csv.gz, .parquet or .arrow"))
     }
 
+    /// The byte between two cells of a text format.
     fn delimiter(self) -> u8 {
         if matches!(self, TableFormat::Tsv | TableFormat::TsvGzip) { b'\t' } else { b',' }
     }
@@ -81,6 +82,7 @@ pub struct TableWriter<W: Write + Send> {
     sink: Sink<W>,
 }
 
+/// The writer of a file format.
 enum Sink<W: Write + Send> {
     Text { out: TextOutput<W>, delimiter: u8 },
     Parquet(Box<ArrowWriter<W>>),
@@ -110,11 +112,11 @@ impl<W: Write> TextOutput<W> {
 }
 
 /// The number of rows that one thread formats as a block of text.
-const BLOCK: usize = 4096;
+const BLOCK_ROWS: usize = 4096;
 
 impl<W: Write + Send> TableWriter<W> {
-    /// Begins a file with the names and types of the columns of `like`; the rows of `like` are not written. `integers` names the columns of
-    /// numbers that Parquet and Arrow files store as integers. `metadata` are key-value pairs for Parquet and Arrow files.
+    /// Begins a file with the names and types of the columns of `like`; the rows of `like` are not written. `integers` lists the columns of numbers
+    /// that Parquet and Arrow files store as integers. `metadata` are key-value pairs that are stored in Parquet and Arrow files.
     pub fn create(
         out: W,
         format: TableFormat,
@@ -197,10 +199,10 @@ fn header_line(table: &Table, delimiter: u8) -> io::Result<Vec<u8>> {
 
 /// The rows of a table as blocks of text, which are formatted in parallel.
 fn text_blocks(table: &Table, delimiter: u8) -> Vec<io::Result<Vec<u8>>> {
-    (0..table.rows().div_ceil(BLOCK))
+    (0..table.rows().div_ceil(BLOCK_ROWS))
         .into_par_iter()
         .map(|block| {
-            let rows = block * BLOCK..((block + 1) * BLOCK).min(table.rows());
+            let rows = block * BLOCK_ROWS..((block + 1) * BLOCK_ROWS).min(table.rows());
             let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
             for row in rows {
                 for column in &table.columns {

@@ -45,7 +45,7 @@ impl Labels {
     }
 }
 
-/// Values of a target column that are not classes of the target, with the number of rows for each value.
+/// The values in a target column that are not classes of the target, and the number of rows that have each of these values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unmatched {
     rows: BTreeMap<String, usize>,
@@ -122,7 +122,7 @@ impl Target {
         Ok((self.labels_with_lead(classified.classes, neighbours), classified.unmatched))
     }
 
-    /// Turns the class of the value in each row into labels: with a lead, the label of a row is the class of the row that comes `lead` steps later.
+    /// Turns the class of each row's own value into labels: with a lead, the label of a row is the class of the row that comes `lead` steps later.
     fn labels_with_lead(&self, own: Vec<u32>, neighbours: &Neighbours) -> Labels {
         let ahead = (self.lead > 0).then(|| neighbours.ahead(self.lead));
         let classes = match &ahead {

@@ -1,20 +1,4 @@
-//! The target of a prediction: a column of classes or a condition on a column, in the row itself or in a later row.
-//!
-//! ```
-//! use scorewise_table::groups::{Neighbours, RowOrder};
-//! use scorewise_table::table::{Column, Table, Values};
-//! use scorewise_table::target::{Labels, Target};
-//!
-//! let pm = Column { name: "pm2.5 [µg/m3]".into(), values: Values::Number(vec![50.0, 410.0, f64::NAN, 30.0]) };
-//! let table = Table { file: "air.csv".into(), columns: vec![pm], ..Table::default() };
-//! // Will PM2.5 be above 400 in the next row?
-//! let (target, _) = Target::parse("pm2.5 [µg/m3] > 400", &table, None, 1)?;
-//! let (labels, notes) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default())?)?;
-//! assert_eq!(labels.classes, [1, Labels::MISSING, 0, Labels::MISSING]);
-//! assert_eq!(notes[0].to_string(), "column `pm2.5 [µg/m3]`: 1 row is left out: its target value is missing");
-//! assert_eq!(notes[1].to_string(), "1 row is left out: the table has no row 1 step later");
-//! # Ok::<(), scorewise_table::Error>(())
-//! ```
+//! The target of a prediction: the classes in a column or a condition on a column, in the row itself or in a later row.
 
 mod parse;
 mod labels;

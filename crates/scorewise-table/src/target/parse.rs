@@ -81,6 +81,7 @@ fn split_condition<'a, 'b>(text: &'b str, table: &'a Table) -> Option<(&'a Colum
     at_whole_operator.or_else(|| starts().find_map(split))
 }
 
+/// Whether the character at `at` is the second character of an operator such as `>=`.
 fn is_inside_operator(text: &str, at: usize) -> bool {
     at > 0 && text.get(at - 1..at + 1).is_some_and(|pair| OPERATORS.iter().any(|(symbol, _)| *symbol == pair))
 }
@@ -218,7 +219,7 @@ fn class_index(text: &str, names: &[&str]) -> Option<usize> {
     names.iter().position(|name| *name == text).or_else(|| names.iter().position(same_number))
 }
 
-/// The different values of a column as classes, not sorted. Missing values are not a class.
+/// The different values of a column as classes, in no particular order. Missing values are not a class.
 fn class_counts(column: &Column) -> Vec<Class> {
     let grouped;
     let (codes, names): (&[u32], Vec<Option<&String>>) = match &column.values {

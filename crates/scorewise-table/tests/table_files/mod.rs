@@ -13,8 +13,8 @@ pub struct ScratchFolder(PathBuf);
 
 impl ScratchFolder {
     pub fn new() -> Self {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        static FOLDERS_CREATED: AtomicUsize = AtomicUsize::new(0);
+        let count = FOLDERS_CREATED.fetch_add(1, Ordering::Relaxed);
         let memory = Path::new("/dev/shm");
         let base = if memory.is_dir() { memory.into() } else { std::env::temp_dir() };
         let name = format!("scorewise-table-{}-{count}", std::process::id());
@@ -49,7 +49,7 @@ impl Drop for ScratchFolder {
     }
 }
 
-/// The strings of a column of type category, with `None` for missing values.
+/// The strings of a categorical column, with `None` for missing values.
 pub fn strings(table: &Table, name: &str) -> Vec<Option<String>> {
     match &table.required_column(name).unwrap().values {
         Values::Category(Category { codes, levels }) => {

@@ -40,8 +40,8 @@ impl Batch {
         self.logits.len() / self.labels.len().max(1)
     }
 
-    /// The batch in the form that a loss for two classes takes.
-    pub fn binary(&self) -> Result<Rows<'_, Logits<'_, f32>>> {
+    /// The rows of the batch in the form that a loss for two classes takes.
+    pub fn two_class_rows(&self) -> Result<Rows<'_, Logits<'_, f32>>> {
         let rows = Rows::new(Logits(&self.logits), &self.positives)?;
         match &self.weights {
             Some(weights) => rows.weighted(weights),
@@ -49,8 +49,8 @@ impl Batch {
         }
     }
 
-    /// The batch in the form that a loss for many classes takes.
-    pub fn classes(&self) -> Result<ClassRows<'_, f32, OneOf<'_>>> {
+    /// The rows of the batch in the form that a loss for many classes takes.
+    pub fn multiclass_rows(&self) -> Result<ClassRows<'_, f32, OneOf<'_>>> {
         let rows = ClassRows::new(&self.logits, self.outputs(), OneOf(&self.labels))?;
         match &self.weights {
             Some(weights) => rows.weighted(weights),
@@ -78,11 +78,11 @@ impl Batch {
         Ok(sweep(&rows)?.best(score))
     }
 
-    /// The shift that gives the lowest loss when `moved` plus the shift is added to the logit of each row. Rows must have one logit; the logits of
+    /// The shift that gives the lowest loss when `offset` plus the shift is added to the logit of each row. Rows must have one logit; the logits of
     /// the batch are overwritten. All multiples of 1/20 from −4 to 4 are tried, because no prior needs a greater shift and finer steps change the
     /// loss by less than sampling noise. Of equally good shifts, the one nearest to 0 is returned.
-    pub fn shift_with_lowest_loss(&mut self, objective: &Objective, moved: f32) -> Result<f32> {
-        let logits: Vec<f32> = self.logits.iter().map(|logit| logit + moved).collect();
+    pub fn shift_with_lowest_loss(&mut self, objective: &Objective, offset: f32) -> Result<f32> {
+        let logits: Vec<f32> = self.logits.iter().map(|logit| logit + offset).collect();
         let mut lowest = (f64::INFINITY, 0.0);
         for step in (0..=80_i16).flat_map(|step| [step, -step]) {
             let shift = f32::from(step) * 0.05;
@@ -95,6 +95,7 @@ impl Batch {
         Ok(lowest.1)
     }
 
+    /// The probability of `class` for each row. If rows have one logit, it is the probability of the positive class, and `class` is ignored.
     fn probabilities(&self, class: usize) -> Vec<f64> {
         let outputs = self.outputs();
         let mut row_probabilities = vec![0.0; outputs];

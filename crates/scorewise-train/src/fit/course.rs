@@ -1,4 +1,4 @@
-//! The policy of one training run as a pure state machine: warm-up, patience, best epoch so far, restarts of dead runs, and the end.
+//! The policy of one training run as a state machine: the warm-up, the best epoch so far, when to restart, and when to stop.
 //!
 //! A [`Course`] computes no loss and holds no weights. It says which action comes next ([`Course::action`]) and receives the result of the
 //! action, one epoch (or one boosting round) at a time. All backends and learners use it, so all follow the same policy. A training run is
@@ -9,7 +9,7 @@
 //!
 //! let policy = Policy { epochs: 10, patience: 2, learning_rate: 0.1, keep: Keep::Best, restarts: true, centre: true, warm_up: None };
 //! let mut course = Course::new(policy);
-//! let losses = [0.9, 0.7, 0.8, 0.8, 0.6]; // training stops after the fourth epoch: two epochs without a lower loss
+//! let losses = [0.9, 0.7, 0.8, 0.8, 0.6]; // training stops after the fourth epoch, after two epochs without a new lowest loss
 //! let mut epoch = 0;
 //! loop {
 //!     match course.action() {
@@ -34,10 +34,10 @@ use serde::{Deserialize, Serialize};
 use super::{Epoch, Phase, StopReason};
 
 /// Maximum number of attempts of a training run; every attempt has new initial weights. The last attempt is accepted even if it learnt nothing.
-const ATTEMPTS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// Number of epochs after which an attempt is given up if its validation loss has not changed at all.
-const EPOCHS_TO_MOVE: usize = 3;
+const MAX_EPOCHS_WITH_CONSTANT_LOSS: usize = 3;
 
 /// Which weights are kept at the end of a training run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,6 +147,7 @@ pub struct Course {
     success: bool,
 }
 
+/// The state of a [`Course`], which determines the next [`Action`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum CourseState {
     Initialise,
@@ -158,7 +159,7 @@ enum CourseState {
     Done,
 }
 
-/// The epochs of one phase.
+/// The epochs of one phase so far, and which of them is kept.
 #[derive(Clone, Debug)]
 struct PhaseRun {
     first: f64,
@@ -262,7 +263,11 @@ impl Course {
         if stop {
             self.run.stop_reason = StopReason::Stopped;
             self.end_phase(phase);
-        } else if may_be_dead && self.may_restart() && count == EPOCHS_TO_MOVE && self.run.has_constant_loss() {
+        } else if may_be_dead
+            && self.may_restart()
+            && count == MAX_EPOCHS_WITH_CONSTANT_LOSS
+            && self.run.has_constant_loss()
+        {
             self.restart();
         } else if since_best >= self.patience(phase) {
             self.run.stop_reason = StopReason::Patience;
@@ -319,15 +324,18 @@ impl Course {
         }
     }
 
+    /// Whether another attempt is allowed.
     fn may_restart(&self) -> bool {
-        self.policy.restarts && self.restarts + 1 < ATTEMPTS
+        self.policy.restarts && self.restarts + 1 < MAX_ATTEMPTS
     }
 
+    /// Gives up the current attempt and begins the next one.
     fn restart(&mut self) {
         self.restarts += 1;
         self.state = CourseState::Initialise;
     }
 
+    /// Ends the epochs of a phase: the best weights are restored next, unless the last weights are to be kept.
     fn end_phase(&mut self, phase: Phase) {
         if self.policy.keep == Keep::Last && self.run.stop_reason != StopReason::Diverged {
             self.run.kept = self.run.history.len().checked_sub(1);
@@ -337,6 +345,7 @@ impl Course {
         }
     }
 
+    /// Continues after a phase whose weights are final.
     fn leave_phase(&mut self, phase: Phase) {
         match phase {
             Phase::WarmUp => {
@@ -347,6 +356,7 @@ impl Course {
         }
     }
 
+    /// Maximum number of epochs of a phase.
     fn max_epochs(&self, phase: Phase) -> usize {
         match (phase, self.policy.warm_up) {
             (Phase::WarmUp, Some(warm_up)) => warm_up.epochs,
@@ -375,6 +385,7 @@ impl Course {
 mod tests {
     use super::*;
 
+    /// A policy without warm-up, which the tests change as they need.
     const POLICY: Policy = Policy {
         epochs: 6,
         patience: 2,
@@ -384,6 +395,7 @@ mod tests {
         centre: true,
         warm_up: None,
     };
+    /// A short warm-up that halves the learning rate of the main phase.
     const WARM_UP: WarmUpPolicy = WarmUpPolicy { epochs: 4, patience: 4, rate_factor: 0.5 };
 
     /// The results that a simulated trainer reports. `warm_up` and `main` hold the validation losses of each phase, beginning with the loss before
@@ -412,7 +424,7 @@ mod tests {
         }
     }
 
-    /// Runs a course to its end with the results of `script`. Returns the actions and the summary of the course.
+    /// Runs a course to its end, with a simulated trainer that reports the results of `script`. Returns the actions and the summary of the course.
     fn run_course(policy: Policy, script: &TrainerScript) -> (Vec<Action>, CourseSummary) {
         let mut course = Course::new(policy);
         let mut actions = Vec::new();
@@ -477,7 +489,7 @@ mod tests {
     #[test]
     fn training_with_a_constant_loss_is_restarted_until_the_last_attempt_which_is_accepted() {
         let (actions, summary) = run_course(POLICY, &TrainerScript::new(&[1.0; 7]));
-        assert_eq!((count_initialisations(&actions), summary.restarts), (ATTEMPTS, ATTEMPTS - 1));
+        assert_eq!((count_initialisations(&actions), summary.restarts), (MAX_ATTEMPTS, MAX_ATTEMPTS - 1));
         assert!(!summary.success);
         let (actions, summary) = run_course(Policy { restarts: false, ..POLICY }, &TrainerScript::new(&[1.0; 7]));
         assert_eq!((count_initialisations(&actions), summary.restarts), (1, 0));
@@ -486,7 +498,7 @@ mod tests {
     #[test]
     fn training_whose_predictions_left_the_support_of_the_prior_restarts_unless_it_succeeded_or_was_stopped() {
         let rising = TrainerScript { coverage: 0.0, ..TrainerScript::new(&[1.0, 1.1, 1.2, 1.3]) };
-        assert_eq!(run_course(POLICY, &rising).1.restarts, ATTEMPTS - 1);
+        assert_eq!(run_course(POLICY, &rising).1.restarts, MAX_ATTEMPTS - 1);
         let falling = TrainerScript { coverage: 0.0, ..TrainerScript::new(&[1.0, 0.9, 0.9, 0.9]) };
         assert_eq!(run_course(POLICY, &falling).1.restarts, 0);
         let stopped = TrainerScript { stop_at: Some((Phase::Main, 1)), ..rising };
@@ -510,14 +522,14 @@ mod tests {
         assert!(actions.contains(&Action::MoveBias));
         // No epoch of the main phase has a lower loss than the weights at the end of the warm-up, so those weights are kept.
         assert_eq!((summary.warm_up.len(), summary.history.len(), summary.kept), (4, 2, None));
-        assert!(summary.success, "cross-entropy has learnt something");
+        assert!(summary.success, "the warm-up with cross-entropy has learnt something");
     }
 
     #[test]
     fn a_warm_up_with_constant_loss_is_restarted_but_a_main_phase_after_a_warm_up_is_not() {
         let policy = Policy { warm_up: Some(WARM_UP), patience: 5, ..POLICY };
         let dead = TrainerScript { warm_up: vec![1.0; 5], ..TrainerScript::new(&[0.5; 7]) };
-        assert_eq!(run_course(policy, &dead).1.restarts, ATTEMPTS - 1);
+        assert_eq!(run_course(policy, &dead).1.restarts, MAX_ATTEMPTS - 1);
         let (_, summary) = run_course(policy, &TrainerScript::new(&[0.5; 7]));
         assert_eq!((summary.restarts, summary.history.len(), summary.stop_reason), (0, 5, StopReason::Patience));
     }

@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 use super::batch::Batch;
 use crate::network::log_odds;
 
-/// The curvature of a row without gradient, as a fraction of a typical curvature.
-const CURVATURE_FLOOR: f64 = 0.1;
-/// The least curvature of a row, so that sums of curvatures are positive.
+/// Minimum curvature of a logit, as a fraction of a typical curvature: for a score-oriented loss of two classes, of the curvature at the mean of the
+/// prior; for other score-oriented losses, of the mean of |gradient| over all logits.
+const MIN_CURVATURE_SHARE: f64 = 0.1;
+/// Minimum curvature of a logit. It is above 0, so that sums of curvatures, by which leaf values are divided, are never 0.
 const MIN_CURVATURE: f32 = 1e-16;
 
-/// The loss to minimise, which also determines the number of logits of a row. When it is serialised, its score and priors are written as
-/// the names or formulas that users write.
+/// The loss to minimise, which also determines the number of logits of a row. When it is serialised, its score and its priors become the names
+/// or formulas that users write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "ObjectiveDescription", try_from = "ObjectiveDescription")]
 #[non_exhaustive]
@@ -89,10 +90,10 @@ impl Objective {
     /// Value of the loss on a batch.
     pub(crate) fn value(&self, batch: &Batch) -> Result<f64> {
         match self {
-            Objective::Binary(loss) => loss.value(&batch.binary()?),
-            Objective::OneVersusRest(loss) => loss.value(&batch.classes()?),
-            Objective::Simplex(loss) => loss.value(&batch.classes()?),
-            Objective::Softmax(loss) => loss.value(&batch.classes()?),
+            Objective::Binary(loss) => loss.value(&batch.two_class_rows()?),
+            Objective::OneVersusRest(loss) => loss.value(&batch.multiclass_rows()?),
+            Objective::Simplex(loss) => loss.value(&batch.multiclass_rows()?),
+            Objective::Softmax(loss) => loss.value(&batch.multiclass_rows()?),
         }
     }
 
@@ -100,36 +101,42 @@ impl Objective {
     pub(crate) fn value_and_gradient(&self, batch: &mut Batch) -> Result<f64> {
         let mut gradient = std::mem::take(&mut batch.gradient);
         let value = match self {
-            Objective::Binary(loss) => batch.binary().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient)),
-            Objective::OneVersusRest(loss) => {
-                batch.classes().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient))
+            Objective::Binary(loss) => {
+                batch.two_class_rows().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient))
             }
-            Objective::Simplex(loss) => batch.classes().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient)),
-            Objective::Softmax(loss) => batch.classes().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient)),
+            Objective::OneVersusRest(loss) => {
+                batch.multiclass_rows().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient))
+            }
+            Objective::Simplex(loss) => {
+                batch.multiclass_rows().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient))
+            }
+            Objective::Softmax(loss) => {
+                batch.multiclass_rows().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient))
+            }
         };
         batch.gradient = gradient;
         value
     }
 
     /// For gradient-boosted trees: writes the gradient with respect to the logits to `batch.gradient`, and a positive curvature of every logit to
-    /// `curvature`, both multiplied by the sum of the weights, so that they are of the order of 1 for a row. Returns the value of the loss.
+    /// `curvature`, both multiplied by the sum of the sample weights, so that they are of the order of 1 for a row. Returns the value of the loss.
     ///
-    /// The curvature of a cross-entropy is its second derivative. Its gradient is c (p − y) and its second derivative c p (1 − p), with the same
-    /// factor c, so the latter is |gradient| (1 − |p − y|). Other losses are not convex. Their curvature is at least |gradient|, so that the value
-    /// of a leaf, −Σ gradient / Σ curvature, lies between −1 and 1.
+    /// The curvature of a cross-entropy is its second derivative. For a row with probability p, label y and weight c, the gradient is c (p − y) and
+    /// the second derivative is c p (1 − p) = |gradient| (1 − |p − y|). Other losses are not convex. Their curvature is at least |gradient|, so that
+    /// the value of a leaf, −Σ gradient / Σ curvature, lies between −1 and 1.
     pub(crate) fn gradient_and_curvature(&self, batch: &mut Batch, curvature: &mut [f32]) -> Result<f64> {
         if let Objective::Binary(Loss::Score(loss)) = self {
             let mut gradient = std::mem::take(&mut batch.gradient);
             let result = batch
-                .binary()
-                .and_then(|rows| loss.gradient_and_curvature(&rows, CURVATURE_FLOOR, &mut gradient, curvature));
+                .two_class_rows()
+                .and_then(|rows| loss.gradient_and_curvature(&rows, MIN_CURVATURE_SHARE, &mut gradient, curvature));
             batch.gradient = gradient;
             result?;
             return self.value(batch);
         }
         let value = self.value_and_gradient(batch)?;
         let (rows, outputs) = (batch.labels.len(), batch.outputs());
-        // The losses are means over the rows, so this is the gradient of the sum over the rows.
+        // A loss is a mean over the rows. Multiplied by the sum of the weights, its gradient becomes that of a sum over the rows.
         let total = batch.weights.as_ref().map_or(rows as f64, |weights| weights.iter().copied().map(f64::from).sum());
         batch.gradient.iter_mut().for_each(|gradient| *gradient *= total as f32);
         if matches!(self, Objective::Binary(Loss::CrossEntropy(_)) | Objective::Softmax(_)) {
@@ -151,16 +158,16 @@ impl Objective {
             }
         } else {
             let sum: f64 = batch.gradient.iter().map(|gradient| f64::from(gradient.abs())).sum();
-            let floor = (CURVATURE_FLOOR * sum / batch.gradient.len() as f64) as f32;
+            let floor = (MIN_CURVATURE_SHARE * sum / batch.gradient.len() as f64) as f32;
             let curvatures = batch.gradient.iter().map(|gradient| gradient.abs().max(floor).max(MIN_CURVATURE));
             curvature.iter_mut().zip(curvatures).for_each(|(to, curvature)| *to = curvature);
         }
         Ok(value)
     }
 
-    /// The number to add to the single logit of all rows so that the best threshold on the batch lies at the mean of the prior. If `steady` is
-    /// set, the shift near it with the lowest loss. The logits of the batch are shifted. `None` if the score is undefined at every threshold, or
-    /// if the loss has no score or no prior.
+    /// The number to add to the single logit of each row so that the best threshold on the batch lies at the mean of the prior. If `steady` is
+    /// set, the number near this one that gives the lowest loss. The number is also added to the logits of the batch. `None` if the score is
+    /// undefined at every threshold, or if the loss has no score or no prior.
     pub(crate) fn centring_shift(&self, batch: &mut Batch, steady: bool) -> Result<Option<f32>> {
         let (Some(score), Some(prior)) = (self.score(), self.priors().first()) else { return Ok(None) };
         let Some(best) = batch.best_threshold(score, 0)? else { return Ok(None) };

@@ -8,8 +8,8 @@ use crate::learner::Member;
 use scorewise_table::encode::BinnedColumn;
 use scorewise_table::target::LabelRule;
 
-/// Maximum lead, which is the number of rows between the inputs and the predicted row. It is greater than any realistic lead, and so small that the
-/// memory that it needs can be allocated.
+/// Maximum lead: how many rows after the row of its inputs a predicted row can lie. It is greater than any realistic lead, and so small that the
+/// memory for it can be allocated.
 const MAX_LEAD: usize = 1 << 20;
 
 impl Model {
@@ -19,7 +19,7 @@ impl Model {
         self.check_members()?;
         self.check_classes()?;
         if self.target.lead > MAX_LEAD {
-            return Err(format!("a lead of {} rows is too long; at most {MAX_LEAD} are allowed", self.target.lead));
+            return Err(format!("a lead of {} rows is too long; the limit is {MAX_LEAD}", self.target.lead));
         }
         self.check_decision()
     }
@@ -38,7 +38,9 @@ impl Model {
         let binned = self.encoder.binned_columns();
         let expected: Vec<usize> = binned.iter().flatten().map(BinnedColumn::positions).collect();
         if let Some(member) = self.members.iter().position(|member| member.positions() != expected) {
-            return Err(format!("the positions of the inputs of member {member} differ from those of the encoder"));
+            return Err(format!(
+                "member {member} and the encoder differ in the number of positions of their binned inputs"
+            ));
         }
         match self.members.iter().position(|member| !member.is_finite()) {
             Some(member) => Err(format!("member {member} has weights that are not finite numbers")),

@@ -4,7 +4,7 @@ use scorewise::is_positive;
 use scorewise::sweep::Best;
 use serde::{Deserialize, Serialize};
 
-/// The rule that turns the probabilities of a row into a label. If several classes are equally good, the first of them is chosen.
+/// The rule that turns the probabilities of a row into a label. If several classes are equally good under the rule, the first of them is chosen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Decision {
@@ -13,7 +13,7 @@ pub enum Decision {
         /// The threshold τ.
         threshold: f64,
         /// All thresholds t with `interval.0` ≤ t < `interval.1` give the same score on the rows on which τ was chosen. `None` if τ is not the
-        /// exactly best threshold of these rows.
+        /// threshold with exactly the best score on these rows.
         interval: Option<(f64, f64)>,
         /// The score at the threshold τ on the validation rows; `None` if the score is undefined or was not computed.
         value: Option<f64>,
@@ -54,7 +54,8 @@ pub enum Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdSource {
-    /// The threshold or the factors with the best score on the validation rows, exactly or on average over nearby thresholds.
+    /// The threshold (for two classes) or the class factors (for more) with the best score on the validation rows. For two classes, the score may
+    /// be averaged over nearby thresholds.
     ValidationSweep,
     /// The threshold with the best score on the training rows.
     TrainingSweep,
@@ -102,7 +103,7 @@ impl Decision {
             | Decision::Thresholds { words, .. }
             | Decision::Factors { words, .. } => words,
             Decision::Greatest => "the class with the greatest probability",
-            Decision::Centres { .. } => "the class that is farthest above the centre of its threshold",
+            Decision::Centres { .. } => "the class whose log-probability is farthest above the centre of its threshold",
         }
     }
 

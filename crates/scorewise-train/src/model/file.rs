@@ -20,17 +20,17 @@ use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
-/// The number of the file format that is written. Older files can still be read: files of format 1, which have no checksum and contain only
-/// networks, and files of format 2, which have no binned inputs.
+/// The number of the file format that is written. Files of the older formats can still be read: format 1 has no checksum and only networks, format
+/// 2 has no binned inputs, and format 3 has no weights of the members.
 pub const FORMAT: u64 = 4;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Maximum size of a model file in bytes: 4 GiB, enough for about 2³⁰ parameters, which is far more than usual networks have. Larger files are not
-/// read.
+/// Maximum size of a model file in bytes: 4 GiB, enough for about 2³⁰ parameters, far more than networks for tables usually have. Larger files are
+/// not read.
 const MAX_FILE_BYTES: u64 = 4 << 30;
 
-const COPY_AGAIN: &str = "copy the file again from its source, or train the model again";
-const NAME_A_MODEL: &str = "give a file that was written by `scorewise train`";
+const COPY_AGAIN_HINT: &str = "copy the file again from its source, or train the model again";
+const GIVE_A_MODEL_HINT: &str = "give a file that was written by `scorewise train`";
 
 /// The JSON metadata of a model file: everything except the weights. The keys are written in the order of the fields.
 #[derive(Serialize, Deserialize, PartialEq)]
@@ -46,7 +46,7 @@ struct ModelDescription {
     target: Target,
     reading: Reading,
     encoder: Encoder,
-    /// Present only in files of format 1, which have this key in place of `members`.
+    /// Present only in files of format 1, which have this key instead of `members`.
     #[serde(default, skip_serializing)]
     network: Option<NetworkSize>,
     #[serde(default)]
@@ -61,7 +61,7 @@ struct ModelDescription {
     fingerprint: String,
     #[serde(default)]
     plan: Option<Plan>,
-    /// Present only in files of format 1, which have this key in place of `plan`.
+    /// Present only in files of format 1, which have this key instead of `plan`.
     #[serde(default, skip_serializing)]
     settings: Option<IgnoredAny>,
     results: Value,
@@ -75,7 +75,7 @@ struct NetworkSize {
     widths: Vec<usize>,
 }
 
-/// Parses only the format number of the JSON metadata, because the other keys depend on it.
+/// Only the format number of the JSON metadata. It is parsed first, because the other keys depend on the format.
 #[derive(Deserialize)]
 struct FormatNumber {
     format: u64,
@@ -92,21 +92,21 @@ impl Model {
         let name = path.display().to_string();
         let fault = |problem: String, hint: &str| Error::data(Location::file(&name), problem, hint);
         let unreadable = |error: std::io::Error| match error.kind() {
-            ErrorKind::NotFound => fault("there is no such file".into(), NAME_A_MODEL),
+            ErrorKind::NotFound => fault("there is no such file".into(), GIVE_A_MODEL_HINT),
             ErrorKind::PermissionDenied => fault("permission denied".into(), "ask for permission to read it"),
             _ => fault(format!("cannot be read: {error}"), ""),
         };
         let metadata = std::fs::metadata(path).map_err(unreadable)?;
         if metadata.is_dir() {
-            return Err(fault("is a folder, not a model file".into(), NAME_A_MODEL));
+            return Err(fault("is a folder, not a model file".into(), GIVE_A_MODEL_HINT));
         }
         if !metadata.is_file() {
-            return Err(fault("is not a regular file".into(), NAME_A_MODEL));
+            return Err(fault("is not a regular file".into(), GIVE_A_MODEL_HINT));
         }
         if metadata.len() > MAX_FILE_BYTES {
             return Err(fault(
                 format!("has {} bytes; a model has at most {MAX_FILE_BYTES}", metadata.len()),
-                NAME_A_MODEL,
+                GIVE_A_MODEL_HINT,
             ));
         }
         let mut bytes = Vec::with_capacity(metadata.len() as usize);
@@ -141,17 +141,17 @@ impl Model {
     /// Reads a model from the bytes of a file; `name` is the file name in error messages.
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self> {
         let fault = |problem: String, hint: &str| Error::data(Location::file(name), problem, hint);
-        let damaged = |problem: String| fault(format!("is damaged: {}", shortened(problem)), COPY_AGAIN);
+        let damaged = |problem: String| fault(format!("is damaged: {}", shortened(problem)), COPY_AGAIN_HINT);
         if bytes.is_empty() {
-            return Err(fault("is empty".into(), COPY_AGAIN));
+            return Err(fault("is empty".into(), COPY_AGAIN_HINT));
         }
         let contents = header::read(bytes).map_err(|error| match error {
-            HeaderError::Foreign => fault("is not a scorewise model".into(), NAME_A_MODEL),
-            HeaderError::Truncated(problem) => fault(problem, COPY_AGAIN),
+            HeaderError::Foreign => fault("is not a scorewise model".into(), GIVE_A_MODEL_HINT),
+            HeaderError::Truncated(problem) => fault(problem, COPY_AGAIN_HINT),
             HeaderError::Damaged(problem) => damaged(problem),
         })?;
         let Some(text) = contents.description.as_deref() else {
-            return Err(fault("is a safetensors file but not a scorewise model".into(), NAME_A_MODEL));
+            return Err(fault("is a safetensors file but not a scorewise model".into(), GIVE_A_MODEL_HINT));
         };
         if contents.checksum.is_some() && !contents.has_correct_checksum(bytes) {
             return Err(damaged("its checksum does not match".into()));
@@ -178,7 +178,7 @@ impl Model {
             )));
         }
         let description: ModelDescription = serde_json::from_str(text).map_err(unparsable)?;
-        let members = members(&description, &contents).map_err(damaged)?;
+        let members = build_members(&description, &contents).map_err(damaged)?;
         let model = description.into_model(members);
         model.check().map_err(damaged)?;
         Ok(model)
@@ -239,7 +239,10 @@ impl ModelDescription {
 }
 
 /// Builds the members from the tensors of a model file. It is an error if a tensor is missing, has the wrong shape, or belongs to no member.
-fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::result::Result<Vec<Member>, String> {
+fn build_members(
+    description: &ModelDescription,
+    contents: &FileContents<'_>,
+) -> std::result::Result<Vec<Member>, String> {
     let tensors = contents.tensors.len();
     let described = match (&description.network, description.format) {
         (Some(size), 1) => {

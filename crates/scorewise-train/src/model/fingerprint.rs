@@ -8,7 +8,7 @@ use scorewise_table::table::{Table, Values};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Number of 64-bit words that are passed to the hash function at once.
-const BLOCK: usize = 512;
+const WORDS_PER_BLOCK: usize = 512;
 
 /// A hash of data. Its methods add more data to the hash.
 #[derive(Clone, Default)]
@@ -82,14 +82,14 @@ impl Fingerprint {
         format!("{:016x}", self.hash.digest())
     }
 
-    /// Adds a list of `len` words to the hash, preceded by its length.
+    /// Adds the number `len` and then a list of that many words to the hash.
     #[must_use]
     pub fn bits(self, len: usize, words: impl Iterator<Item = u64>) -> Self {
         let Fingerprint { mut hash } = self.add_word(len as u64);
-        let mut block = Vec::with_capacity(8 * BLOCK);
+        let mut block = Vec::with_capacity(8 * WORDS_PER_BLOCK);
         for word in words {
             block.extend(word.to_le_bytes());
-            if block.len() == 8 * BLOCK {
+            if block.len() == 8 * WORDS_PER_BLOCK {
                 hash.update(&block);
                 block.clear();
             }
@@ -98,6 +98,7 @@ impl Fingerprint {
         Fingerprint { hash }
     }
 
+    /// Adds one word to the hash.
     fn add_word(mut self, word: u64) -> Self {
         self.hash.update(&word.to_le_bytes());
         self
@@ -109,7 +110,8 @@ mod tests {
     use super::*;
     use scorewise_table::table::{Category, Column};
 
-    fn table() -> Table {
+    /// A table with one column of each type.
+    fn example_table() -> Table {
         let column = |name: &str, values| Column { name: name.into(), values };
         Table {
             columns: vec![
@@ -133,19 +135,24 @@ mod tests {
         let words = std::iter::once(1500).chain(numbers.iter().map(|number| number.to_bits()));
         let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
         let whole = xxhash_rust::xxh3::xxh3_64(&bytes);
-        assert_eq!(Fingerprint::new().numbers(&numbers).hex(), format!("{whole:016x}"), "also over several blocks");
+        assert_eq!(
+            Fingerprint::new().numbers(&numbers).hex(),
+            format!("{whole:016x}"),
+            "the hash of numbers that fill several blocks"
+        );
     }
 
     #[test]
     fn the_fingerprint_ignores_the_file_name_the_line_numbers_and_the_sign_of_zero() {
-        let other = Table { file: "other.csv".into(), lines: scorewise_table::table::Lines::From(2), ..table() };
-        assert_eq!(Fingerprint::of(&table()).hex(), Fingerprint::of(&other).hex());
+        let other =
+            Table { file: "other.csv".into(), lines: scorewise_table::table::Lines::From(2), ..example_table() };
+        assert_eq!(Fingerprint::of(&example_table()).hex(), Fingerprint::of(&other).hex());
         assert_eq!(Fingerprint::new().numbers(&[0.0]).hex(), Fingerprint::new().numbers(&[-0.0]).hex());
     }
 
     #[test]
     fn any_change_of_the_data_changes_the_fingerprint() {
-        let mut tables = vec![table(); 7]; // the last table is left unchanged
+        let mut tables = vec![example_table(); 7]; // the last table is left unchanged
         tables[0].columns[0].name = "by".into();
         tables[1].columns[0].values = Values::Number(vec![-3.5, f64::NAN, 1e-300]);
         tables[2].columns[1].values =

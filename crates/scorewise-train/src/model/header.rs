@@ -136,14 +136,14 @@ pub(crate) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
 }
 
 impl<'a> FileContents<'a> {
-    /// Whether the file, whose bytes were read, has a checksum and it is correct.
+    /// Whether the file has a correct checksum. `bytes` must be the bytes from which these contents were read.
     pub fn has_correct_checksum(&self, bytes: &[u8]) -> bool {
         self.checksum.as_deref().is_some_and(|digits| {
             checksum_offset(bytes, digits).is_some_and(|offset| checksum(bytes, offset) == *digits)
         })
     }
 
-    /// The bytes of the tensor with this name; an error if it is missing or has another type or shape. A number of the tensor has `size` bytes.
+    /// The bytes of the tensor with this name; an error if it is missing or has another type or shape. `size` is the number of bytes of one element.
     pub fn tensor(&self, name: &str, (dtype, size): (&str, u64), shape: &[u64]) -> Result<&'a [u8], String> {
         let tensor = self.tensors.get(name).ok_or_else(|| format!("the tensor `{name}` is missing"))?;
         if tensor.dtype != dtype {
@@ -180,7 +180,7 @@ pub(crate) fn shortened(mut problem: String) -> String {
     problem
 }
 
-/// Formats the first eight elements of a list.
+/// Formats at most the first eight elements of a list.
 struct FirstFew<'a, T>(&'a [T]);
 
 impl<T: fmt::Debug> fmt::Debug for FirstFew<'_, T> {
@@ -191,8 +191,8 @@ impl<T: fmt::Debug> fmt::Debug for FirstFew<'_, T> {
     }
 }
 
-/// Offset in the file of the checksum `digits`, as [`read`] has found them. `None` if the string `digits` is not 16 bytes long or contains JSON
-/// escapes, which scorewise never writes.
+/// The byte offset of the checksum in the file. `digits` must be the checksum that [`read`] returned for the same `bytes`. `None` if `digits` is not
+/// 16 bytes long or is written with JSON escapes, which scorewise never does.
 fn checksum_offset(bytes: &[u8], digits: &str) -> Option<usize> {
     // A string without JSON escapes is borrowed from `bytes`, so the distance between the two pointers is its offset in the file. A string
     // with escapes is a copy at another address.
@@ -209,6 +209,7 @@ fn checksum(bytes: &[u8], offset: usize) -> String {
     format!("{:016x}", hash.digest())
 }
 
+/// The error for a file that has `got` bytes although its header announces `expected`.
 fn truncated_error(got: usize, expected: u64) -> HeaderError {
     HeaderError::Truncated(format!("is truncated: it has {got} of at least {expected} bytes"))
 }
@@ -219,6 +220,7 @@ struct FileHeader<'a> {
     tensors: BTreeMap<Cow<'a, str>, TensorEntry<'a>>,
 }
 
+/// The description of one tensor in the JSON header.
 #[derive(Deserialize)]
 struct TensorEntry<'a> {
     #[serde(borrow)]
@@ -257,7 +259,7 @@ impl<'de> Deserialize<'de> for FileHeader<'de> {
                     } else {
                         let entry = map.next_value()?;
                         if tensors.contains_key(&name) {
-                            return Err(duplicate_key(&name));
+                            return Err(duplicate_key_error(&name));
                         }
                         tensors.insert(name, entry);
                     }
@@ -272,12 +274,12 @@ impl<'de> Deserialize<'de> for FileHeader<'de> {
 /// Stores the value of a key in `target`; an error if `target` already has a value, because then the key appears twice.
 fn store_once<E: serde::de::Error, T>(target: &mut Option<T>, key: &str, value: T) -> Result<(), E> {
     match target.replace(value) {
-        Some(_) => Err(duplicate_key(key)),
+        Some(_) => Err(duplicate_key_error(key)),
         None => Ok(()),
     }
 }
 
-fn duplicate_key<E: serde::de::Error>(key: &str) -> E {
+fn duplicate_key_error<E: serde::de::Error>(key: &str) -> E {
     E::custom(format!("`{}` appears twice", key.escape_debug()))
 }
 
@@ -322,6 +324,7 @@ impl<'de> Deserialize<'de> for Metadata<'de> {
 mod tests {
     use super::*;
 
+    /// The bytes of a safetensors file: the length of the header, the header, and the data of the tensors.
     fn file_bytes(header: &str, data: &[u8]) -> Vec<u8> {
         [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat()
     }

@@ -72,10 +72,10 @@ pub struct Model {
     pub target: Target,
     /// Names of the classes, indexed by label. With two classes, the second class is the positive one.
     pub classes: Vec<String>,
-    /// The fitted members of the ensemble, one or more, whose probabilities are averaged. With two classes a member has one output; with more
+    /// The fitted members of the ensemble, one or more, whose predictions are averaged. With two classes a member has one output; with more
     /// classes it has one output for each class.
     pub members: Vec<Member>,
-    /// The weight of each member in the mean of the probabilities. The weights need not sum to 1.
+    /// The weight of each member in the mean of the predictions. The weights need not sum to 1.
     pub weights: Vec<f64>,
     /// Whether the probabilities or the logits of the members are averaged.
     pub mean: MeanOf,

@@ -27,8 +27,8 @@ impl<'a> Predictor<'a> {
         self.outputs
     }
 
-    /// The probabilities of the rows of an encoded matrix, row by row: the mean over all members of the sigmoid or softmax of the member's
-    /// logits, computed in f64. If the values of a row overflow f32, the error message names the position that `place` returns for this row.
+    /// The probabilities of the rows of an encoded matrix, row by row: the weighted mean of the members' predictions, as [`Model::mean`] says,
+    /// computed in f64. If the values of a row overflow f32, the error message names the location that `place` returns for this row.
     ///
     /// # Panics
     /// If the number of columns of the matrix differs from the number that the model's encoder produces.

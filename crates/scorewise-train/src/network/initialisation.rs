@@ -6,8 +6,9 @@
 //!
 //! ```text
 //! one logit                    s = E τ                                              bias = ln s/(1 − s)
-//! one logit for each class     s = E τ, moved toward one end of each support        bias = ln s
-//!                              by the same share of the distance, until Σ s = 1
+//! one logit for each class     s = E τ, then every s moves toward an end of         bias = ln s
+//!                              its support, by the same share of the distance
+//!                              for all classes, until Σ s = 1
 //! ```
 //!
 //! Such probabilities do not always exist. For example, if three classes have thresholds between 0.4 and 0.6, three probabilities in this range
@@ -21,8 +22,8 @@ use super::Network;
 use super::engine::Engine;
 use scorewise_table::Matrix;
 
-/// Share of the predictions that lie inside the support of their prior. All rows count and, if a row has several logits, all classes. `priors`
-/// holds one prior for all logits of a row or one for each; if it is empty, all predictions count as inside.
+/// Share of the predictions of all rows (and, if a row has several logits, of all classes) that lie inside the support of their prior. `priors`
+/// holds one prior for all logits of a row, or one for each logit; if it is empty, all predictions count as inside.
 #[must_use]
 pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
     if priors.is_empty() || logits.is_empty() {
@@ -89,8 +90,8 @@ fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
     let end = |prior: &Prior| if mean > 1.0 { prior.support().0 } else { prior.support().1 };
     let ends = sum(&end);
     let share_of_way = if mean == 1.0 { 0.0 } else { (1.0 - mean) / (ends - mean) };
-    // A probability must lie within 95 % of the way from the mean of the prior to the end of its support, so that there is room for predictions
-    // around it.
+    // A probability may go at most 95 % of the way from the mean of the prior to the end of its support, so that predictions on both sides of it
+    // still lie inside the support.
     (0.0..0.95)
         .contains(&share_of_way)
         .then(|| priors.iter().map(|prior| prior.mean() + share_of_way * (end(prior) - prior.mean())).collect())
@@ -127,12 +128,13 @@ pub(crate) fn log_odds(p: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn priors(texts: &[&str]) -> Vec<Prior> {
+    fn parse_priors(texts: &[&str]) -> Vec<Prior> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 
+    /// The result of [`class_probabilities`] for the priors that these texts describe.
     fn probabilities_of(texts: &[&str]) -> Option<Vec<f64>> {
-        class_probabilities(&priors(texts).iter().collect::<Vec<_>>())
+        class_probabilities(&parse_priors(texts).iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -143,7 +145,7 @@ mod tests {
         let unlike = ["cosine:0.5,0.3", "cosine:0.5,0.1", "cosine:0.2,0.2"];
         let class_probabilities = probabilities_of(&unlike).unwrap();
         assert!((class_probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-15);
-        for (probability, prior) in class_probabilities.iter().zip(priors(&unlike)) {
+        for (probability, prior) in class_probabilities.iter().zip(parse_priors(&unlike)) {
             assert!(
                 prior.support().0 < *probability && *probability < prior.support().1,
                 "{probability} under {prior:?}"
@@ -151,15 +153,15 @@ mod tests {
         }
         assert!(probabilities_of(&["cosine:0.5,0.1"; 3]).is_none());
         assert!(probabilities_of(&["cosine:0.1,0.05"; 3]).is_none());
-        assert!(has_centre(&priors(&["uniform"]), 3) && !has_centre(&priors(&["cosine:0.5,0.1"]), 3));
+        assert!(has_centre(&parse_priors(&["uniform"]), 3) && !has_centre(&parse_priors(&["cosine:0.5,0.1"]), 3));
     }
 
     #[test]
     fn coverage_counts_the_predictions_of_all_rows_and_classes() {
-        let one = priors(&["cosine:0.05,0.04"]);
+        let one = parse_priors(&["cosine:0.05,0.04"]);
         assert_eq!(coverage(&one, &[-2.9, 0.0], 1), 0.5);
         assert_eq!(coverage(&[], &[-2.9, 0.0], 1), 1.0);
         // The probabilities are ½, ¼ and ¼: only that of the first class lies inside (0.4, 0.6).
-        assert_eq!(coverage(&priors(&["cosine:0.5,0.1"]), &[2f32.ln(), 0.0, 0.0], 3), 1.0 / 3.0);
+        assert_eq!(coverage(&parse_priors(&["cosine:0.5,0.1"]), &[2f32.ln(), 0.0, 0.0], 3), 1.0 / 3.0);
     }
 }

@@ -117,6 +117,7 @@ impl NetworkShape {
         self.widths[self.widths.len() - 1]
     }
 
+    /// The position of every layer in the flat list of parameters.
     pub(crate) fn layers(&self) -> Vec<LayerLayout> {
         let mut next = 0;
         self.widths
@@ -146,7 +147,7 @@ impl NetworkShape {
         self.dense_widths().windows(2).map(|pair| (pair[0] + 1) * pair[1]).sum()
     }
 
-    /// The widths of a network of dense layers that computes the same: a look-up layer is replaced by a dense layer with one input for each position.
+    /// The widths of the layers after a look-up layer is replaced by the dense layer that computes the same, which has one input for each position.
     pub(crate) fn dense_widths(&self) -> Vec<usize> {
         let mut widths = self.widths.clone();
         if !self.positions.is_empty() {
@@ -214,7 +215,8 @@ impl Network {
         Network { shape, parameters }
     }
 
-    /// The network with the given layers. If `positions` is not empty, the first layer is a look-up layer with these positions of each input.
+    /// The network with the given layers. If `positions` is not empty, the first layer is a look-up layer, and `positions` holds the number of
+    /// positions of each of its inputs.
     /// `None` if there are no layers, if a layer has the wrong number of weights or biases, or if the outputs of one layer do not match the
     /// inputs of the next.
     #[must_use]
@@ -289,7 +291,7 @@ impl Network {
     }
 }
 
-/// A random number between −limit and limit.
+/// A uniformly distributed random number between −limit and limit.
 fn uniform(random: &mut impl Rng, limit: f64) -> f32 {
     let unit = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     (limit * (2.0 * unit - 1.0)) as f32
@@ -328,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_that_do_not_fit_each_other_are_refused() {
+    fn layers_with_mismatched_sizes_are_refused() {
         let layers = Network::glorot(NetworkShape::new(3, &[4], 1).unwrap(), 7).to_layers();
         assert_eq!(Network::from_layers(&[], &[]), None);
         assert_eq!(Network::from_layers(&[], &[layers[1].clone(), layers[0].clone()]), None);

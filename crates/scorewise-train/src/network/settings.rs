@@ -12,9 +12,9 @@ use super::{NetworkShape, Optimiser, has_centre};
 use crate::fit::{Keep, Objective, Policy, Sample, WarmUpPolicy};
 
 /// Maximum number of units of a hidden layer.
-const MAX_UNITS: usize = 65_536;
+const MAX_HIDDEN_UNITS: usize = 65_536;
 /// Maximum number of hidden layers.
-const MAX_LAYERS: usize = 64;
+const MAX_HIDDEN_LAYERS: usize = 64;
 
 /// Number of units of each hidden layer: `50,20,5`, or `none` for a linear model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub struct WarmStart {
     pub slower: f32,
     /// Whether the threshold that is moved to the centre of the prior is the best one on training and validation rows together, instead of the best
     /// one on the validation rows. Off by default, because an overfitted network is too sure of its training rows. With weight decay this setting
-    /// should be on, because three times as many events as in the validation rows give a more stable threshold.
+    /// should be on, because the best threshold is more stable on all rows, which have about three times as many events as the validation rows.
     pub on_all: bool,
     /// Whether, after the best threshold was moved to the centre of the prior, the output bias is changed once more, to the value at which the loss
     /// of the score is lowest (two classes only). Off by default, because with many events the best threshold is stable. With few events, the best
@@ -72,10 +72,10 @@ pub struct NetworkSettings {
     pub hidden: HiddenLayers,
     /// The optimiser, which turns gradients into changes of the weights.
     pub optimiser: Optimiser,
-    /// Number of rows of an optimiser step. 64 by default, which was best in the experiments of Marchetti et al. (2022); the score of a smaller
-    /// batch is noisier.
+    /// Number of rows in a batch, for which the optimiser takes one step. 64 by default, which was best in the experiments of Marchetti et al. (2022);
+    /// the score of a smaller batch is noisier.
     pub batch: BatchSize,
-    /// Whether every batch has the same share of each class, instead of a random one. Off by default, as in Marchetti et al. (2022); on in the
+    /// Whether every batch has the same share of each class, instead of a random share. Off by default, as in Marchetti et al. (2022); on in the
     /// recipe `default`, because a random batch of 256 rows often has no event at all if events are rare.
     #[serde(default)]
     pub stratified: bool,
@@ -148,8 +148,8 @@ impl NetworkSettings {
         }
     }
 
-    /// The warm start that the user chose, or the default warm start if one is needed because the first predictions cannot all lie inside the
-    /// supports of their priors. `None` if there is no warm start.
+    /// The warm start that the user chose. If the user chose none, the default warm start if one is needed because the first predictions cannot all
+    /// lie inside the supports of their priors, else `None`.
     pub(crate) fn warm_start_for(&self, objective: &Objective, outputs: usize) -> Option<WarmStart> {
         let is_needed = self.cure && !has_centre(objective.priors(), outputs);
         let warm_start = self.warm_start.or(is_needed.then(WarmStart::default));
@@ -201,13 +201,13 @@ impl HiddenLayers {
     /// Hidden layers with the given widths; an error if there are too many layers, or if a width is 0 or too large.
     pub fn new(widths: Vec<usize>) -> Result<Self> {
         let refuse = |problem: String| {
-            let hint = format!("give at most {MAX_LAYERS} widths from 1 to {MAX_UNITS}, or `none`");
+            let hint = format!("give at most {MAX_HIDDEN_LAYERS} widths from 1 to {MAX_HIDDEN_UNITS}, or `none`");
             Err(Error::setting("hidden", problem, hint))
         };
-        match widths.iter().find(|width| **width > MAX_UNITS) {
-            Some(width) => refuse(format!("a layer of {width} units is too wide; the limit is {MAX_UNITS}")),
-            None if widths.len() > MAX_LAYERS => {
-                refuse(format!("{} layers are too many; the limit is {MAX_LAYERS}", widths.len()))
+        match widths.iter().find(|width| **width > MAX_HIDDEN_UNITS) {
+            Some(width) => refuse(format!("a layer of {width} units is too wide; the limit is {MAX_HIDDEN_UNITS}")),
+            None if widths.len() > MAX_HIDDEN_LAYERS => {
+                refuse(format!("{} layers are too many; the limit is {MAX_HIDDEN_LAYERS}", widths.len()))
             }
             None if widths.contains(&0) => refuse("a layer has 0 units".into()),
             None => Ok(HiddenLayers(widths)),
@@ -264,21 +264,23 @@ impl From<HiddenLayers> for Vec<usize> {
     }
 }
 
-/// Number of rows of the rarest class that a batch of automatic size should have on average for the loss of a score. With fewer, the score of a
-/// batch depends too much on chance.
-const RARE_ROWS: usize = 32;
+/// Number of rows of the rarest class that a batch should have on average, if its size is automatic and the loss is that of a score. With fewer, the
+/// score of a batch depends too much on chance.
+const RARE_ROWS_PER_BATCH: usize = 32;
 
 impl BatchSize {
-    /// Number of rows of an optimiser step for the loss of a score, if `rare` of `all` training rows belong to the rarest class. An automatic size
-    /// is increased until a batch has [`RARE_ROWS`] rows of this class on average, but not above a quarter of the training rows.
+    /// Number of rows in a batch for the loss of a score, if `rare` of `all` training rows belong to the rarest class. An automatic size
+    /// is increased until a batch has [`RARE_ROWS_PER_BATCH`] rows of this class on average, but not above a quarter of the training rows.
     pub(super) fn rows_for_score(self, all: usize, rare: usize) -> usize {
         match self {
-            BatchSize::Auto => self.rows(all).max((RARE_ROWS * all).div_ceil(rare.max(1))).min(all.div_ceil(4)).max(1),
+            BatchSize::Auto => {
+                self.rows(all).max((RARE_ROWS_PER_BATCH * all).div_ceil(rare.max(1))).min(all.div_ceil(4)).max(1)
+            }
             _ => self.rows(all),
         }
     }
 
-    /// Number of rows of an optimiser step if there are `all` training rows.
+    /// Number of rows in a batch if there are `all` training rows.
     #[must_use]
     pub fn rows(self, all: usize) -> usize {
         match self {

@@ -1,4 +1,4 @@
-//! Builds an ONNX graph. Every node has one output and the same name as this output.
+//! Builds an ONNX graph. Every node has one output, and has the same name as this output.
 
 use super::proto::{
     AttributeProto, DOUBLE, Dimension, FLOAT, FLOATS, GraphProto, INT64, INTEGER, INTEGERS, NodeProto, STRING, STRINGS,
@@ -6,7 +6,7 @@ use super::proto::{
 };
 use crate::network::Dense;
 
-/// The name of the operator set that has trees.
+/// The name of the ONNX operator set that contains the operators for trees.
 pub(super) const TREE_OPERATORS: &str = "ai.onnx.ml";
 
 /// The value of an attribute of a node.
@@ -19,6 +19,7 @@ pub(crate) enum Attribute {
 }
 
 impl Attribute {
+    /// The protobuf message of an attribute with this name and value.
     fn with_name(self, name: &str) -> AttributeProto {
         let attribute = AttributeProto { name: name.into(), ..AttributeProto::default() };
         match self {
@@ -89,7 +90,7 @@ impl GraphBuilder {
     /// added up over the columns. `layer` is the equivalent dense layer, whose weights are the transposed table.
     pub fn look_up(&mut self, name: &str, positions: &[usize], layer: &Dense) -> String {
         let Dense { inputs: rows, outputs, weights, .. } = layer;
-        // A row of zeros is added after the last row of the table: at the last position, `Gather` reads this row too, and its share is 0.
+        // A row of zeros is added after the last row of the table, because at the last position `Gather` reads the next row too, with weight 0.
         let table: Vec<f32> = (0..(rows + 1) * outputs)
             .map(|at| if at / outputs < *rows { weights[at % outputs * rows + at / outputs] } else { 0.0 })
             .collect();
@@ -144,10 +145,12 @@ impl GraphBuilder {
         self.graph.output.push(value_info(name, element_type, shape, description));
     }
 
+    /// The finished graph as a protobuf message.
     pub(super) fn finish(self) -> GraphProto {
         GraphProto { name: "scorewise".into(), ..self.graph }
     }
 
+    /// Adds a constant tensor with the given bytes to the graph; returns its name.
     fn constant(&mut self, name: &str, element_type: i32, shape: &[usize], raw_data: Vec<u8>) -> String {
         let dims = shape.iter().map(|width| *width as i64).collect();
         self.graph.initializer.push(TensorProto { dims, data_type: element_type, name: name.into(), raw_data });
@@ -155,6 +158,7 @@ impl GraphBuilder {
     }
 }
 
+/// The declaration of an input or output of the graph. In `shape`, `None` stands for the number of rows.
 fn value_info(name: &str, element_type: i32, shape: &[Option<usize>], description: &str) -> ValueInfoProto {
     let dimension = |width: &Option<usize>| Dimension {
         dim_value: width.map(|width| width as i64),

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! x [N, F] float → (Gemm → Relu)* → Gemm → to double → Sigmoid or Softmax → mean over members → probability, label
-//!                                                   (a pool of learners: to double → mean over members → Sigmoid or Softmax)
+//!                                  (if logits are averaged: to double → mean over members → Sigmoid or Softmax → probability, label)
 //! ```
 //!
 //! If the inputs are binned, the nodes of a look-up layer take the place of the first `Gemm`. Everything after the logits is computed in f64 and
 //! in the same order as in [`Predictor`](crate::model::Predictor). So a label can differ from that of scorewise only if the probability is closer
-//! to the threshold than the rounding error of the f32 layers. The sum over the members has one `Add` node for each member after the first, because
+//! to the threshold than the rounding error of the f32 layers. The members are summed with one `Add` node for each member after the first, because
 //! runtimes do not implement `Mean` for f64.
 
 mod graph;
@@ -26,7 +26,7 @@ use scorewise_table::error::{Error, Result};
 /// The version of the ONNX operator set. Version 13 is the first in which `Squeeze` and `Softmax` have their current form; runtimes have supported
 /// it since 2020.
 const OPERATOR_SET: i64 = 13;
-/// The version of the ONNX operator set for trees. Version 1 is the first, and has all that is needed.
+/// The version of the ONNX operator set for trees. Version 1 already has all operators that are needed.
 const TREE_OPERATOR_SET: i64 = 1;
 /// The version of the ONNX file format that was published with operator set 13.
 const IR_VERSION: i64 = 7;
@@ -40,19 +40,19 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     let mut graph = GraphBuilder::default();
     let members: Vec<String> = (0..model.members.len())
         .map(|member| {
-            let logits = logits(&mut graph, model, member);
+            let logits = add_logits(&mut graph, model, member);
             match model.mean {
                 MeanOf::Probabilities => {
-                    probabilities(&mut graph, model, &logits, &format!("member.{member}.probability"))
+                    add_probabilities(&mut graph, model, &logits, &format!("member.{member}.probability"))
                 }
                 MeanOf::Logits => logits,
             }
         })
         .collect();
-    let mean = mean(&mut graph, &members, &model.weights);
+    let mean = add_weighted_mean(&mut graph, &members, &model.weights);
     let mean = match model.mean {
         MeanOf::Probabilities => mean,
-        MeanOf::Logits => probabilities(&mut graph, model, &mean, "probability_of_mean"),
+        MeanOf::Logits => add_probabilities(&mut graph, model, &mean, "probability_of_mean"),
     };
     let classes = model.classes.len();
     let shape: &[Option<usize>] = if classes == 2 {
@@ -63,7 +63,7 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
         graph.node("Identity", &[&mean], "probability", &[]);
         &[None, Some(classes)]
     };
-    label(&mut graph, &model.decision);
+    add_label(&mut graph, &model.decision);
     let description = format!(
         "{} of `{}`. {}",
         if classes == 2 { "Probability of the second class" } else { "Probabilities of the classes" },
@@ -99,13 +99,13 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
 }
 
 /// Adds the nodes that compute the logits of one member from the input. Returns the name of the logits in the graph.
-fn logits(graph: &mut GraphBuilder, model: &Model, member: usize) -> String {
+fn add_logits(graph: &mut GraphBuilder, model: &Model, member: usize) -> String {
     let logits = model.members[member].add_to_graph(graph, &format!("member.{member}"));
     graph.node("Cast", &[&logits], &format!("member.{member}.logit"), &[("to", DOUBLE.into())])
 }
 
 /// Adds the node that computes probabilities from logits. Returns the name of the probabilities in the graph.
-fn probabilities(graph: &mut GraphBuilder, model: &Model, logits: &str, name: &str) -> String {
+fn add_probabilities(graph: &mut GraphBuilder, model: &Model, logits: &str, name: &str) -> String {
     if model.classes.len() == 2 {
         graph.node("Sigmoid", &[logits], name, &[])
     } else {
@@ -113,9 +113,9 @@ fn probabilities(graph: &mut GraphBuilder, model: &Model, logits: &str, name: &s
     }
 }
 
-/// Adds the nodes that compute the weighted mean of what the members predict, and returns the name of the mean. Predictions are added in the order
-/// of the members, as in [`Predictor`](crate::model::Predictor).
-fn mean(graph: &mut GraphBuilder, members: &[String], weights: &[f64]) -> String {
+/// Adds the nodes that compute the weighted mean of the predictions of the members, and returns the name of the mean. The predictions are summed in
+/// the order of the members, as in [`Predictor`](crate::model::Predictor).
+fn add_weighted_mean(graph: &mut GraphBuilder, members: &[String], weights: &[f64]) -> String {
     let weighted = |graph: &mut GraphBuilder, index: usize| {
         if weights[index] == 1.0 {
             return members[index].clone();
@@ -136,7 +136,7 @@ fn mean(graph: &mut GraphBuilder, members: &[String], weights: &[f64]) -> String
 }
 
 /// Adds the nodes that compute the label from the probabilities.
-fn label(graph: &mut GraphBuilder, decision: &Decision) {
+fn add_label(graph: &mut GraphBuilder, decision: &Decision) {
     let arg_max = |graph: &mut GraphBuilder, from: &str| {
         graph.node("ArgMax", &[from], "label", &[("axis", 1), ("keepdims", 0)]);
     };

@@ -20,6 +20,7 @@ pub(super) const INTEGERS: i32 = 7;
 /// The type of a node attribute that holds a list of strings, as numbered in `onnx.proto3`.
 pub(super) const STRINGS: i32 = 8;
 
+/// An ONNX file: a graph, with its operator sets and metadata.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ModelProto {
     #[prost(int64, tag = "1")]
@@ -38,6 +39,7 @@ pub(super) struct ModelProto {
     pub metadata_props: Vec<StringStringEntryProto>,
 }
 
+/// The name and version of an operator set that the graph uses.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OperatorSetIdProto {
     #[prost(string, tag = "1")]
@@ -46,6 +48,7 @@ pub(super) struct OperatorSetIdProto {
     pub version: i64,
 }
 
+/// An entry of the metadata.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct StringStringEntryProto {
     #[prost(string, tag = "1")]
@@ -54,6 +57,7 @@ pub(super) struct StringStringEntryProto {
     pub value: String,
 }
 
+/// A computation: nodes, constant tensors (initializers), inputs and outputs.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct GraphProto {
     #[prost(message, repeated, tag = "1")]
@@ -68,6 +72,7 @@ pub(super) struct GraphProto {
     pub output: Vec<ValueInfoProto>,
 }
 
+/// One operation of a graph.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct NodeProto {
     #[prost(string, repeated, tag = "1")]
@@ -84,6 +89,7 @@ pub(super) struct NodeProto {
     pub domain: String,
 }
 
+/// A named attribute of a node. `type` says which of the other fields holds its value.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct AttributeProto {
     #[prost(string, tag = "1")]
@@ -102,6 +108,7 @@ pub(super) struct AttributeProto {
     pub r#type: i32,
 }
 
+/// A constant tensor.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TensorProto {
     #[prost(int64, repeated, tag = "1")]
@@ -115,6 +122,7 @@ pub(super) struct TensorProto {
     pub raw_data: Vec<u8>,
 }
 
+/// The name and type of an input or output of a graph.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ValueInfoProto {
     #[prost(string, tag = "1")]
@@ -125,12 +133,14 @@ pub(super) struct ValueInfoProto {
     pub doc_string: String,
 }
 
+/// The type of an input or output. Only tensors are used.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TypeProto {
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorType>,
 }
 
+/// The element type and shape of a tensor.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TensorType {
     #[prost(int32, tag = "1")]
@@ -139,12 +149,14 @@ pub(super) struct TensorType {
     pub shape: Option<TensorShapeProto>,
 }
 
+/// The shape of a tensor.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TensorShapeProto {
     #[prost(message, repeated, tag = "1")]
     pub dim: Vec<Dimension>,
 }
 
+/// One dimension of a shape: a number, or a name if the number is known only at run time.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Dimension {
     #[prost(int64, optional, tag = "1")]

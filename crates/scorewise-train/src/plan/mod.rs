@@ -45,7 +45,7 @@ pub enum LossName {
     WeightedCrossEntropy,
 }
 
-/// How more than two classes are trained with a score.
+/// How a model for more than two classes is trained for a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
@@ -62,12 +62,12 @@ pub enum Multiclass {
 /// by one tuned factor for each class, `centre` uses the probabilities themselves, and `auto` chooses between the two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThresholdRule {
-    /// The threshold with the best score on the validation rows; with cross-fitting, the best one on average over nearby thresholds.
+    /// The threshold with the best score on the validation rows; with cross-fitting, the score is averaged over nearby thresholds.
     Tuned,
     /// The centre of the prior, because training with the loss of a score moves the best threshold there; ½ for cross-entropy.
     Centre,
-    /// The threshold that is best on average over nearby thresholds or the centre of the prior, whichever gives the better score in a bootstrap of
-    /// the validation rows.
+    /// Either the threshold whose score, averaged over nearby thresholds, is best, or the centre of the prior: the one that gives the better score in
+    /// a bootstrap of the validation rows.
     Auto,
     /// A threshold between 0 and 1 that the user gave.
     Fixed(f64),
@@ -98,35 +98,36 @@ pub struct Plan {
     pub validation: f64,
     /// The score to train for.
     pub score: TrainingScore,
-    /// The prior distribution of the threshold. The default `cosine:0.5,0.1` is so narrow that the best threshold lies near its centre.
+    /// The prior distribution of the threshold. The prior of [`Plan::new`], `cosine:0.5,0.1`, is so narrow that the best threshold lies near its centre.
     #[serde(with = "text")]
     pub prior: Prior,
     /// The loss to minimise.
     pub loss: LossName,
-    /// How more than two classes are trained.
+    /// How a model for more than two classes is trained.
     pub multiclass: Multiclass,
     /// How the threshold of the model is chosen.
     pub threshold: ThresholdRule,
-    /// The types of models to train, with their settings. Each is trained on the same folds, and the model is their weighted mean.
+    /// The types of models to train, with their settings. All are trained on the same folds, and the model predicts their weighted mean.
     #[serde(alias = "learner", deserialize_with = "text::one_or_many")]
     pub learners: Vec<Learner>,
     /// Maximum number of intervals into which knots divide the values of a numeric column; 0 if inputs are not binned.
     #[serde(default)]
     pub bins: usize,
-    /// Number of folds of the cross-fitting: every member is trained without one fold and predicts it. 0 for one set of validation rows.
+    /// Number of folds of the cross-fitting, in which every member is trained without one fold and predicts that fold. 0 for no cross-fitting but one
+    /// set of validation rows.
     #[serde(default)]
     pub cross_fit: usize,
-    /// Number of members whose probabilities are averaged; with cross-fitting, the number for each fold.
+    /// Number of networks to train; with cross-fitting, the number for each fold. Of trees and linear models, one is trained instead.
     pub ensemble: usize,
-    /// Whether the members have different validation rows, which is possible only with random splits. To tune the threshold, a row is then
-    /// predicted only by the members that were not trained on it.
+    /// Whether each member has validation rows of its own, which is possible only with random splits. The threshold is then tuned on predictions in
+    /// which a row is predicted only by the members that were not trained on it.
     pub own_validation: bool,
     /// Seed of all random numbers.
     pub seed: u64,
 }
 
 impl Plan {
-    /// A plan for a target and a score. Its settings are those of [`Recipe::PAPER`]; [`TrainingOptions::apply`] sets those of other recipes.
+    /// A plan for a target and a score, with the settings of [`Recipe::PAPER`]. [`TrainingOptions::apply`] sets those of other recipes.
     #[must_use]
     pub fn new(target: &str, score: TrainingScore) -> Self {
         Plan {
@@ -153,13 +154,13 @@ impl Plan {
         }
     }
 
-    /// The settings of the networks; `None` if the learner is not a network.
+    /// The settings of the first learner that is a network; `None` if there is none.
     #[must_use]
     pub fn network(&self) -> Option<&NetworkSettings> {
         self.learners.iter().find_map(Learner::network)
     }
 
-    /// Mutable access to the settings of the networks; `None` if the learner is not a network.
+    /// Mutable access to the settings of the first learner that is a network; `None` if there is none.
     pub fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
         self.learners.iter_mut().find_map(Learner::network_mut)
     }
@@ -170,7 +171,7 @@ impl Plan {
         if self.cross_fit == 0 { self.validation } else { 0.0 }
     }
 
-    /// Number of members of the whole ensemble; with cross-fitting, over all folds.
+    /// Number of members of the ensemble; with cross-fitting, of all folds together.
     #[must_use]
     pub fn members(&self) -> usize {
         let repeats: usize = self.learners.iter().map(|learner| learner.repeats(self.ensemble)).sum();

@@ -11,7 +11,7 @@ use crate::network::{BatchSize, NetworkSettings, WarmStart};
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeName {
-    /// The best scores: cross-fitted networks on binned inputs
+    /// The best scores: cross-fitted networks, trees and linear models on binned inputs
     Default,
     /// One network on binned inputs, in a few seconds
     Quick,
@@ -26,11 +26,11 @@ pub enum RecipeName {
 /// Settings that work well together. Settings that have no field here keep their defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
-    /// Number of folds of the cross-fitting; 0 for one set of validation rows.
+    /// Number of folds of the cross-fitting; 0 for no cross-fitting but one set of validation rows.
     pub cross_fit: usize,
     /// The types of models to train.
     pub learners: &'static [LearnerName],
-    /// Number of networks whose probabilities are averaged; with cross-fitting, the number for each fold.
+    /// Number of networks to train; with cross-fitting, the number for each fold.
     pub members: usize,
     /// Maximum number of intervals into which knots divide the values of a numeric column; 0 if inputs are not binned.
     pub bins: usize,
@@ -52,7 +52,7 @@ pub struct Recipe {
     pub patience: usize,
     /// Settings of the warm start, which trains with cross-entropy first; `None` if there is no warm start.
     pub warm_start: Option<WarmStart>,
-    /// Whether the networks have different validation rows. Ignored with cross-fitting, in which a fold takes the place of the validation rows.
+    /// Whether each network has validation rows of its own. Ignored with cross-fitting, in which the fold left out of training is the validation set.
     pub own_validation: bool,
     /// How the threshold of the model is chosen.
     pub threshold: ThresholdRule,
@@ -83,14 +83,15 @@ impl RecipeName {
         }
     }
 
+    /// The recipe with this name; `None` if there is none.
     pub(crate) fn named(name: &str) -> Option<Self> {
         RecipeName::ALL.into_iter().find(|recipe| recipe.name() == name)
     }
 }
 
 impl Recipe {
-    /// Of the settings that were tried, those with the best scores on the tables of docs/quality.md: five folds with three networks each, on binned
-    /// inputs, trained with cross-entropy first and then with the loss of the score.
+    /// Of the settings that were tried, those with the best scores on the tables of docs/quality.md: in each of five folds three networks, trees and
+    /// a linear model on binned inputs. Networks are trained with cross-entropy first and then with the loss of the score.
     pub const DEFAULT: Recipe = Recipe {
         cross_fit: 5,
         learners: &[LearnerName::Networks, LearnerName::Trees, LearnerName::Linear],
@@ -142,8 +143,8 @@ impl Recipe {
     /// because it keeps the network from memorising the few rows of a rare event. The networks have different validation rows, so that together
     /// they learn from every event.
     ///
-    /// Two changes improved the score more than all of these settings, but they need knowledge of the data: using fewer inputs, and, if the event
-    /// means that a number exceeds a limit, predicting that number by regression.
+    /// Two other changes improved the score more than all of these settings, but both need knowledge of the data: to use fewer inputs; and, if an
+    /// event means that a number exceeds a limit, to predict that number by regression.
     pub const STRONG: Recipe = Recipe {
         members: 6,
         prior: "cosine:0.5,0.4",
@@ -158,8 +159,8 @@ impl Recipe {
     /// The recipe with its warm start switched on or off as the user `requested`. If `requested` is `None`, the warm start of the recipe is kept
     /// only if `keep` is set.
     ///
-    /// Without a warm start nothing moves the best threshold to the centre of the prior. So if the recipe would use the centre as the threshold,
-    /// always or when it is better, the threshold is tuned instead.
+    /// Without a warm start nothing moves the best threshold to the centre of the prior. So a recipe whose threshold rule is `Centre` or `Auto`, both
+    /// of which can choose the centre, gets the rule `Tuned` instead.
     #[must_use]
     pub fn with_warm_start(self, requested: Option<bool>, keep: bool) -> Self {
         let warm_start = match requested {

@@ -1,8 +1,8 @@
 //! The Adult experiment (Table 1 and Figure 2 of Marchetti et al., 2022): is the income of a person above 50 000 dollars?
 //!
-//! The 30162 rows without a missing value are used, with 48 features, which are standardised over all these rows. For
-//! each repeat, one fifth of the rows are drawn at random as test rows. A third of the other rows are validation rows, which decide when
-//! training stops; the rest are training rows.
+//! The 30162 rows without a missing value are used, with 48 features, which are standardised over all these rows. For each repetition of the
+//! experiment, one fifth of the rows are drawn at random as test rows. A third of the other rows are validation rows, which decide when training
+//! stops; the rest are training rows.
 
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ impl Adult {
         Adult::from_table(&read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default())?)
     }
 
+    /// Encodes the rows of the Adult table that have no missing value.
     fn from_table(table: &Table) -> Result<Self> {
         let is_complete = |row: &usize| table.columns.iter().all(|column| !column.values.is_missing(*row));
         let complete: Vec<usize> = (0..table.rows()).filter(is_complete).collect();
@@ -63,7 +64,7 @@ impl Adult {
         self.labels.len()
     }
 
-    /// The training, validation and test rows of a repeat, drawn at random with `seed`. All repeats share the matrix.
+    /// The training, validation and test rows of one repetition of the experiment, drawn at random with `seed`. All repetitions share the matrix.
     #[must_use]
     pub fn repeat_rows(&self, seed: u64) -> RepeatRows {
         let mut order: Vec<u32> = (0..self.rows() as u32).collect();

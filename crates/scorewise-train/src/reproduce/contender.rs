@@ -6,7 +6,7 @@ use std::str::FromStr;
 use scorewise::Prior;
 
 use super::inputs::PollutionInputs;
-use super::strong::{INPUTS, MEMBERS};
+use super::strong::{MEMBERS, STRONG_INPUTS};
 use scorewise_table::error::Error;
 
 /// A forecasting method that takes part in an experiment.
@@ -16,7 +16,7 @@ pub enum Contender {
     Sol(Prior),
     /// The network of Marchetti et al. (2022) with cross-entropy.
     CrossEntropy,
-    /// The persistence forecast: PM2.5 exceeds the limit in the next hour if it exceeds the limit now.
+    /// The persistence forecast, which predicts that PM2.5 exceeds the limit in the next hour if it exceeds the limit now.
     Persistence,
     /// Logistic regression on the given inputs: a network without hidden layers, trained with cross-entropy.
     Logistic(PollutionInputs),
@@ -43,7 +43,7 @@ impl Contender {
     pub fn inputs(&self) -> Result<PollutionInputs, Error> {
         match self {
             Contender::Logistic(inputs) => Ok(inputs.clone()),
-            Contender::Tuned | Contender::Strong => INPUTS.parse(),
+            Contender::Tuned | Contender::Strong => STRONG_INPUTS.parse(),
             _ => Ok(PollutionInputs::of_paper()),
         }
     }

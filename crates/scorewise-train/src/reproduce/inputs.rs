@@ -12,21 +12,21 @@ pub(super) const WIND_DIRECTIONS: usize = 4;
 /// An input of the pollution forecast, which consists of one or more numbers for each hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollutionInput {
-    /// PM2.5 of the hour, 0 if it was not measured. This is the input of Marchetti et al. (2022).
+    /// PM2.5 of the hour, 0 if it was not measured, as in Marchetti et al. (2022).
     Pm25,
     /// The most recent PM2.5 measurement.
     LastPm25,
-    /// The PM2.5 measurement that was the most recent one this many hours ago.
+    /// The PM2.5 measurement that, this many hours ago, was the most recent one.
     Lag(usize),
-    /// The most recent PM2.5 measurement minus the one that was the most recent this many hours ago.
+    /// The most recent PM2.5 measurement minus the measurement that, this many hours ago, was the most recent one.
     Change(usize),
     /// A linear forecast of PM2.5 in the next hour from the most recent PM2.5, its change in the last hour, and the wind. The forecast is fitted
-    /// by least squares on the training hours whose PM2.5 in µg/m³ is above this number. So it learns from the measured values of many hours, and
-    /// not only from the few hours whose PM2.5 exceeds the limit of 400 µg/m³.
+    /// by least squares on the training hours whose PM2.5 in µg/m³ is above this number. So it learns from the measured values of many hours, while
+    /// a classifier learns mostly from the few hours whose PM2.5 exceeds the limit of 400 µg/m³.
     Expected(usize),
     /// A numeric weather column.
     Weather(Weather),
-    /// The wind direction as one number from 0 to 3. This is the input of Marchetti et al. (2022).
+    /// The wind direction as one number from 0 to 3, as in Marchetti et al. (2022).
     WindNumber,
     /// The wind direction, one-hot encoded in four columns.
     WindDirections,
@@ -43,9 +43,9 @@ pub enum Weather {
     Pressure,
     /// Wind speed, accumulated while the direction stays the same.
     WindSpeed,
-    /// Number of hours that it has snowed without a break.
+    /// Number of hours for which it has snowed without a break.
     Snow,
-    /// Number of hours that it has rained without a break.
+    /// Number of hours for which it has rained without a break.
     Rain,
 }
 
@@ -75,13 +75,13 @@ impl Weather {
 pub struct PollutionInputs(pub Vec<PollutionInput>);
 
 impl PollutionInputs {
-    /// The inputs of Marchetti et al. (2022), eight columns.
+    /// The inputs of Marchetti et al. (2022); eight columns in all.
     #[must_use]
     pub fn of_paper() -> Self {
         PollutionInputs::all_inputs(PollutionInput::WindNumber)
     }
 
-    /// The inputs of Marchetti et al. (2022) but with a one-hot encoded wind direction, eleven columns.
+    /// The inputs of Marchetti et al. (2022), but with the wind direction one-hot encoded; eleven columns in all.
     #[must_use]
     pub fn one_hot() -> Self {
         PollutionInputs::all_inputs(PollutionInput::WindDirections)

@@ -23,6 +23,7 @@ pub struct Journal {
     state: Mutex<JournalState>,
 }
 
+/// The part of a [`Journal`] that changes while tasks run.
 #[derive(Debug)]
 struct JournalState {
     file: File,
@@ -96,7 +97,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Rewrites the results file with its lines sorted by score, contender and repeat.
+    /// Rewrites the results file with its lines sorted by score, contender and repetition.
     pub fn finish(self) -> Result<()> {
         let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut trials: Vec<Trial> = state.finished.into_values().collect();
@@ -113,6 +114,7 @@ fn location_of(path: &Path) -> Location {
     Location::file(&path.display().to_string())
 }
 
+/// Parses the lines of a results file.
 fn parse_trials(path: &Path, bytes: &[u8]) -> Result<Vec<Trial>> {
     let mut reader = csv::Reader::from_reader(bytes);
     let not_results = |line: Option<u64>, error: csv::Error| {
@@ -127,7 +129,7 @@ fn parse_trials(path: &Path, bytes: &[u8]) -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// Returns an error if a result belongs to another experiment, seed or version.
+/// Returns an error if a result belongs to another experiment, another seed or another version of scorewise.
 fn check_origin(path: &Path, trial: &Trial, experiment: Experiment, seed: u64) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let problem = if trial.experiment != experiment.name() {
@@ -146,6 +148,7 @@ fn check_origin(path: &Path, trial: &Trial, experiment: Experiment, seed: u64) -
     ))
 }
 
+/// The first line of a results file, with the names of the columns.
 fn header_line() -> Result<String> {
     let example = Trial {
         version: String::new(),

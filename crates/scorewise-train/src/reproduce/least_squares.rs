@@ -1,4 +1,4 @@
-//! Linear regression by least squares with the normal equations. It is used with about seven columns, which need no linear algebra library.
+//! Linear regression by least squares with the normal equations. It is used with seven columns, for which no linear algebra library is needed.
 
 /// Fits `values`, the target values of `rows`, as a linear function of the columns with an intercept. Returns the predictions for all rows.
 pub(super) fn least_squares(columns: &[Vec<f64>], rows: &[usize], values: &[f64]) -> Vec<f64> {
@@ -14,7 +14,7 @@ pub(super) fn least_squares(columns: &[Vec<f64>], rows: &[usize], values: &[f64]
             products[index].iter_mut().zip(&point).for_each(|(product, other)| *product += x * other);
         }
     }
-    let coefficients = solve(products, sums);
+    let coefficients = solve_linear_system(products, sums);
     let prediction = |row: usize| {
         let terms = columns.iter().zip(&means).zip(&coefficients);
         mean_value + terms.map(|((column, mean), coefficient)| coefficient * (column[row] - mean)).sum::<f64>()
@@ -24,7 +24,7 @@ pub(super) fn least_squares(columns: &[Vec<f64>], rows: &[usize], values: &[f64]
 
 /// Solves a x = b for a symmetric positive semidefinite matrix a by Gauss–Jordan elimination. A column that is a linear combination of earlier
 /// columns, such as the indicator of the last wind direction, gets the coefficient 0.
-fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+fn solve_linear_system(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let diagonal: Vec<f64> = (0..b.len()).map(|column| a[column][column]).collect();
     let mut is_used = vec![false; b.len()];
     for column in 0..b.len() {

@@ -1,12 +1,12 @@
-//! The experiments of Marchetti et al. (2022), with the published settings and with stronger ones.
+//! The experiments of Marchetti et al. (2022), with the published settings and with settings that give better scores.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `rows`, `adult`, `pollution` | the training, validation and test rows of one repeat of an experiment |
+//! | `rows`, `adult`, `pollution` | the training, validation and test rows of one repetition of an experiment |
 //! | `inputs`, `least_squares` | the inputs of the pollution forecasts |
 //! | `contender` | the forecasting methods that are compared |
-//! | `strong` | settings that go beyond Marchetti et al. (2022) |
-//! | `trial` | one task (a contender in one repeat) and its scores |
+//! | `strong` | settings that Marchetti et al. (2022) did not use |
+//! | `trial` | one task (a contender in one repetition of an experiment) and its scores |
 //! | `run` | runs all tasks as one list of jobs |
 //! | `journal` | the results file, with one line for each finished task, from which an interrupted run continues |
 //! | `summary` | the rows of a results table |
@@ -92,7 +92,7 @@ impl Experiment {
         }
     }
 
-    /// The contenders for each score: those in the table of Marchetti et al. (2022), and priors for which its authors printed no results.
+    /// The contenders for each score: those in the results table of Marchetti et al. (2022), and further priors that are not in that table.
     #[must_use]
     pub fn contenders(self) -> Vec<Contender> {
         let cosine = |mu: f64, delta: f64| Prior::cosine(mu, delta).ok().map(Contender::Sol);
@@ -110,8 +110,8 @@ impl Experiment {
         }
     }
 
-    /// Maximum number of repeats. The pollution data has a fixed number of windows. The rows of the Adult experiment are drawn at random and could
-    /// be drawn any number of times, so its limit is an arbitrary large number.
+    /// Maximum number of repetitions. Each repetition of the pollution experiment uses another window, and the number of windows is fixed. The rows of
+    /// the Adult experiment are drawn at random and could be drawn any number of times, so its limit is an arbitrary large number.
     #[must_use]
     pub fn max_repeats(self) -> usize {
         match self {
@@ -137,8 +137,8 @@ impl Experiment {
         }
     }
 
-    /// All tasks of the given contenders. They are ordered by repeat, so that an interrupted run has results for every contender. `cures` lists
-    /// the values of [`Task::cured`] to run; a contender that cannot get stuck gives the same result for both values and appears once.
+    /// All tasks of the given contenders. They are ordered by repetition, so that an interrupted run has results for every contender. `cures` lists
+    /// the values of [`Task::cured`] to run. A contender that cannot get stuck gives the same result for both values, so it is run once.
     #[must_use]
     pub fn tasks(self, scores: &[Score], contenders: &[Contender], repeats: usize, cures: &[bool]) -> Vec<Task> {
         let mut tasks = Vec::new();
@@ -187,7 +187,7 @@ impl ExperimentData {
         }
     }
 
-    /// The training, validation and test rows of a repeat. `inputs` is used only by the pollution experiment.
+    /// The training, validation and test rows of one repetition. `inputs` is used only by the pollution experiment.
     #[must_use]
     pub fn rows(&self, repeat: usize, inputs: &PollutionInputs, seed: u64) -> RepeatRows {
         match self {

@@ -4,7 +4,7 @@
 //! There are 100 windows, each starting 120 hours after the previous one. A window has 13104 training hours (a year and a half), followed by
 //! 4320 test hours (half a year). Missing PM2.5 counts as 0, the first day is left out, and the wind direction is one number. Features are
 //! standardised with the mean and standard deviation of the training hours, and a random third of the training hours are validation rows. Details
-//! that the publication does not specify were chosen to match its numbers.
+//! that the publication does not specify were chosen so that the results match the published numbers.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct Pollution {
     pm25: Vec<f64>,
     /// Whether PM2.5 was measured in each hour.
     measured: Vec<bool>,
-    /// The most recent measured PM2.5 at each hour.
+    /// For each hour, the most recent PM2.5 that was measured.
     last: Vec<f64>,
     /// The wind direction of each hour as a number from 0 to 3.
     wind: Vec<f64>,
@@ -50,7 +50,7 @@ pub struct Pollution {
     labels: Vec<u32>,
 }
 
-/// The training and test hours of one repeat of the experiment.
+/// The training and test hours of one repetition of the experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// All hours of the window.
@@ -85,6 +85,7 @@ impl Pollution {
         Pollution::from_table(&read(&Source::BuiltIn(BuiltIn::Pollution), &Reading::default())?)
     }
 
+    /// Takes the columns from the pollution table, and computes the labels.
     fn from_table(table: &Table) -> Result<Self> {
         let measured = column(table, "pm2.5")?;
         let mut latest = 0.0;

@@ -1,4 +1,4 @@
-//! The training, validation and test rows of one repeat of an experiment.
+//! The training, validation and test rows of one repetition of an experiment.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use scorewise_table::split::{MemberSplit, member_splits};
 
 use crate::job::{Dataset, RowSplit};
 
-/// The encoded rows of one repeat of an experiment.
+/// The encoded rows of one repetition of an experiment.
 #[derive(Clone, Debug)]
 pub struct RepeatRows {
     /// The features.
@@ -25,7 +25,7 @@ pub struct RepeatRows {
 }
 
 impl RepeatRows {
-    /// A data set with these rows. Its only split contains the training and validation rows of the repeat.
+    /// A data set with these rows. Its only split consists of the training and validation rows.
     #[must_use]
     pub fn dataset(&self) -> Dataset {
         let split = RowSplit { training: self.training.clone(), validation: self.validation.clone() };
@@ -39,8 +39,8 @@ impl RepeatRows {
         }
     }
 
-    /// Training and validation rows for each of several networks. The networks have different validation rows, so that together they are trained
-    /// on every event.
+    /// Training and validation rows for each of several networks. Every network has validation rows of its own, so that together the networks are
+    /// trained on every event.
     #[must_use]
     pub fn member_splits(&self, members: usize, seed: u64) -> Vec<RowSplit> {
         let pool = [&self.training[..], &self.validation].concat();
@@ -57,7 +57,7 @@ impl RepeatRows {
 
     /// Share of events among the given rows.
     #[must_use]
-    pub fn rate(&self, rows: &[u32]) -> f64 {
+    pub fn event_rate(&self, rows: &[u32]) -> f64 {
         self.events(rows).iter().filter(|event| **event).count() as f64 / rows.len() as f64
     }
 }

@@ -1,4 +1,4 @@
-//! Runs the tasks of an experiment as one flat list of jobs on a backend, and writes the result of every task to the journal as soon as it ends.
+//! Runs the tasks of an experiment as one list of jobs on a backend, and writes the result of every task to the journal as soon as the task ends.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -20,9 +20,9 @@ use crate::ensemble::Ensemble;
 use crate::fit::{Epoch, Fit, StopReason};
 use crate::job::{Dataset, Job};
 
-/// Runs all tasks that the journal does not contain, and writes the result of each to the journal when it ends. Returns the trials in the order
-/// of the tasks. `on_result` is called for every task; its last argument is true if the task was run now and false if the journal has its result. If
-/// `stopped` returns true, no further job is begun, running jobs are abandoned, and `None` is returned.
+/// Runs all tasks whose results are not yet in the journal, and writes the result of each to the journal when the task ends. Returns the trials in
+/// the order of the tasks. `on_result` is called for every task; its last argument is true if the task was run now, and false if its result was in
+/// the journal. If `stopped` returns true, no further job is begun, running jobs are abandoned, and `None` is returned.
 pub fn perform(
     data: &ExperimentData,
     tasks: &[Task],
@@ -84,9 +84,9 @@ pub(super) fn run(
 /// The jobs of several tasks, and the encoded rows that the tasks share.
 #[derive(Default)]
 struct Workload {
-    /// The rows of each combination of repeat and inputs. Contenders with the same inputs share them.
+    /// The rows of each combination of repetition and inputs. Contenders with the same inputs share them.
     rows: Vec<RepeatRows>,
-    /// Index in `rows` of each combination of repeat and inputs.
+    /// Index in `rows` of each combination of repetition and inputs.
     known: HashMap<(usize, String), usize>,
     /// The data set of each element of `rows`.
     datasets: Vec<Dataset>,
@@ -105,10 +105,11 @@ struct TaskJobs {
 }
 
 impl Workload {
+    /// Adds the rows and jobs of a task.
     fn add_task(&mut self, data: &ExperimentData, task: &Task, seed: u64) -> Result<()> {
         let inputs = task.contender.inputs()?;
         let rows = *self.known.entry((task.repeat, inputs.to_string())).or_insert_with(|| {
-            // The seed does not depend on the contender: all contenders have the same rows, so that they can be compared repeat by repeat.
+            // The seed does not depend on the contender: in each repetition all contenders have the same rows, so that they can be compared.
             let rows = data.rows(task.repeat, &inputs, stream(seed, Purpose::RepeatRows, task.repeat as u64));
             self.datasets.push(rows.dataset());
             self.rows.push(rows);
@@ -153,6 +154,7 @@ struct Progress<'a> {
 }
 
 impl Progress<'_> {
+    /// Computes the scores of a task whose members are all fitted, and stores its result.
     fn finish_task(&self, number: usize, task: &Task, fits: &[Fit], seconds: f64) -> Result<()> {
         let start = Instant::now();
         let rows = &self.work.rows[self.work.tasks[number].rows];
@@ -206,6 +208,7 @@ impl Watch for Progress<'_> {
     }
 }
 
+/// Locks a mutex even if another thread panicked while it held the lock.
 fn lock_mutex<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

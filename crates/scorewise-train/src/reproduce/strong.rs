@@ -1,4 +1,4 @@
-//! Settings that go beyond Marchetti et al. (2022), and the settings of the methods that they are compared with.
+//! The settings of the strong recipe, which Marchetti et al. (2022) did not use, and of the methods that it is compared with.
 
 use scorewise_table::error::Result;
 
@@ -6,7 +6,7 @@ use crate::network::{BatchSize, HiddenLayers, NetworkSettings};
 use crate::plan::Recipe;
 
 /// The inputs for the strong recipe in the pollution experiment: a linear forecast of PM2.5, fitted on the hours whose PM2.5 is above 150 µg/m³.
-pub const INPUTS: &str = "expected-150";
+pub const STRONG_INPUTS: &str = "expected-150";
 
 /// Number of networks of the strong recipe whose probabilities are averaged.
 pub const MEMBERS: usize = Recipe::STRONG.members;
@@ -16,7 +16,7 @@ pub(super) fn strong_settings(hidden: HiddenLayers) -> NetworkSettings {
     Recipe::STRONG.settings(NetworkSettings { hidden, ..NetworkSettings::default() })
 }
 
-/// The network settings of the strong recipe for training only with cross-entropy, after which the threshold is tuned.
+/// The network settings of the strong recipe, but for training with cross-entropy only. The threshold is tuned afterwards.
 pub(super) fn tuned_settings(hidden: HiddenLayers) -> NetworkSettings {
     NetworkSettings { warm_start: None, ..strong_settings(hidden) }
 }

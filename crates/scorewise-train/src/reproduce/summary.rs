@@ -37,7 +37,7 @@ pub struct ResultRow {
 }
 
 impl ResultRow {
-    /// Summarises trials that differ only in their repeat; `None` for an empty slice. The order of the trials does not matter.
+    /// Summarises trials that are repetitions of each other; `None` for an empty slice. The order of the trials does not matter.
     #[must_use]
     pub fn of(trials: &[&Trial]) -> Option<Self> {
         let mut trials = trials.to_vec();
@@ -64,43 +64,43 @@ impl ResultRow {
     }
 }
 
-/// The mean difference of the scores of two contenders in the same repeats, with confidence intervals.
+/// The mean difference of the scores of two contenders in the same repetitions of an experiment, with confidence intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// The mean over all repeats of the first contender's score minus the second contender's.
+    /// The mean, over all repetitions, of the first contender's score minus the second contender's.
     pub mean: f64,
-    /// The 95 % confidence interval of the mean difference under the assumption that the repeats are independent.
+    /// The 95 % confidence interval of the mean difference under the assumption that the repetitions are independent.
     pub interval: (f64, f64),
-    /// The 95 % confidence interval of the mean difference by a bootstrap of blocks of consecutive repeats. Windows that share most of their hours
-    /// are not independent, so `interval` is too narrow for them.
+    /// The 95 % confidence interval of the mean difference by a bootstrap of blocks of consecutive repetitions. In the pollution experiment, the
+    /// windows of consecutive repetitions share most of their hours and so are not independent, and `interval` is too narrow.
     pub in_blocks: (f64, f64),
-    /// Number of repeats in a block.
+    /// Number of repetitions in a block.
     pub block: usize,
 }
 
 /// Number of bootstrap replicates from which a confidence interval is computed.
-const REPLICATES: usize = 10_000;
+const BOOTSTRAP_REPLICATES: usize = 10_000;
 
 impl Difference {
-    /// The difference of pairs of scores, one pair for each repeat in the order of the repeats; `None` for an empty slice. `block` is the number of
-    /// repeats in a block of the bootstrap.
+    /// The mean difference of pairs of scores, with one pair for each repetition, in the order of the repetitions; `None` for an empty slice. `block`
+    /// is the number of repetitions in a block of the bootstrap.
     #[must_use]
     pub fn of(pairs: &[(f64, f64)], block: usize, seed: u64) -> Option<Self> {
         let differences: Vec<f64> = pairs.iter().map(|(ours, theirs)| ours - theirs).collect();
         let mean = MeanAndDeviation::of(&differences)?.mean;
         let interval = bootstrap_interval(&differences, 1, random(seed, Purpose::Difference, 0));
-        // A block has at least one repeat, and at most all repeats.
+        // A block has at least one repetition, and at most all repetitions.
         let block_length = block.clamp(1, differences.len());
         let in_blocks = bootstrap_interval(&differences, block_length, random(seed, Purpose::Difference, 1));
         Some(Difference { mean, interval, in_blocks, block })
     }
 }
 
-/// 95 % percentile interval of the mean by a circular block bootstrap.
+/// The 95 % percentile interval of the mean of `values`, by a circular block bootstrap.
 fn bootstrap_interval(values: &[f64], block: usize, mut random: Xoshiro256PlusPlus) -> (f64, f64) {
     let mut draw = || ((u128::from(random.next_u64()) * values.len() as u128) >> 64) as usize;
-    let mut means: Vec<f64> = Vec::with_capacity(REPLICATES);
-    for _ in 0..REPLICATES {
+    let mut means: Vec<f64> = Vec::with_capacity(BOOTSTRAP_REPLICATES);
+    for _ in 0..BOOTSTRAP_REPLICATES {
         let (mut sum, mut remaining) = (0.0, values.len());
         while remaining > 0 {
             let (start, length) = (draw(), block.min(remaining));
@@ -110,7 +110,7 @@ fn bootstrap_interval(values: &[f64], block: usize, mut random: Xoshiro256PlusPl
         means.push(sum / values.len() as f64);
     }
     means.sort_unstable_by(f64::total_cmp);
-    let quantile = |share: f64| means[(share * (REPLICATES - 1) as f64).round() as usize];
+    let quantile = |share: f64| means[(share * (BOOTSTRAP_REPLICATES - 1) as f64).round() as usize];
     (quantile(0.025), quantile(0.975))
 }
 

@@ -16,7 +16,7 @@ use crate::learner::Learner;
 use crate::network::NetworkSettings;
 use crate::plan::Recipe;
 
-/// A task of an experiment: to train one contender in one repeat, and to compute its scores.
+/// A task of an experiment: to train one contender in one repetition of the experiment, and to compute its scores.
 #[derive(Clone, Debug)]
 pub struct Task {
     /// The score that is trained for and evaluated.
@@ -25,11 +25,11 @@ pub struct Task {
     pub contender: Contender,
     /// Whether the first predictions are moved into the support of the prior and training runs that learn nothing are repeated.
     pub cured: bool,
-    /// Number of the repeat, counted from 0.
+    /// Number of the repetition, counted from 0.
     pub repeat: usize,
 }
 
-/// The result of a task, which is a line of the results file.
+/// The result of a task; the results file has one line for each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// The version of this crate that computed the result.
@@ -42,11 +42,12 @@ pub struct Trial {
     pub score: String,
     /// The name of the contender, for example a prior or `ce`.
     pub contender: String,
-    /// A hash of the settings of the contender. It reveals results that were computed with older settings of a contender with the same name.
+    /// A hash of the settings of the contender. If the settings of a contender change, results that were computed with the old settings are recognised
+    /// by this hash.
     pub recipe: String,
     /// Whether the first predictions were moved into the support of the prior and training runs that learnt nothing were repeated.
     pub cured: bool,
-    /// Number of the repeat, counted from 0.
+    /// Number of the repetition, counted from 0.
     pub repeat: usize,
     /// Whether at least one member learnt something; true if nothing is trained.
     pub success: bool,
@@ -70,23 +71,25 @@ pub struct Trial {
     pub seconds: f64,
 }
 
-/// Identifies the way in which random numbers are derived from the seed. It is part of the hash of the settings, so that results with other
-/// random numbers are recognised and computed again.
-const STREAMS: &str = "streams by purpose";
+/// A name for the way in which random numbers are derived from the seed. It is part of the hash of the settings, so that results that were computed
+/// with other random numbers are recognised and computed again.
+const RANDOM_NUMBER_SCHEME: &str = "streams by purpose";
 
-/// Identifies a task within an experiment: the name of the score, the name of the contender, whether it is cured, and the repeat.
+/// Identifies a task within an experiment: the name of its score, the name of its contender, its field [`Task::cured`], and the number of its
+/// repetition.
 pub(super) type TaskKey = (String, String, bool, usize);
 
 impl Task {
+    /// Identifies this task within its experiment.
     pub(super) fn key(&self) -> TaskKey {
         (self.score.to_string(), self.contender.to_string(), self.cured, self.repeat)
     }
 
-    /// A hash of the settings that determine the result: learner, loss, inputs and number of members. The repeat, the seed and the version of the
-    /// code are not part of it.
+    /// A hash of the settings that determine the result: learner, loss, inputs and number of members. The number of the repetition, the seed and the
+    /// version of scorewise are not part of it.
     pub(super) fn settings_hash(&self, experiment: Experiment) -> Result<String> {
         let (job, inputs) = (self.learner_and_loss(experiment)?, self.contender.inputs()?.to_string());
-        let identity = serde_json::to_string(&(job, inputs, self.contender.members(), STREAMS))
+        let identity = serde_json::to_string(&(job, inputs, self.contender.members(), RANDOM_NUMBER_SCHEME))
             .map_err(|error| Error::setting("reproduce", error.to_string(), ""))?;
         Ok(format!("{:016x}", xxh3_64(identity.as_bytes())))
     }
@@ -119,6 +122,7 @@ impl Task {
         Ok(Some((Learner::Network(settings), objective)))
     }
 
+    /// The result of this task, from the scores of its forecast and the fits of its members.
     pub(super) fn make_trial(
         &self,
         experiment: Experiment,
@@ -160,6 +164,7 @@ impl Task {
 }
 
 impl Trial {
+    /// Identifies the task of which this is the result.
     pub(super) fn key(&self) -> TaskKey {
         (self.score.clone(), self.contender.clone(), self.cured, self.repeat)
     }
@@ -173,6 +178,7 @@ pub(super) struct ForecastScores {
 }
 
 impl ForecastScores {
+    /// Computes the scores of the forecast that `probabilities` returns for the given rows.
     pub fn new(rows: &RepeatRows, score: &Score, probabilities: impl Fn(&[u32]) -> Vec<f64>) -> Result<Self> {
         let (seen, seen_events) = (probabilities(&rows.seen), rows.events(&rows.seen));
         let seen = Rows::new(Probabilities(&seen), &seen_events)?;

@@ -1,9 +1,9 @@
 //! Chooses the rule that turns probabilities into labels, on predictions of rows that the members were not trained on.
 //!
-//! The exactly best threshold of a finite number of rows depends by chance on single rows. So the tuned threshold is the centre of the narrow
-//! prior under which the score of the expected confusion matrix is best: the threshold that is best on average over the thresholds near it.
-//! On the tables of docs/quality.md this averaged threshold gave better scores on new rows than the exactly best threshold. The exactly best
-//! threshold is used only if [`ThresholdRule::Tuned`] is chosen without cross-fitting.
+//! The threshold with exactly the best score on a finite number of rows depends by chance on single rows. So the tuned threshold is the centre of the
+//! narrow prior under which the score of the expected confusion matrix is best: the threshold whose score is best on average over the thresholds
+//! near it. On the tables of docs/quality.md this threshold gave better scores on new rows than the exactly best one, which is used only if
+//! [`ThresholdRule::Tuned`] is chosen without cross-fitting.
 
 use scorewise::multiclass::{MultiConfusion, MultiScore};
 use scorewise::sweep::{Bootstrap, Resampling, Sweep, sweep};
@@ -14,10 +14,11 @@ use super::finish::LabelledPredictions;
 use crate::model::{Decision, ThresholdSource};
 use crate::plan::{Plan, ThresholdRule};
 
-/// Half-width of the cosine prior that averages over nearby thresholds, on the scale of probabilities whose log-odds are shifted so that the
-/// threshold is ½.
+/// Half-width of the interval of nearby thresholds over which a score is averaged, as [`Sweep::smooth_best`] takes it: at the threshold ½, the
+/// interval reaches from 0.3 to 0.7.
 pub(super) const SMOOTHING: f64 = 0.2;
-/// The decision rule of a model, and the rules that it was chosen from.
+
+/// The decision rule of a model, and the other rules that were considered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionChoice {
     /// The rule of the model.
@@ -77,7 +78,7 @@ impl LabelledPredictions {
         Ok(Decision::best(&best, ThresholdSource::ValidationSweep, format!("best {score} on the validation rows")))
     }
 
-    /// The decision rule with the threshold, near the exactly best one, that gives the best score on average over nearby thresholds.
+    /// The decision rule with the threshold whose score is best on average over nearby thresholds; `exact` if the score is undefined everywhere.
     fn smooth_decision(&self, score: &Score, exact: &Decision) -> Result<Decision> {
         let Some(threshold) = self.smooth_threshold(score, None)? else { return Ok(exact.clone()) };
         let value = score.checked(&self.confusion(threshold, |row| self.weight(row)));
@@ -86,6 +87,7 @@ impl LabelledPredictions {
         Ok(Decision::Threshold { threshold, interval, value, chosen, words })
     }
 
+    /// The sample weight of a row; 1 if the rows have no weights.
     pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
     }
@@ -223,7 +225,7 @@ impl LabelledPredictions {
                     let value = score.loss(&MultiConfusion::new(classes, cells)?);
                     if -value > best + 1e-12 {
                         best = -value;
-                        // The score is the same for all factors between `ratio` and `next`; their geometric mean is taken.
+                        // The score is the same for all factors between `ratio` and `next`, so the geometric mean of these two is taken.
                         found = Some(if next.is_finite() { (ratio * next).sqrt() } else { 2.0 * ratio });
                     }
                 }
@@ -256,7 +258,8 @@ mod tests {
     use super::*;
     use crate::plan::LossName;
 
-    fn predictions(rows: &[(f64, u32)]) -> LabelledPredictions {
+    /// Predictions of rows, each given by its probability and its label.
+    fn predictions_of(rows: &[(f64, u32)]) -> LabelledPredictions {
         LabelledPredictions {
             labels: rows.iter().map(|(_, label)| *label).collect(),
             probabilities: rows.iter().map(|(probability, _)| *probability).collect(),
@@ -264,20 +267,20 @@ mod tests {
         }
     }
 
-    /// Calibrated predictions: a row with probability p is positive with probability p, at evenly spaced p.
-    fn calibrated(rows: u32) -> LabelledPredictions {
+    /// Calibrated predictions with evenly spaced probabilities p: a row is positive with probability p.
+    fn calibrated_predictions(rows: u32) -> LabelledPredictions {
         let row = |row: u32| {
             let p = (f64::from(row) + 0.5) / f64::from(rows);
             let u = f64::from(row.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
             (p, u32::from(u < p))
         };
-        predictions(&(0..rows).map(row).collect::<Vec<_>>())
+        predictions_of(&(0..rows).map(row).collect::<Vec<_>>())
     }
 
     #[test]
     fn a_smooth_threshold_is_near_the_theoretical_optimum_of_calibrated_predictions() {
         // If predictions are calibrated, the threshold with the best TSS is the share of positive rows.
-        let predictions = calibrated(4000);
+        let predictions = calibrated_predictions(4000);
         let share = f64::from(predictions.labels.iter().sum::<u32>()) / 4000.0;
         let score = Score::parse("tss").unwrap();
         let exact = predictions.best_decision(&score).unwrap();
@@ -287,8 +290,8 @@ mod tests {
 
     #[test]
     fn a_row_that_counts_twice_has_the_same_effect_as_two_equal_rows() {
-        let once = predictions(&[(0.1, 0), (0.4, 1), (0.6, 0), (0.6, 0), (0.9, 1)]);
-        let twice = predictions(&[(0.1, 0), (0.4, 1), (0.6, 0), (0.9, 1)]);
+        let once = predictions_of(&[(0.1, 0), (0.4, 1), (0.6, 0), (0.6, 0), (0.9, 1)]);
+        let twice = predictions_of(&[(0.1, 0), (0.4, 1), (0.6, 0), (0.9, 1)]);
         let score = Score::parse("f1").unwrap();
         let copies = [1, 1, 2, 1];
         let (once, twice) = (once.smooth_threshold(&score, None), twice.smooth_threshold(&score, Some(&copies)));
@@ -297,7 +300,7 @@ mod tests {
 
     #[test]
     fn tuning_gain_is_large_only_if_the_centre_is_far_from_the_best_threshold() {
-        let mut predictions = calibrated(2000);
+        let mut predictions = calibrated_predictions(2000);
         let score = Score::parse("f1").unwrap();
         predictions.probabilities.iter_mut().for_each(|p| *p *= 0.1);
         assert!(predictions.tuning_gain(&score, 0.5, 1).unwrap() > 0.3);
@@ -309,7 +312,7 @@ mod tests {
         let chosen = |loss: LossName, threshold: ThresholdRule| {
             let mut plan = Plan::new("y", "f1".parse().unwrap());
             (plan.loss, plan.threshold, plan.cross_fit) = (loss, threshold, 2);
-            let choice = decide(&plan, &calibrated(200), 2).unwrap();
+            let choice = decide(&plan, &calibrated_predictions(200), 2).unwrap();
             let untuned = if threshold == ThresholdRule::Centre { &choice.decision } else { &choice.alternatives[0] };
             match untuned {
                 Decision::Threshold { threshold, chosen, words, .. } => (*threshold, *chosen, words.clone()),

@@ -40,7 +40,7 @@ pub struct Trained {
     pub notes: Vec<Note>,
 }
 
-/// The encoded rows behind [`Trained::test`], or behind [`Trained::validation`] if there are no test rows.
+/// The encoded rows that [`Trained::test`] predicts, or those that [`Trained::validation`] predicts if there are no test rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvaluatedRows {
     /// The encoded rows of the whole table: of the separate test table if there is one, otherwise of the training table.
@@ -146,8 +146,8 @@ impl Prepared<'_> {
 }
 
 impl PreparedDivisions {
-    /// Computes the predictions and the decision rule of one division from the fits of its jobs.
-    /// `fits` are those of all jobs of this division, in their order; `None` for a job that was not begun.
+    /// Computes the predictions and the decision rule of one division from the fits of its jobs. `fits` has one entry for each job of this division,
+    /// in the order of the jobs; `None` for a job that was not begun.
     pub fn result(
         &self,
         division: usize,
@@ -188,11 +188,12 @@ impl PreparedDivisions {
 }
 
 impl LabelledTable<'_> {
-    /// The mean predictions of the ensemble for the given rows of the table.
+    /// The predictions of the ensemble for the given rows of the table.
     fn predictions(&self, dataset: &Dataset, ensemble: &Ensemble, rows: &[u32]) -> LabelledPredictions {
         self.with_labels(rows, ensemble.probabilities(&dataset.matrix, rows))
     }
 
+    /// The given probabilities of the rows, together with the labels, sample weights and persistence forecasts of these rows.
     pub(super) fn with_labels(&self, rows: &[u32], probabilities: Vec<f64>) -> LabelledPredictions {
         LabelledPredictions::new(
             &self.labels,

@@ -19,9 +19,9 @@ use crate::plan::Plan;
 /// The result of one fold of a cross-validation.
 #[derive(Clone, Debug)]
 pub struct FoldResult {
-    /// Number of the repeat of the cross-validation, counted from 0.
+    /// Number of the repetition of the cross-validation, counted from 0.
     pub repeat: usize,
-    /// Number of the fold within its repeat, counted from 0.
+    /// Number of the fold within its repetition, counted from 0.
     pub fold: usize,
     /// Number of epochs that each member was trained for.
     pub epochs: Vec<usize>,
@@ -34,9 +34,9 @@ pub struct FoldResult {
 }
 
 /// Approximate memory limit in bytes for the encoded rows of folds that are trained at the same time.
-const ENCODED_BYTES: usize = 1 << 30;
+const MAX_ENCODED_BYTES: usize = 1 << 30;
 
-/// Trains an ensemble for every fold of a cross-validation. The number of the job that `watch` receives counts the ensemble members of all folds.
+/// Trains an ensemble for every fold of a cross-validation. The job number that `watch` receives counts the ensemble members of all folds together.
 /// The list of results is `None` if the user stopped the training run. A note that applies to several folds is returned once.
 pub fn cross_validate(
     table: &Table,
@@ -54,7 +54,7 @@ pub fn cross_validate(
     while parts.peek().is_some() {
         // As many folds as memory allows are encoded and trained at the same time, so that no core is idle while the last jobs of one fold run.
         let (first, mut divisions, mut bytes) = (results.len(), PreparedDivisions::default(), 0);
-        while let Some((number, parts)) = parts.next_if(|_| bytes < ENCODED_BYTES) {
+        while let Some((number, parts)) = parts.next_if(|_| bytes < MAX_ENCODED_BYTES) {
             divisions.add(&labelled, parts, stream(plan.seed, Purpose::FoldTraining, number as u64))?;
             bytes += divisions.datasets.last().map_or(0, |dataset| size_of_val(dataset.matrix.padded().0));
         }
@@ -66,7 +66,7 @@ pub fn cross_validate(
             let members = divisions.divisions[division].jobs_of_learners.iter().map(Range::len).sum();
             let fits: Vec<Option<Fit>> = fits.by_ref().take(members).collect();
             if fits.iter().any(Option::is_none) {
-                return Ok((None, [labelled.notes, split_notes, each_once(&notes_of_folds, folds)].concat()));
+                return Ok((None, [labelled.notes, split_notes, distinct_notes(&notes_of_folds, folds)].concat()));
             }
             notes_of_folds.push(divisions.notes(division, &labelled));
             let result = divisions.result(division, &labelled, &fits)?;
@@ -82,14 +82,14 @@ pub fn cross_validate(
         }
     }
     if results.is_empty() {
-        return Err(Error::setting("folds", "there are no folds", "give 2 or more"));
+        return Err(Error::setting("folds", "there are no folds", "give a number of 2 or more"));
     }
-    Ok((Some(results), [labelled.notes, split_notes, each_once(&notes_of_folds, folds)].concat()))
+    Ok((Some(results), [labelled.notes, split_notes, distinct_notes(&notes_of_folds, folds)].concat()))
 }
 
-/// The notes of all folds, each once. A note that is the same in all folds names no fold. Of notes that differ only in their numbers, the first is
-/// kept, with the name of its fold.
-fn each_once(notes_of_folds: &[Vec<Note>], folds: &CrossValidation) -> Vec<Note> {
+/// The notes of all folds without repetitions. A note that is the same in all folds names no fold. Of notes that differ only in the numbers in their
+/// text, the first is kept, with the number of its fold.
+fn distinct_notes(notes_of_folds: &[Vec<Note>], folds: &CrossValidation) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     for (number, notes_of_fold) in notes_of_folds.iter().enumerate() {
         for note in notes_of_fold {

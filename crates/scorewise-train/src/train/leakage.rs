@@ -11,9 +11,9 @@ use scorewise_table::table::{Category, Table, Values};
 use scorewise_table::target::{Labels, Target};
 
 /// Maximum number of training rows that are examined for leakage.
-const MAX_ROWS: usize = 100_000;
+const MAX_EXAMINED_ROWS: usize = 100_000;
 /// Minimum number of rows of the rarer class for a column to be reported. With fewer rows, a column may separate the classes by chance.
-const MIN_EVENTS: usize = 20;
+const MIN_ROWS_OF_RARER_CLASS: usize = 20;
 /// A numeric column is reported if its area under the ROC curve is greater than this. Legitimate inputs can come close: in the pollution data,
 /// the particulate matter of the current hour, which is a natural predictor for the next hour, reaches 0.99.
 const MIN_ROC_AREA: f64 = 0.999;
@@ -22,13 +22,13 @@ const MIN_ROC_AREA: f64 = 0.999;
 const MAX_ERROR_SHARE: f64 = 0.005;
 /// A numeric column with at most this many different values is also examined as a categorical column.
 const MAX_LEVELS: usize = 64;
-/// Minimum average number of rows per level for a column to be checked: a level with a single row always determines the class of that row.
+/// Minimum average number of rows per level for a column to be examined: a level with a single row always determines the class of that row.
 const MIN_ROWS_PER_LEVEL: usize = 20;
-/// Repeated rows are reported only if they are more than this share of the test rows.
+/// Test rows that are equal to training rows are reported only if they are more than this share of the test rows.
 const MIN_REPEATED_SHARE: f64 = 0.01;
 
-/// A note for each input column that alone predicts the target almost perfectly on the training rows. With a lead, the current value of the
-/// target's column is known when the forecast is made, so that column is not examined.
+/// A note for each input column that alone predicts the target almost perfectly on the training rows. If the target is a later row, the current
+/// value of the target's column is known when the forecast is made, so that column is not examined.
 pub(super) fn leaking_columns(
     table: &Table,
     target: &Target,
@@ -40,7 +40,7 @@ pub(super) fn leaking_columns(
         let is_input = encoder.inputs.iter().any(|input| input.lag == 0 && input.column == name);
         is_input && !(target.lead > 0 && target.column == name)
     };
-    let step = training.len().div_ceil(MAX_ROWS).max(1);
+    let step = training.len().div_ceil(MAX_EXAMINED_ROWS).max(1);
     let rows: Vec<u32> = training.iter().step_by(step).copied().collect();
     let classes: Vec<u32> = rows.iter().map(|row| labels.classes[*row as usize]).collect();
     let notes = table.columns.iter().filter(|column| is_examined(&column.name)).filter_map(|column| {
@@ -90,7 +90,7 @@ fn separation_by_order(values: &Values, rows: &[u32], classes: &[u32], n_classes
     // With two classes, the ROC area of the first class is determined by that of the second, so only the second is examined.
     (usize::from(n_classes == 2)..n_classes).find_map(|class| {
         let (members, others) = (totals[class], known.len() - totals[class]);
-        if members.min(others) < MIN_EVENTS {
+        if members.min(others) < MIN_ROWS_OF_RARER_CLASS {
             return None;
         }
         let area = pairs[class] / (members as f64 * others as f64);
@@ -114,7 +114,7 @@ fn separation_by_levels(values: &Values, rows: &[u32], classes: &[u32], n_classe
     let mut counts = vec![0usize; n_classes];
     classes.iter().for_each(|class| counts[*class as usize] += 1);
     let (wrong, wrong_without) = (rows.len() - correct, rows.len() - counts.iter().max().copied().unwrap_or(0));
-    let is_perfect = wrong_without >= MIN_EVENTS && wrong as f64 <= MAX_ERROR_SHARE * wrong_without as f64;
+    let is_perfect = wrong_without >= MIN_ROWS_OF_RARER_CLASS && wrong as f64 <= MAX_ERROR_SHARE * wrong_without as f64;
     is_perfect.then(|| match wrong {
         0 => format!("its values determine the class of all {} rows", rows.len()),
         _ => format!("its values determine the class of all but {wrong} of {} rows", rows.len()),

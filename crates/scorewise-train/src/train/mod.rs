@@ -26,7 +26,7 @@ use crate::backend::{Backend, Watch};
 use crate::plan::Plan;
 
 /// Trains a model according to the plan. The test rows are those of the table `test` if it is given, otherwise the share [`Plan::test`] of the
-/// rows of `table`. The number of the job that `watch` receives is the index of the ensemble member.
+/// rows of `table`. The job number that `watch` receives is the index of the ensemble member that the job trains.
 pub fn train(
     table: &Table,
     test: Option<&Table>,

@@ -90,6 +90,7 @@ impl Prepared<'_> {
 }
 
 impl<'a> LabelledTable<'a> {
+    /// Finds the target of the plan in the table and gives every row its label.
     pub fn new(table: &'a Table, plan: &'a Plan) -> Result<Self> {
         check_members(plan.ensemble)?;
         plan.split.check_column(table)?;
@@ -123,7 +124,7 @@ impl PreparedDivisions {
             let problem = "there are no validation rows on which to stop training and choose the threshold";
             return Err(Error::setting("validation", problem, "give a share such as 0.33"));
         }
-        let (cross_fitted, folds, mut notes) = cross_fit(labelled, &parts.training, seed)?;
+        let (cross_fitted, folds, mut notes) = cross_fit_splits(labelled, &parts.training, seed)?;
         let mut choice = EncodingOptions { bins: plan.bins, ..plan.choice.clone() };
         choice.without.extend(target.hidden().map(str::to_owned));
         choice.without.extend(plan.weight.clone());
@@ -166,7 +167,8 @@ impl PreparedDivisions {
             let repeats = learner.repeats(plan.ensemble);
             let members = match dataset.splits.len() - 1 {
                 0 => repeats,
-                // The splits of the first repeat come first, so a learner with fewer repeats is trained on the same folds.
+                // If several networks are trained for each fold, the splits of the first network of each fold come first. So a learner that
+                // trains fewer members uses the same folds.
                 splits => splits.min(folds * repeats),
             };
             let start = self.jobs.len();
@@ -187,17 +189,26 @@ impl PreparedDivisions {
     }
 }
 
-/// The training and validation rows of each member with cross-fitting, in which every member is trained without one fold of the rows; empty if the
-/// plan has no cross-fitting. If the user did not change the number of folds and a class has too few rows for it, fewer folds are used. If the user
-/// did not change the size of the ensemble and there are very many rows, one member is trained for each fold. Notes report both reductions.
-fn cross_fit(labelled: &LabelledTable<'_>, rows: &[u32], seed: u64) -> Result<(Vec<MemberSplit>, usize, Vec<Note>)> {
+/// With cross-fitting, in which every member is trained without one fold of the rows: the training and validation rows of each member, the number of
+/// folds, and notes. Without cross-fitting there are no such rows, and the number of folds is 1.
+///
+/// If the user did not choose the number of folds and a class has too few rows for it, fewer folds are used. If the user did not choose the size of
+/// the ensemble and there are more than [`MANY_ROWS`] rows, one network is trained for each fold. Notes report both reductions.
+fn cross_fit_splits(
+    labelled: &LabelledTable<'_>,
+    rows: &[u32],
+    seed: u64,
+) -> Result<(Vec<MemberSplit>, usize, Vec<Note>)> {
     let LabelledTable { table, plan, labels, .. } = labelled;
     if plan.cross_fit == 0 {
         return Ok((Vec::new(), 1, Vec::new()));
     }
     let (repeats, mut notes) = match plan.default_recipe() {
         Some(recipe) if recipe.members == plan.ensemble && rows.len() > MANY_ROWS && plan.ensemble > 1 => {
-            let note = format!("one network for each fold instead of {}, because there are many rows", plan.ensemble);
+            let note = format!(
+                "cross-fitting trains one network for each fold instead of {}, because there are many rows",
+                plan.ensemble
+            );
             (1, vec![Note::new(note)])
         }
         _ => (plan.ensemble, Vec::new()),
@@ -209,7 +220,10 @@ fn cross_fit(labelled: &LabelledTable<'_>, rows: &[u32], seed: u64) -> Result<(V
             Ok(splits) => {
                 if folds < plan.cross_fit {
                     let reason = "because there are few rows of a class";
-                    notes.push(Note::new(format!("{folds} folds instead of {}, {reason}", plan.cross_fit)));
+                    notes.push(Note::new(format!(
+                        "cross-fitting uses {folds} folds instead of {}, {reason}",
+                        plan.cross_fit
+                    )));
                 }
                 return Ok((splits, folds, notes));
             }
@@ -229,12 +243,12 @@ fn cross_fit(labelled: &LabelledTable<'_>, rows: &[u32], seed: u64) -> Result<(V
     }
 }
 
-/// With more training rows than this, recipes with cross-fitting train one member for each fold, because with so many rows the mean over more
-/// members is hardly different.
+/// With more training rows than this, recipes with cross-fitting train one network for each fold, because with so many rows the mean of several
+/// networks is hardly better.
 const MANY_ROWS: usize = 100_000;
 
-/// The order in which the rows of a table follow each other. The order matters only for leads and lags, which refer to later and earlier rows;
-/// with them, rows are ordered by time if the table has a column of times.
+/// The order in which the rows of a table follow each other. The order matters only for leads and lags, which refer to later and earlier rows. If
+/// there are any, rows are ordered by time if the table has a column of times.
 fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
     let group = plan.choice.group.as_deref();
     if plan.lead == 0 && plan.choice.lags == 0 {

@@ -17,18 +17,18 @@ use scorewise_train::trees::{TreeFeature, TreeNode, Trees};
 use serde_json::json;
 
 /// The test models, with their names.
-pub fn all() -> Vec<(&'static str, Model)> {
+pub fn test_models() -> Vec<(&'static str, Model)> {
     vec![
-        ("linear", binary(12, &[], 1, 0.3)),
-        ("deep", binary(48, &[50, 20, 5], 1, 0.415_000_000_000_000_1)),
-        ("wide", binary(17, &[200], 1, 0.5)),
-        ("one-input", one_input()),
-        ("ensemble", binary(21, &[16, 8], 10, 0.1 + 0.3)),
-        ("greatest", classes(9, &[12], 3, 1, Decision::Greatest)),
-        ("linear-classes", classes(9, &[], 4, 3, Decision::Greatest)),
+        ("linear", two_class_model(12, &[], 1, 0.3)),
+        ("deep", two_class_model(48, &[50, 20, 5], 1, 0.415_000_000_000_000_1)),
+        ("wide", two_class_model(17, &[200], 1, 0.5)),
+        ("one-input", one_input_model()),
+        ("ensemble", two_class_model(21, &[16, 8], 10, 0.1 + 0.3)),
+        ("greatest", multiclass_model(9, &[12], 3, 1, Decision::Greatest)),
+        ("linear-classes", multiclass_model(9, &[], 4, 3, Decision::Greatest)),
         (
             "thresholds",
-            classes(
+            multiclass_model(
                 13,
                 &[10, 6],
                 3,
@@ -42,7 +42,7 @@ pub fn all() -> Vec<(&'static str, Model)> {
         ),
         (
             "factors",
-            classes(
+            multiclass_model(
                 13,
                 &[10],
                 4,
@@ -54,21 +54,21 @@ pub fn all() -> Vec<(&'static str, Model)> {
                 },
             ),
         ),
-        ("centres", classes(13, &[10], 5, 2, Decision::Centres { centres: vec![0.4, -0.3, 0.0, 0.25, -1.0] })),
+        ("centres", multiclass_model(13, &[10], 5, 2, Decision::Centres { centres: vec![0.4, -0.3, 0.0, 0.25, -1.0] })),
     ]
 }
 
 /// A model with two classes.
-pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64) -> Model {
+pub fn two_class_model(features: usize, hidden: &[usize], members: usize, threshold: f64) -> Model {
     let shape = NetworkShape::new(features, hidden, 1).unwrap();
     let rule = LabelRule::Condition { comparison: ComparisonOperator::Above, operand: ConditionValue::Number(400.0) };
     Model {
         version: VERSION.into(),
         reading: Reading { delimiter: Some(';'), missing: vec!["-200".into()], ..Reading::default() },
-        encoder: encoder(features),
+        encoder: test_encoder(features),
         target: Target { column: "pm2.5 [µg/m³]".into(), rule, lead: 1 },
         classes: vec!["no".into(), "yes".into()],
-        members: (0..members).map(|member| Member::Network(network(&shape, 100 + member as u64))).collect(),
+        members: (0..members).map(|member| Member::Network(network_with_biases(&shape, 100 + member as u64))).collect(),
         weights: vec![1.0; members],
         mean: MeanOf::Probabilities,
         score: "tss".into(),
@@ -83,13 +83,13 @@ pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64)
         },
         seed: u64::MAX,
         fingerprint: Fingerprint::new().numbers(&[1.0, 2.0]).hex(),
-        plan: Some(plan(hidden)),
+        plan: Some(plan_with_hidden_layers(hidden)),
         results: json!({"test": {"tss": 0.1 + 0.7, "f1": null}, "validation": 0.81}),
     }
 }
 
 /// A model with binned inputs: a number with a frequent value, and a category.
-pub fn binned(hidden: &[usize], members: usize) -> Model {
+pub fn binned_model(hidden: &[usize], members: usize) -> Model {
     let number = ColumnEncoding::Knots {
         knots: vec![-1.0, 0.5, 2.0],
         own: vec![0.25],
@@ -107,15 +107,15 @@ pub fn binned(hidden: &[usize], members: usize) -> Model {
     let inputs = vec![input("wind", ColumnKind::Number, number), input("state", ColumnKind::Category, category)];
     let shape = NetworkShape::look_up(vec![5, 3], hidden, 1).unwrap();
     Model {
-        encoder: Encoder { inputs, ..encoder(2) },
-        members: (0..members).map(|member| Member::Network(network(&shape, 900 + member as u64))).collect(),
+        encoder: Encoder { inputs, ..test_encoder(2) },
+        members: (0..members).map(|member| Member::Network(network_with_biases(&shape, 900 + member as u64))).collect(),
         weights: vec![1.0; members],
         mean: MeanOf::Probabilities,
-        ..binary(2, hidden, 1, 0.4)
+        ..two_class_model(2, hidden, 1, 0.4)
     }
 }
 
-/// Trees on the inputs of [`binned`]: the position of the wind, the state as a level, and a target statistic of the state.
+/// Trees on the inputs of [`binned_model`]. Their features are the position of the wind, the level of the state, and a target statistic of the state.
 fn fitted_trees(outputs: usize) -> Trees {
     let feature = |column, knots, is_level, values| TreeFeature { column, knots, is_level, values };
     let features = vec![
@@ -145,7 +145,7 @@ fn fitted_trees(outputs: usize) -> Trees {
 }
 
 /// A model with two members that are trees. The second one has no gains, as in files of older programs.
-pub fn trees() -> Model {
+pub fn model_of_trees() -> Model {
     let mut other = fitted_trees(1).nodes().to_vec();
     other.iter_mut().filter(|node| node.feature == TreeNode::LEAF).for_each(|leaf| leaf.number *= -0.5);
     let first = fitted_trees(1);
@@ -156,34 +156,34 @@ pub fn trees() -> Model {
         members: vec![Member::Trees(first), Member::Trees(second)],
         weights: vec![1.0; 2],
         decision,
-        ..binned(&[4], 1)
+        ..binned_model(&[4], 1)
     }
 }
 
 /// A model that averages the logits of networks, trees and a linear model with different weights.
-pub fn pool() -> Model {
-    let mut members = binned(&[4], 2).members;
-    members.extend(binned(&[], 1).members);
+pub fn pooled_model() -> Model {
+    let mut members = binned_model(&[4], 2).members;
+    members.extend(binned_model(&[], 1).members);
     members.push(Member::Trees(fitted_trees(1)));
-    Model { members, weights: vec![0.125, 0.125, 0.25, 0.5], mean: MeanOf::Logits, ..binned(&[4], 1) }
+    Model { members, weights: vec![0.125, 0.125, 0.25, 0.5], mean: MeanOf::Logits, ..binned_model(&[4], 1) }
 }
 
-/// A pool with more than two classes.
-pub fn pool_of_classes() -> Model {
+/// A model with more than two classes that averages the logits of a network and trees with different weights.
+pub fn pooled_multiclass_model() -> Model {
     let shape = NetworkShape::look_up(vec![5, 3], &[4], 3).unwrap();
-    let members = vec![Member::Network(network(&shape, 77)), Member::Trees(fitted_trees(3))];
+    let members = vec![Member::Network(network_with_biases(&shape, 77)), Member::Trees(fitted_trees(3))];
     Model {
-        encoder: binned(&[4], 1).encoder,
+        encoder: binned_model(&[4], 1).encoder,
         members,
         weights: vec![0.3, 0.7],
         mean: MeanOf::Logits,
-        ..classes(2, &[4], 3, 1, Decision::Greatest)
+        ..multiclass_model(2, &[4], 3, 1, Decision::Greatest)
     }
 }
 
-/// Random rows for a model. If its inputs are binned, the values are positions.
-pub fn rows_for(model: &Model, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
-    let Some(columns) = model.encoder.binned_columns() else { return rows(model.encoder.width(), count, seed) };
+/// Random encoded rows for a model. If its inputs are binned, the values are positions (knots and levels) or lie between two knots.
+pub fn random_rows_for(model: &Model, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
+    let Some(columns) = model.encoder.binned_columns() else { return random_rows(model.encoder.width(), count, seed) };
     let cell = |index: usize| {
         let column = &columns[index % columns.len()];
         let bits = random_bits(seed, index as u64);
@@ -200,7 +200,7 @@ pub fn rows_for(model: &Model, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
 }
 
 /// A plan for training networks with the given hidden layers.
-pub fn plan(hidden: &[usize]) -> Plan {
+pub fn plan_with_hidden_layers(hidden: &[usize]) -> Plan {
     let mut plan = Plan::new("state", "tss".parse().unwrap());
     plan.network_mut().unwrap().hidden = hidden.to_vec().try_into().unwrap();
     plan
@@ -213,19 +213,19 @@ pub fn network_of(member: &Member) -> &Network {
 }
 
 /// A model with more than two classes.
-pub fn classes(features: usize, hidden: &[usize], count: usize, members: usize, decision: Decision) -> Model {
+pub fn multiclass_model(features: usize, hidden: &[usize], count: usize, members: usize, decision: Decision) -> Model {
     let names: Vec<String> = (0..count).map(|class| format!("class \"{class}\"")).collect();
     let shape = NetworkShape::new(features, hidden, count).unwrap();
     Model {
         target: Target { column: "kind".into(), rule: LabelRule::Classes(names.clone()), lead: 0 },
         classes: names,
-        members: (0..members).map(|member| Member::Network(network(&shape, 500 + member as u64))).collect(),
+        members: (0..members).map(|member| Member::Network(network_with_biases(&shape, 500 + member as u64))).collect(),
         weights: vec![1.0; members],
         mean: MeanOf::Probabilities,
         score: "mcc".into(),
         prior: None,
         decision,
-        ..binary(features, hidden, 1, 0.5)
+        ..two_class_model(features, hidden, 1, 0.5)
     }
 }
 
@@ -244,12 +244,12 @@ pub fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// Random rows that look like encoded rows of a table: most values are small, some are large, and some are 0.
-pub fn rows(features: usize, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
+pub fn random_rows(features: usize, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
     let values: Vec<f32> = (0..features * count)
         .map(|index| match index % 11 {
             0 => 0.0,
-            1 => 8.0 * unit(seed, index as u64),
-            _ => 2.0 * unit(seed, index as u64),
+            1 => 8.0 * random_unit(seed, index as u64),
+            _ => 2.0 * random_unit(seed, index as u64),
         })
         .collect();
     let matrix = Matrix::new(features, &values).unwrap();
@@ -266,28 +266,29 @@ pub fn random_bits(seed: u64, number: u64) -> u64 {
 }
 
 /// A random number in [−1, 1) that depends only on the seed and the number.
-fn unit(seed: u64, number: u64) -> f32 {
+fn random_unit(seed: u64, number: u64) -> f32 {
     ((random_bits(seed, number) >> 11) as f64 / (1u64 << 52) as f64 - 1.0) as f32
 }
 
 /// A network with Glorot initialisation and biases other than 0.
-fn network(shape: &NetworkShape, seed: u64) -> Network {
+fn network_with_biases(shape: &NetworkShape, seed: u64) -> Network {
     let mut layers = Network::glorot(shape.clone(), seed).to_layers();
     for layer in &mut layers {
         for (index, bias) in layer.biases.iter_mut().enumerate() {
-            *bias = 0.3 * unit(seed, index as u64);
+            *bias = 0.3 * random_unit(seed, index as u64);
         }
     }
     Network::from_layers(shape.positions(), &layers).unwrap()
 }
 
-fn one_input() -> Model {
-    let model = binary(1, &[3], 2, 0.5);
+/// A model with one input and two classes.
+fn one_input_model() -> Model {
+    let model = two_class_model(1, &[3], 2, 0.5);
     Model { decision: Decision::at(0.43, ThresholdSource::Given, "given as --threshold 0.43"), ..model }
 }
 
 /// An encoder that produces `width` columns. From width 9 on, the inputs include every type of dense encoding; numeric inputs fill up the width.
-fn encoder(width: usize) -> Encoder {
+fn test_encoder(width: usize) -> Encoder {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let input = |column: &str, kind, lag, coding| InputColumn { column: column.into(), kind, lag, part: None, coding };
     let number = |index: usize| {

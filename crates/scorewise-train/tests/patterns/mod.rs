@@ -43,6 +43,7 @@ impl TrainingSetup {
         TrainingSetup { objective: objective.into(), seed: 0, network: NetworkSettings::default() }
     }
 
+    /// A job that trains a network with this setup on one split of the only data set.
     pub fn job(&self, split: usize, seed: u64) -> Job {
         let learner = Learner::Network(self.network.clone());
         Job { dataset: 0, split, learner, objective: self.objective.clone(), seed }
@@ -107,6 +108,7 @@ impl TestData {
         (0..self.labels.len() as u32).collect()
     }
 
+    /// Number of classes, at least 2.
     pub fn classes(&self) -> usize {
         2.max(1 + *self.labels.iter().max().unwrap() as usize)
     }
@@ -123,14 +125,15 @@ impl TestData {
         }
     }
 
+    /// Trains one network with the given hidden layers.
     pub fn train(&self, hidden: &[usize], training: &TrainingSetup) -> Fit {
-        let settings = NetworkSettings { hidden: layers(hidden), ..training.network.clone() };
+        let settings = NetworkSettings { hidden: hidden_layers(hidden), ..training.network.clone() };
         let watch = &mut |_, _: &_| ControlFlow::Continue(());
         fit(&settings, &training.objective, training.seed, &self.sample(), 1, watch).unwrap()
     }
 }
 
-pub fn layers(widths: &[usize]) -> scorewise_train::network::HiddenLayers {
+pub fn hidden_layers(widths: &[usize]) -> scorewise_train::network::HiddenLayers {
     widths.to_vec().try_into().unwrap()
 }
 
@@ -142,7 +145,7 @@ pub fn fit_all(datasets: &[Dataset], jobs: &[Job], threads: usize) -> Vec<Fit> {
 
 /// Rows with four features. The class depends on the distance of the first two features from the origin, so that a linear model cannot separate
 /// the classes.
-fn by_radius(rows: usize, is_positive: impl Fn(f32) -> bool) -> TestData {
+fn data_labelled_by_radius(rows: usize, is_positive: impl Fn(f32) -> bool) -> TestData {
     let mut random = TestRandom(9);
     let values: Vec<f32> = (0..rows * 4).map(|_| random.next()).collect();
     let radius = |row: &[f32]| (row[0] * row[0] + row[1] * row[1]).sqrt();
@@ -152,12 +155,12 @@ fn by_radius(rows: usize, is_positive: impl Fn(f32) -> bool) -> TestData {
 
 /// Rows with a rare event, which happens where the first two features lie inside a disc.
 pub fn disc(rows: usize) -> TestData {
-    by_radius(rows, |radius| radius * radius < 0.15)
+    data_labelled_by_radius(rows, |radius| radius * radius < 0.15)
 }
 
 /// Rows with a rare event, which happens where the first two features lie on a thin ring.
 pub fn ring(rows: usize) -> TestData {
-    by_radius(rows, |radius| (0.5..0.65).contains(&radius))
+    data_labelled_by_radius(rows, |radius| (0.5..0.65).contains(&radius))
 }
 
 /// Rows of three classes, which lie around the corners of a triangle. The frequencies of the classes are in the ratio 6 : 3 : 1.
@@ -165,7 +168,8 @@ pub fn blobs(rows: usize) -> TestData {
     let mut random = TestRandom(5);
     let (mut values, mut labels) = (Vec::new(), Vec::new());
     for row in 0..rows {
-        // Every third row is a validation row. 3 has no common factor with 7 or 10, so training and validation rows both contain every class.
+        // The class depends on the row number modulo 10, and every third row is a validation row. 3 and 10 have no common factor, so training and
+        // validation rows both contain every class.
         let class = [0, 0, 0, 0, 0, 0, 1, 1, 1, 2][row * 7 % 10];
         let (x, y) = [(-1.5, -1.0), (1.5, -1.0), (0.0, 1.5)][class];
         values.extend([x + 0.5 * random.normal(), y + 0.5 * random.normal(), random.next()]);

@@ -85,24 +85,29 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
         Dual { value: self.value.negate(), derivatives: self.derivatives.map(T::negate) }
     }
     fn min(self, other: Self) -> Self {
-        let derivatives = self.combine_derivatives(other, |mine, theirs| self.value.kink(other.value, mine, theirs));
+        let derivatives =
+            self.combine_derivatives(other, |mine, theirs| self.value.choose_branch(other.value, mine, theirs));
         Dual { value: self.value.min(other.value), derivatives }
     }
     fn max(self, other: Self) -> Self {
-        let derivatives = self.combine_derivatives(other, |mine, theirs| self.value.kink(other.value, theirs, mine));
+        let derivatives =
+            self.combine_derivatives(other, |mine, theirs| self.value.choose_branch(other.value, theirs, mine));
         Dual { value: self.value.max(other.value), derivatives }
     }
     fn is_zero(self) -> bool {
         self.value.is_zero() && self.derivatives.iter().all(|derivative| derivative.is_zero())
     }
-    fn side(self, other: Self) -> Side {
-        self.value.side(other.value)
+    fn compare(self, other: Self) -> Side {
+        self.value.compare(other.value)
     }
-    fn blend(self, other: Self) -> Self {
-        Dual { value: self.value.blend(other.value), derivatives: self.combine_derivatives(other, T::blend) }
+    fn merge_branches(self, other: Self) -> Self {
+        Dual {
+            value: self.value.merge_branches(other.value),
+            derivatives: self.combine_derivatives(other, T::merge_branches),
+        }
     }
-    fn kink(self, other: Self, below: Self, above: Self) -> Self {
-        let choose = |below: T, above: T| self.value.kink(other.value, below, above);
+    fn choose_branch(self, other: Self, below: Self, above: Self) -> Self {
+        let choose = |below: T, above: T| self.value.choose_branch(other.value, below, above);
         Dual { value: choose(below.value, above.value), derivatives: below.combine_derivatives(above, choose) }
     }
 }
@@ -140,8 +145,8 @@ mod tests {
     #[test]
     fn nested_dual_numbers_give_second_derivatives() {
         // The function is x² y at the point (3, 5): ∂²/∂x² = 2y and ∂²/∂x∂y = 2x.
-        type Second = Dual<Dual<f64, 2>, 2>;
-        let seed = |value: f64, unit: [f64; 2]| -> Second {
+        type SecondOrderDual = Dual<Dual<f64, 2>, 2>;
+        let seed = |value: f64, unit: [f64; 2]| -> SecondOrderDual {
             Dual::new(Dual::new(value, unit), unit.map(|u| Dual::new(u, [0.0; 2])))
         };
         let (x, y) = (seed(3.0, [1.0, 0.0]), seed(5.0, [0.0, 1.0]));

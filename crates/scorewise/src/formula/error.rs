@@ -32,7 +32,7 @@ struct Excerpt {
 }
 
 /// Number of characters shown on each side of an error; limited so that the excerpt fits a terminal line for a formula of any length.
-const CONTEXT: usize = 36;
+const CONTEXT_CHARACTERS: usize = 36;
 
 impl FormulaError {
     pub(crate) fn without_position(message: String) -> Self {
@@ -57,13 +57,13 @@ impl FormulaError {
 
 impl Excerpt {
     fn new(text: &str, span: Span) -> Self {
-        let skipped = span.start.saturating_sub(CONTEXT);
+        let skipped = span.start.saturating_sub(CONTEXT_CHARACTERS);
         let mut line = String::new();
         if skipped > 0 {
             line.push('…');
         }
         let column = usize::from(skipped > 0) + span.start - skipped;
-        let shown = (span.end - span.start).min(CONTEXT) + CONTEXT + span.start - skipped;
+        let shown = (span.end - span.start).min(CONTEXT_CHARACTERS) + CONTEXT_CHARACTERS + span.start - skipped;
         let mut characters = text.chars().skip(skipped);
         for c in characters.by_ref().take(shown) {
             // A tab or newline would misalign the caret, and other control characters could disturb the terminal.

@@ -15,7 +15,8 @@ pub struct Interval {
     pub low: f64,
     /// The upper end of the interval.
     pub high: f64,
-    /// Whether the formula is certainly defined everywhere in the box, so that no undefined value (such as x/0) was replaced by 0.
+    /// Whether the formula is certainly defined for all matrices that the interval covers, so that no undefined value (such as x/0) was replaced by
+    /// 0.
     pub defined: bool,
 }
 
@@ -109,8 +110,8 @@ impl Number for Interval {
         let whole_exponent = other.is_point() && other.low.fract() == 0.0;
         if self.low > 0.0 || (whole_exponent && other.low > 0.0) {
             // If all bases are positive, the power is monotone in the base at every fixed exponent and monotone in the exponent at every fixed
-            // base, so its extremes lie at the corners of the box. If the exponent is a fixed positive integer, the power is monotone in the base
-            // on each side of 0, so its extremes lie at the ends of the interval of bases or at base 0.
+            // base, so its extremes lie where both base and exponent are at an end of their interval. If the exponent is a fixed positive integer,
+            // the power is monotone in the base on each side of 0, so its extremes lie at the ends of the interval of bases or at base 0.
             let (a, b) = (self, other);
             let corners =
                 Interval::hull_of([a.low.powf(b.low), a.low.powf(b.high), a.high.powf(b.low), a.high.powf(b.high)]);
@@ -147,7 +148,7 @@ impl Number for Interval {
     fn is_zero(self) -> bool {
         self.low == 0.0 && self.high == 0.0
     }
-    fn side(self, other: Self) -> Side {
+    fn compare(self, other: Self) -> Side {
         if self.high < other.low {
             Side::Below
         } else if self.low > other.high {
@@ -156,7 +157,7 @@ impl Number for Interval {
             Side::Both
         }
     }
-    fn blend(self, other: Self) -> Self {
+    fn merge_branches(self, other: Self) -> Self {
         self.hull(other)
     }
 }

@@ -45,17 +45,17 @@ pub(crate) use print::shortest_decimal;
 pub use shape::{LinearFraction, Shape};
 
 use crate::confusion::Confusion;
-use tree::{CellValues, Tree};
+use tree::{CellValues, ExpressionTree};
 
 /// A function of the confusion matrix, parsed from text.
 ///
-/// Cheap to clone, because the tree is shared.
+/// Cheap to clone, because clones share the expression tree.
 #[derive(Clone, PartialEq)]
 pub struct Formula {
     /// The expression tree as it was parsed, used for printing.
-    tree: Arc<Tree>,
+    tree: Arc<ExpressionTree>,
     /// The expression tree with tp + fn, fp + tn and p + n replaced by the class counts, used for evaluation.
-    with_class_counts: Arc<Tree>,
+    with_class_counts: Arc<ExpressionTree>,
 }
 
 /// The partial derivatives of a score with respect to the four cells of the confusion matrix.
@@ -89,18 +89,18 @@ impl Formula {
         Ok(Formula::from_tree(parse::parse_formula(text)?))
     }
 
-    pub(crate) fn from_tree(tree: Tree) -> Self {
+    pub(crate) fn from_tree(tree: ExpressionTree) -> Self {
         Formula { with_class_counts: Arc::new(tree.with_class_counts()), tree: Arc::new(tree) }
     }
 
-    /// The value used in a loss, where x/0 := 0.
+    /// The value of the formula as a loss uses it, with undefined results such as x/0 replaced by 0.
     #[must_use]
     pub fn value(&self, confusion: &Confusion) -> f64 {
         self.value_of(confusion.array())
     }
 
-    /// The value used in a report: `None` if the value is not finite, or if its computation involves a division by zero, a logarithm of a number
-    /// that is not positive, or a root or fractional power of a negative number.
+    /// The value of the formula as a report shows it: `None` if the value is not finite, or if its computation involves a division by zero, a
+    /// logarithm of a number that is not positive, or a root or fractional power of a negative number.
     #[must_use]
     pub fn checked(&self, confusion: &Confusion) -> Option<f64> {
         let checked = self.value_of(confusion.array().map(Checked::constant));
@@ -220,6 +220,7 @@ impl Formula {
         self.evaluate(CellValues::new(cells), &mut Vec::new())
     }
 
+    /// The value for any [`Number`] type; `scratch` is a buffer that callers can reuse.
     pub(crate) fn evaluate<T: Number>(&self, cells: CellValues<T>, scratch: &mut Vec<T>) -> T {
         self.with_class_counts.evaluate(&cells, scratch)
     }

@@ -4,7 +4,7 @@
 //! [`Dual`](super::Dual) the first derivatives, `Dual<Dual<f64>>` the second derivatives, [`Interval`](super::Interval) a
 //! bound over a range of confusion matrices, and [`Lanes`] the values at eight matrices at once.
 //!
-//! A framework with its own tensors implements `Number` for a copyable handle to a tensor that it stores elsewhere.
+//! A framework with its own tensors implements `Number` for a copyable handle, which identifies a tensor that is stored elsewhere.
 //! [`Formula::reduced_with`](super::Formula::reduced_with) and [`Score::reduced_loss`](crate::Score::reduced_loss) then compute
 //! value and derivatives on the device of the framework. Undefined results and derivatives follow the rules of this module.
 
@@ -18,7 +18,7 @@ pub fn ratio(x: f64, y: f64) -> f64 {
     if y == 0.0 { 0.0 } else { x / y }
 }
 
-/// How two numbers compare, which decides the branch of `min`, `max` and `abs`.
+/// Which of two numbers is smaller. This decides the branch of `min`, `max` and `abs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The first number is certainly smaller than the second.
@@ -77,22 +77,22 @@ pub trait Number: Copy {
     fn is_zero(self) -> bool {
         false
     }
-    /// How self compares with other.
-    fn side(self, other: Self) -> Side;
+    /// Whether self is certainly smaller than other, certainly greater, or neither.
+    fn compare(self, other: Self) -> Side;
     /// Combines the results of two branches of `min`, `max` or `abs` if either branch is possible: their mean, or for intervals the smallest
     /// interval that contains both.
     #[must_use]
-    fn blend(self, other: Self) -> Self;
+    fn merge_branches(self, other: Self) -> Self;
     /// Selects a branch of `min`, `max` or `abs`: `below` if self is smaller than `other`, `above` if self is greater, and the
-    /// [`blend`](Number::blend) of both if the two are equal or their order is not certain.
+    /// [combined result](Number::merge_branches) of both if the two are equal or their order is not certain.
     ///
     /// A type that holds several values must override this method to choose a branch for each value separately.
     #[must_use]
-    fn kink(self, other: Self, below: Self, above: Self) -> Self {
-        match self.side(other) {
+    fn choose_branch(self, other: Self, below: Self, above: Self) -> Self {
+        match self.compare(other) {
             Side::Below => below,
             Side::Above => above,
-            Side::Both => below.blend(above),
+            Side::Both => below.merge_branches(above),
         }
     }
 }
@@ -159,7 +159,7 @@ impl Number for f64 {
         self == 0.0
     }
     #[inline]
-    fn side(self, other: Self) -> Side {
+    fn compare(self, other: Self) -> Side {
         if self < other {
             Side::Below
         } else if self > other {
@@ -169,7 +169,7 @@ impl Number for f64 {
         }
     }
     #[inline]
-    fn blend(self, other: Self) -> Self {
+    fn merge_branches(self, other: Self) -> Self {
         0.5 * (self + other)
     }
 }
@@ -177,7 +177,7 @@ impl Number for f64 {
 /// A value, and whether it was computed without replacing an undefined result by 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checked {
-    /// The value with undefined results replaced by 0, equal to the result of evaluating with `f64`.
+    /// The value, with undefined results replaced by 0: the same number that evaluation with plain `f64` gives.
     pub value: f64,
     /// False if the computation involved a division by zero, a logarithm of a number that is not positive, or a root or fractional power of a
     /// negative number.
@@ -185,8 +185,9 @@ pub struct Checked {
 }
 
 impl Checked {
-    fn from_operation(value: f64, operands_defined: [bool; 2], defined_here: bool) -> Self {
-        Checked { value, defined: operands_defined[0] && operands_defined[1] && defined_here }
+    /// The result of an operation, which is defined if both operands and the operation itself are defined.
+    fn from_operation(value: f64, operands_defined: [bool; 2], operation_defined: bool) -> Self {
+        Checked { value, defined: operands_defined[0] && operands_defined[1] && operation_defined }
     }
 }
 
@@ -208,8 +209,8 @@ impl Number for Checked {
     }
     fn power(self, other: Self) -> Self {
         let divides_by_zero = self.value == 0.0 && other.value < 0.0;
-        let defined_here = !(divides_by_zero || self.value.powf(other.value).is_nan());
-        Self::from_operation(self.value.power(other.value), [self.defined, other.defined], defined_here)
+        let operation_defined = !(divides_by_zero || self.value.powf(other.value).is_nan());
+        Self::from_operation(self.value.power(other.value), [self.defined, other.defined], operation_defined)
     }
     fn sqrt(self) -> Self {
         Self::from_operation(Number::sqrt(self.value), [self.defined, true], self.value >= 0.0)
@@ -229,11 +230,11 @@ impl Number for Checked {
     fn max(self, other: Self) -> Self {
         Self::from_operation(f64::max(self.value, other.value), [self.defined, other.defined], true)
     }
-    fn side(self, other: Self) -> Side {
-        self.value.side(other.value)
+    fn compare(self, other: Self) -> Side {
+        self.value.compare(other.value)
     }
-    fn blend(self, other: Self) -> Self {
-        Self::from_operation(self.value.blend(other.value), [self.defined, other.defined], true)
+    fn merge_branches(self, other: Self) -> Self {
+        Self::from_operation(self.value.merge_branches(other.value), [self.defined, other.defined], true)
     }
 }
 
@@ -304,14 +305,14 @@ impl Number for Lanes {
     fn max(self, other: Self) -> Self {
         self.zip_with(other, f64::max)
     }
-    fn side(self, _: Self) -> Side {
-        // The eight values may compare differently; `kink` chooses a branch for each value.
+    fn compare(self, _: Self) -> Side {
+        // The eight values may compare differently; `choose_branch` chooses a branch for each value.
         Side::Both
     }
-    fn blend(self, other: Self) -> Self {
-        self.zip_with(other, f64::blend)
+    fn merge_branches(self, other: Self) -> Self {
+        self.zip_with(other, f64::merge_branches)
     }
-    fn kink(self, other: Self, below: Self, above: Self) -> Self {
-        Lanes(std::array::from_fn(|lane| self.0[lane].kink(other.0[lane], below.0[lane], above.0[lane])))
+    fn choose_branch(self, other: Self, below: Self, above: Self) -> Self {
+        Lanes(std::array::from_fn(|lane| self.0[lane].choose_branch(other.0[lane], below.0[lane], above.0[lane])))
     }
 }

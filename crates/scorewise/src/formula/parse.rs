@@ -11,7 +11,7 @@
 
 use super::error::{FormulaError, Span, excerpt};
 use super::token::{SpannedToken, Token, tokenize};
-use super::tree::{Binary, Builder, Cell, LimitExceeded, Node, Tree, Unary};
+use super::tree::{Binary, Builder, Cell, ExpressionTree, LimitExceeded, Node, Unary};
 use crate::score::registry::{self, Direction, RegistryEntry};
 
 /// Maximum nesting of brackets, signs and powers: more than any real formula needs, and far below what would overflow the stack.
@@ -33,14 +33,14 @@ pub(crate) enum Comparator {
 
 /// One parsed condition: its left and right side, its comparison operator and its text.
 pub(crate) struct ParsedCondition {
-    pub left: Tree,
+    pub left: ExpressionTree,
     pub comparison: Comparator,
-    pub right: Tree,
+    pub right: ExpressionTree,
     pub text: String,
 }
 
 /// Parses a formula.
-pub(crate) fn parse_formula(text: &str) -> Result<Tree, FormulaError> {
+pub(crate) fn parse_formula(text: &str) -> Result<ExpressionTree, FormulaError> {
     let mut parser = Parser::new(text, &[])?;
     let result = parser.parse_sum()?;
     parser.expect_end()?;
@@ -86,14 +86,15 @@ pub(crate) fn parse_conditions(text: &str) -> Result<Vec<ParsedCondition>, Formu
     }
 }
 
+/// A recursive-descent parser of formulas and conditions.
 struct Parser<'a> {
     text: &'a str,
     tokens: Vec<SpannedToken>,
-    /// Index of the current token.
+    /// Index in `tokens` of the token that is parsed next.
     at: usize,
     nesting: usize,
     builder: Builder,
-    /// Values of the `$parameters` while a registered formula is expanded.
+    /// Names and values of the parameters (written as `$name`) of the registered formula that is parsed; empty for a user's formula.
     parameters: &'a [(&'a str, f64)],
 }
 

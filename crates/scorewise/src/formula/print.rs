@@ -1,6 +1,6 @@
 //! Prints a formula as plain text, LaTeX, or Python source for frameworks that evaluate it on their own tensors.
 
-use super::tree::{Binary, Cell, Node, Tree, Unary};
+use super::tree::{Binary, Cell, ExpressionTree, Node, Unary};
 
 /// Operator precedence, lowest first; an operand of lower precedence than its position requires is put in brackets.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -12,7 +12,7 @@ enum Precedence {
     Atom,
 }
 
-impl Tree {
+impl ExpressionTree {
     /// Plain text such as `2*tp/(2*tp + fp + fn)`, which parses back to the same tree.
     pub fn text(&self) -> String {
         self.text_of(self.nodes().len() - 1).0
@@ -47,6 +47,7 @@ impl Tree {
         result
     }
 
+    /// Whether the node with index `at` depends on no cell of the confusion matrix.
     fn is_constant(&self, at: u16) -> bool {
         match self.nodes()[at as usize] {
             Node::Cell(_) => false,
@@ -56,6 +57,7 @@ impl Tree {
         }
     }
 
+    /// The text of the node with index `at`, and the precedence of its operator.
     fn text_of(&self, at: usize) -> (String, Precedence) {
         use Precedence::*;
         let child = |at: u16, needed: Precedence| with_brackets_if_needed(self.text_of(at as usize), needed, "(", ")");
@@ -76,6 +78,7 @@ impl Tree {
         }
     }
 
+    /// The LaTeX of the node with index `at`, and the precedence of its operator.
     fn latex_of(&self, at: usize) -> (String, Precedence) {
         use Precedence::*;
         let child = |at: u16, needed: Precedence| {
@@ -110,6 +113,7 @@ impl Tree {
         }
     }
 
+    /// The Python source of the node with index `at`, and the precedence of its operator.
     fn python_of(&self, at: usize) -> (String, Precedence) {
         use Precedence::*;
         let child =

@@ -2,14 +2,14 @@
 //!
 //! Once P and N are fixed, a matrix has two free cells, TP and FP, since FN = P − TP and TN = N − FP. A rational formula
 //! becomes a rational function of TP and FP, and its shape follows from the degrees of numerator and denominator. The shape is found by
-//! evaluating the tree with [`Rational`], a number type that holds numerator and denominator. So no score has to declare its shape, and the
+//! evaluating the tree with [`RationalFunction`], a number type that holds numerator and denominator. So no score has to declare its shape, and the
 //! shape of a user's own formula is known as well.
 //!
 //! The result is conservative: common factors are not cancelled, so a formula that is linear only after cancellation
 //! (`tp*fp/fp`) counts as nonlinear.
 
 use super::number::{Number, Side};
-use super::tree::{CellValues, Tree};
+use super::tree::{CellValues, ExpressionTree};
 
 /// The form of a score as a function of (TP, FP) at fixed class counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct LinearFraction {
 }
 
 /// The simplest shape that describes the formula at all of three different pairs of class counts.
-pub(crate) fn shape(tree: &Tree) -> Shape {
+pub(crate) fn shape(tree: &ExpressionTree) -> Shape {
     // Integer class counts keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
     let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| shape_at(tree, p, n));
     // The least simple of the three shapes describes the formula at all three pairs of class counts.
@@ -42,21 +42,24 @@ pub(crate) fn shape(tree: &Tree) -> Shape {
 }
 
 /// The shape of a formula at the given class counts.
-pub(crate) fn shape_at(tree: &Tree, positives: f64, negatives: f64) -> Shape {
-    match as_rational(tree, positives, negatives) {
-        Rational::Quotient(numerator, denominator, guarded) => match (numerator.degree(), denominator.degree()) {
+pub(crate) fn shape_at(tree: &ExpressionTree, positives: f64, negatives: f64) -> Shape {
+    match to_rational_function(tree, positives, negatives) {
+        RationalFunction::Quotient(numerator, denominator, guarded) => match (numerator.degree(), denominator.degree())
+        {
             (0 | 1, 0) if !guarded => Shape::Linear,
             (0 | 1, 0 | 1) => Shape::LinearFractional,
             _ => Shape::Nonlinear,
         },
-        Rational::Unknown => Shape::Nonlinear,
+        RationalFunction::Unknown => Shape::Nonlinear,
     }
 }
 
 /// The coefficients of a linear or linear-fractional formula at the given class counts.
-pub(crate) fn linear_fraction(tree: &Tree, positives: f64, negatives: f64) -> Option<LinearFraction> {
-    match as_rational(tree, positives, negatives) {
-        Rational::Quotient(numerator, denominator, _) if numerator.degree() <= 1 && denominator.degree() <= 1 => {
+pub(crate) fn linear_fraction(tree: &ExpressionTree, positives: f64, negatives: f64) -> Option<LinearFraction> {
+    match to_rational_function(tree, positives, negatives) {
+        RationalFunction::Quotient(numerator, denominator, _)
+            if numerator.degree() <= 1 && denominator.degree() <= 1 =>
+        {
             let coefficients = |linear: Polynomial| [linear.0[0][0], linear.0[1][0], linear.0[0][1]];
             Some(LinearFraction { above: coefficients(numerator), below: coefficients(denominator) })
         }
@@ -64,24 +67,26 @@ pub(crate) fn linear_fraction(tree: &Tree, positives: f64, negatives: f64) -> Op
     }
 }
 
-fn as_rational(tree: &Tree, positives: f64, negatives: f64) -> Rational {
-    let tp = Rational::polynomial(Polynomial::monomial(1, 0));
-    let fp = Rational::polynomial(Polynomial::monomial(0, 1));
-    let (p, n) = (Rational::constant(positives), Rational::constant(negatives));
+/// The formula as a rational function of TP and FP at the given class counts.
+fn to_rational_function(tree: &ExpressionTree, positives: f64, negatives: f64) -> RationalFunction {
+    let tp = RationalFunction::polynomial(Polynomial::monomial(1, 0));
+    let fp = RationalFunction::polynomial(Polynomial::monomial(0, 1));
+    let (p, n) = (RationalFunction::constant(positives), RationalFunction::constant(negatives));
     let cells = CellValues([n.minus(fp), fp, p.minus(tp), tp, p, n, p.plus(n)]);
     tree.evaluate(&cells, &mut Vec::new())
 }
 
-/// Only exponents of TP and FP below this number are represented; a formula with higher powers counts as nonlinear.
-const POWERS: usize = 5;
+/// Polynomials can have only exponents of TP and FP below this number; a formula with higher exponents counts as nonlinear.
+const EXPONENT_LIMIT: usize = 5;
 
 /// The polynomial Σ c[i][j] TPⁱ FPʲ.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Polynomial([[f64; POWERS]; POWERS]);
+struct Polynomial([[f64; EXPONENT_LIMIT]; EXPONENT_LIMIT]);
 
 impl Polynomial {
+    /// The polynomial TPⁱ FPʲ.
     fn monomial(i: usize, j: usize) -> Self {
-        let mut result = [[0.0; POWERS]; POWERS];
+        let mut result = [[0.0; EXPONENT_LIMIT]; EXPONENT_LIMIT];
         result[i][j] = 1.0;
         Polynomial(result)
     }
@@ -100,12 +105,12 @@ impl Polynomial {
         self
     }
 
-    /// The product of two polynomials; `None` if it contains a power of TP or FP that is not represented (`POWERS` or higher).
+    /// The product of two polynomials; `None` if an exponent of TP or FP would be `EXPONENT_LIMIT` or higher.
     fn times(self, other: Self) -> Option<Self> {
-        let mut result = Polynomial([[0.0; POWERS]; POWERS]);
+        let mut result = Polynomial([[0.0; EXPONENT_LIMIT]; EXPONENT_LIMIT]);
         for (i, j, a) in self.terms() {
             for (k, l, b) in other.terms() {
-                if i + k >= POWERS || j + l >= POWERS {
+                if i + k >= EXPONENT_LIMIT || j + l >= EXPONENT_LIMIT {
                     return None;
                 }
                 result = result.plus(Polynomial::monomial(i + k, j + l).scaled(a * b));
@@ -114,6 +119,7 @@ impl Polynomial {
         Some(result)
     }
 
+    /// The exponents of TP and FP and the coefficient of each term that is not 0.
     fn terms(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let rows = self.0.iter().enumerate();
         rows.flat_map(|(i, row)| row.iter().enumerate().map(move |(j, c)| (i, j, *c))).filter(|(_, _, c)| *c != 0.0)
@@ -131,21 +137,21 @@ impl Polynomial {
 /// A quotient of two polynomials in TP and FP, or `Unknown` for any other function.
 #[derive(Clone, Copy)]
 #[allow(clippy::large_enum_variant)] // `Number` requires `Copy`, so the large variant cannot be boxed; only a few values exist at a time
-enum Rational {
-    /// Numerator, denominator, and whether a division by a divisor that is not constant occurred. Where such a divisor is 0, x/0 := 0 applies,
-    /// which the quotient of polynomials does not show: `1/(1 + fn/tp)` is tp/p except at tp = 0, where it is 1.
+enum RationalFunction {
+    /// Numerator, denominator, and whether the formula divides by an expression that is not constant. Where such an expression is 0, x/0 := 0
+    /// applies, which the quotient of polynomials does not show: `1/(1 + fn/tp)` is tp/p except at tp = 0, where it is 1.
     Quotient(Polynomial, Polynomial, bool),
     Unknown,
 }
 
-impl Rational {
+impl RationalFunction {
     fn polynomial(numerator: Polynomial) -> Self {
-        Rational::Quotient(numerator, Polynomial::monomial(0, 0), false)
+        RationalFunction::Quotient(numerator, Polynomial::monomial(0, 0), false)
     }
 
     fn as_constant(self) -> Option<f64> {
         match self {
-            Rational::Quotient(numerator, denominator, false)
+            RationalFunction::Quotient(numerator, denominator, false)
                 if numerator.is_constant() && denominator.is_constant() =>
             {
                 Some(numerator.0[0][0].over(denominator.0[0][0]))
@@ -157,33 +163,35 @@ impl Rational {
     /// The result of a function that is not rational: known if both arguments are constants, otherwise `Unknown`.
     fn apply_to_constants(self, other: Self, function: impl Fn(f64, f64) -> f64) -> Self {
         match (self.as_constant(), other.as_constant()) {
-            (Some(a), Some(b)) => Rational::constant(function(a, b)),
-            _ => Rational::Unknown,
+            (Some(a), Some(b)) => RationalFunction::constant(function(a, b)),
+            _ => RationalFunction::Unknown,
         }
     }
 
+    /// The quotient of two polynomials, or `Unknown` if one of them is `None`. `guarded` says whether the formula divides by an expression that is not
+    /// constant.
     fn from_polynomials(numerator: Option<Polynomial>, denominator: Option<Polynomial>, guarded: bool) -> Self {
         match (numerator, denominator) {
-            (Some(numerator), Some(denominator)) => Rational::Quotient(numerator, denominator, guarded),
-            _ => Rational::Unknown,
+            (Some(numerator), Some(denominator)) => RationalFunction::Quotient(numerator, denominator, guarded),
+            _ => RationalFunction::Unknown,
         }
     }
 
     fn add_or_subtract(self, other: Self, sign: f64) -> Self {
-        let (Rational::Quotient(a, b, first), Rational::Quotient(c, d, second)) = (self, other) else {
-            return Rational::Unknown;
+        let (RationalFunction::Quotient(a, b, first), RationalFunction::Quotient(c, d, second)) = (self, other) else {
+            return RationalFunction::Unknown;
         };
         if b == d {
-            return Rational::Quotient(a.plus(c.scaled(sign)), b, first || second);
+            return RationalFunction::Quotient(a.plus(c.scaled(sign)), b, first || second);
         }
         let numerator = a.times(d).zip(c.times(b)).map(|(ad, cb)| ad.plus(cb.scaled(sign)));
-        Rational::from_polynomials(numerator, b.times(d), first || second)
+        RationalFunction::from_polynomials(numerator, b.times(d), first || second)
     }
 }
 
-impl Number for Rational {
+impl Number for RationalFunction {
     fn constant(value: f64) -> Self {
-        Rational::polynomial(Polynomial::monomial(0, 0).scaled(value))
+        RationalFunction::polynomial(Polynomial::monomial(0, 0).scaled(value))
     }
     fn plus(self, other: Self) -> Self {
         self.add_or_subtract(other, 1.0)
@@ -192,19 +200,19 @@ impl Number for Rational {
         self.add_or_subtract(other, -1.0)
     }
     fn times(self, other: Self) -> Self {
-        let (Rational::Quotient(a, b, first), Rational::Quotient(c, d, second)) = (self, other) else {
-            return Rational::Unknown;
+        let (RationalFunction::Quotient(a, b, first), RationalFunction::Quotient(c, d, second)) = (self, other) else {
+            return RationalFunction::Unknown;
         };
-        Rational::from_polynomials(a.times(c), b.times(d), first || second)
+        RationalFunction::from_polynomials(a.times(c), b.times(d), first || second)
     }
     fn over(self, other: Self) -> Self {
-        let (Rational::Quotient(a, b, first), Rational::Quotient(c, d, second)) = (self, other) else {
-            return Rational::Unknown;
+        let (RationalFunction::Quotient(a, b, first), RationalFunction::Quotient(c, d, second)) = (self, other) else {
+            return RationalFunction::Unknown;
         };
         if c.terms().next().is_none() {
-            return Rational::constant(0.0); // the divisor is 0 for every matrix, and x/0 := 0
+            return RationalFunction::constant(0.0); // the divisor is 0 for every matrix, and x/0 := 0
         }
-        Rational::from_polynomials(a.times(d), b.times(c), first || second || !c.is_constant())
+        RationalFunction::from_polynomials(a.times(d), b.times(c), first || second || !c.is_constant())
     }
     fn power(self, other: Self) -> Self {
         match other.as_constant() {
@@ -231,10 +239,10 @@ impl Number for Rational {
     fn max(self, other: Self) -> Self {
         self.apply_to_constants(other, f64::max)
     }
-    fn side(self, _: Self) -> Side {
+    fn compare(self, _: Self) -> Side {
         Side::Both
     }
-    fn blend(self, _: Self) -> Self {
-        Rational::Unknown
+    fn merge_branches(self, _: Self) -> Self {
+        RationalFunction::Unknown
     }
 }

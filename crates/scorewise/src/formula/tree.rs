@@ -97,11 +97,11 @@ pub(crate) enum Node {
 
 /// A formula as a list of nodes, the last of which is the result.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tree {
+pub(crate) struct ExpressionTree {
     nodes: Vec<Node>,
 }
 
-impl Tree {
+impl ExpressionTree {
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
@@ -216,12 +216,12 @@ impl Builder {
     }
 
     /// The tree of the formula whose result is the node at index `result`.
-    pub fn tree(&self, result: u16) -> Tree {
-        Tree { nodes: self.nodes[..=result as usize].to_vec() }.without_unused_nodes()
+    pub fn tree(&self, result: u16) -> ExpressionTree {
+        ExpressionTree { nodes: self.nodes[..=result as usize].to_vec() }.without_unused_nodes()
     }
 }
 
-impl Tree {
+impl ExpressionTree {
     /// The same formula with tp + fn, fp + tn and p + n replaced by the class counts. This takes fewer operations, and in
     /// interval arithmetic the class counts stay exact, whereas a sum of two intervals would be too wide.
     pub fn with_class_counts(&self) -> Self {
@@ -291,6 +291,6 @@ impl Tree {
                 }
             }
         }
-        Tree { nodes }
+        ExpressionTree { nodes }
     }
 }

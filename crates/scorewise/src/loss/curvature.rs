@@ -4,8 +4,8 @@
 //! gᵢ = n ∂ℓ/∂zᵢ        hᵢ = n max(|∂ℓ/∂zᵢ|, floor · d · wᵢ |∂ℓ/∂F|)        d = f(m) m (1 − m), m the mean of the prior
 //! ```
 //!
-//! Here ℓ is the loss, n the number of rows, z the margin (a logit), w the weight, f the density of the prior, and ∂ℓ/∂F the derivative for the
-//! class of the row ([`ClassDerivatives`](super::ClassDerivatives)).
+//! Here ℓ is the loss, n the number of rows, z the margin (a logit), w the weight, `floor` a fraction between 0 and 1, f the density of the prior,
+//! and ∂ℓ/∂F the derivative for the class of the row ([`ClassDerivatives`](super::ClassDerivatives)).
 //!
 //! A leaf of a boosted tree gets the value −Σg / (Σh + λ), so h must be positive. The second derivative of ℓ is not always positive: it
 //! changes sign within the support of the prior and is 0 outside. Therefore h is computed from |∂ℓ/∂z| instead. Then |Σg| ≤ Σh, so every leaf
@@ -22,8 +22,8 @@ use crate::real::Real;
 use crate::rows::{Logits, Rows, check_same_length};
 
 impl ScoreLoss {
-    /// Writes, for each of the n rows, the derivative of the loss with respect to the logit multiplied by n, and a positive curvature, as libraries
-    /// for gradient-boosted trees require them.
+    /// Writes, for each of the n rows, n times the derivative of the loss with respect to the logit to `gradient`, and a positive curvature to
+    /// `curvature`, as libraries for gradient-boosted trees require them.
     ///
     /// The curvature of a row is at least `floor` times the curvature of a row of the same class and weight at the mean of the prior.
     /// `floor` must be greater than 0 and at most 1.
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_the_support_the_curvature_is_the_floor_times_the_curvature_at_the_mean() {
+    fn outside_the_support_the_curvature_is_the_minimum_fraction_of_the_curvature_at_the_mean() {
         let loss = loss("tss", PRIOR);
         let derivatives = loss.derivatives(&loss.expect(&rows(&MARGINS)).unwrap()).unwrap();
         let (gradient, curvature) = gradient_and_curvature(&loss, &MARGINS, 0.25);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_outside_its_range_and_slices_of_the_wrong_length_are_rejected() {
+    fn a_minimum_fraction_outside_its_range_and_slices_of_the_wrong_length_are_rejected() {
         let (loss, mut gradient, mut curvature) = (loss("f1", PRIOR), [0.0; 6], [0.0; 6]);
         for floor in [0.0, 1.5, f64::NAN] {
             let error = loss.gradient_and_curvature(&rows(&MARGINS), floor, &mut gradient, &mut curvature).unwrap_err();

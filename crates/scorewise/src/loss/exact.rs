@@ -61,9 +61,9 @@ impl ExactLoss {
         let value = steps.expectation(&losses);
         let mut single = vec![0.0; 2];
         for group in &steps.groups {
-            // A group consists of rows with equal predictions. If the prediction of one row rises slightly, only that row of the group exceeds a
-            // threshold just above the common prediction; if it falls slightly, only that row lies below a threshold just below the common
-            // prediction. In a group of one row, the matrices of the two cases are those of the steps before and after the group, which are known.
+            // A group consists of rows with equal predictions. If the prediction of one row rises slightly, a threshold can lie between it and the
+            // rest of the group, with only this row above it; if the prediction falls slightly, with only this row below it. In a group of one row,
+            // the matrices of the two cases are those of the steps before and after the group, which are known.
             let (above, below) = (losses[group.step], losses[group.step + 1]);
             for &row in &steps.order[group.rows.clone()] {
                 let row = row as usize;
@@ -89,6 +89,7 @@ impl ExactLoss {
         Ok(value)
     }
 
+    /// The loss of each confusion matrix of `steps`.
     fn losses(&self, steps: &Steps) -> Result<Vec<f64>> {
         let mut losses = vec![0.0; steps.tp.len()];
         self.losses_at(&steps.tp, &steps.fp, &steps.counts, &mut losses)?;
@@ -175,7 +176,7 @@ impl Steps {
         Ok(Steps { tp, fp, masses, counts, order, groups })
     }
 
-    /// The expectation of a quantity over the random threshold, given its value at each step.
+    /// The expectation of a quantity over the random threshold, given its value for each confusion matrix (step).
     fn expectation(&self, values: &[f64]) -> f64 {
         self.masses.iter().zip(values).map(|(mass, value)| mass * value).sum()
     }

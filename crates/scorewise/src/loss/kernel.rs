@@ -16,10 +16,10 @@ use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
 use crate::simd::{InstructionSet, Vectorised, run_vectorised};
 
-/// Number of rows whose contributions are stored before the contributions are summed; small enough for the L1 cache.
-const CHUNK: usize = 512;
-/// Number of partial sums, in f64, in which a sum is accumulated; a vector instruction updates several at once.
-const LANES: usize = 16;
+/// Number of rows that are processed together: their contributions are first stored, in the L1 cache, and then summed.
+const CHUNK_ROWS: usize = 512;
+/// Every sum is accumulated as this many partial sums in f64; a vector instruction updates several of them at once.
+const PARTIAL_SUMS: usize = 16;
 
 /// The expected confusion matrix of the rows.
 pub(crate) fn expected_confusion<P: Predictions>(prior: &Prior, rows: &Rows<'_, P>) -> Result<Confusion> {
@@ -39,8 +39,8 @@ pub(crate) fn expected_confusion_with_instructions<P: Predictions>(
     Ok(Confusion::at(sums.tp, sums.fp, &ClassCounts { positives: sums.positives, negatives: sums.negatives }))
 }
 
-/// Writes the gradient −w g f(p) p (1 − p) of each row to `gradient`; `derivatives` contains −g for each class. The module documentation
-/// explains the symbols.
+/// Writes the gradient −w g f(p) p (1 − p) of each row to `gradient`: w is the weight of the row, p its probability, f the density of the prior,
+/// and `derivatives` contains −g for each class.
 pub(crate) fn write_gradient<R: Real>(
     prior: &Prior,
     rows: &Rows<'_, Logits<'_, R>>,
@@ -99,12 +99,12 @@ struct ClassTotals {
 /// The weights of the rows, either given or all 1. With this trait a loop is written once and compiled for both cases.
 trait RowWeights<R>: Copy {
     /// Whether the rows have weights; false if every row has weight 1.
-    const GIVEN: bool;
+    const HAS_WEIGHTS: bool;
     /// The weights of the rows from `start` to `end`.
     #[must_use]
-    fn range(self, start: usize, end: usize) -> Self;
+    fn weights_in_range(self, start: usize, end: usize) -> Self;
     /// The weight of a row.
-    fn at(&self, row: usize) -> R;
+    fn weight_of(&self, row: usize) -> R;
 }
 
 /// Weights of rows that all have weight 1.
@@ -112,25 +112,25 @@ trait RowWeights<R>: Copy {
 struct Ones;
 
 impl<R: Real> RowWeights<R> for Ones {
-    const GIVEN: bool = false;
+    const HAS_WEIGHTS: bool = false;
     #[inline(always)]
-    fn range(self, _: usize, _: usize) -> Self {
+    fn weights_in_range(self, _: usize, _: usize) -> Self {
         self
     }
     #[inline(always)]
-    fn at(&self, _: usize) -> R {
+    fn weight_of(&self, _: usize) -> R {
         R::ONE
     }
 }
 
 impl<R: Real> RowWeights<R> for &[R] {
-    const GIVEN: bool = true;
+    const HAS_WEIGHTS: bool = true;
     #[inline(always)]
-    fn range(self, start: usize, end: usize) -> Self {
+    fn weights_in_range(self, start: usize, end: usize) -> Self {
         &self[start..end]
     }
     #[inline(always)]
-    fn at(&self, row: usize) -> R {
+    fn weight_of(&self, row: usize) -> R {
         self[row]
     }
 }
@@ -153,23 +153,24 @@ impl<P: Predictions, D: RowDistribution<P::Number>, W: RowWeights<P::Number>> Ve
         let mut total_weight = ClassSums::new();
         let mut count = 0;
         let values = self.rows.predictions.values();
-        for start in (0..values.len()).step_by(CHUNK) {
-            let end = (start + CHUNK).min(values.len());
+        for start in (0..values.len()).step_by(CHUNK_ROWS) {
+            let end = (start + CHUNK_ROWS).min(values.len());
             let values = &values[start..end];
             let labels = &self.rows.labels[start..end];
-            let weights = self.weights.range(start, end);
-            predicted_positive.add(labels, values, |row, value| weights.at(row) * P::cdf(&self.distribution, value));
-            if W::GIVEN {
+            let weights = self.weights.weights_in_range(start, end);
+            predicted_positive
+                .add(labels, values, |row, value| weights.weight_of(row) * P::cdf(&self.distribution, value));
+            if W::HAS_WEIGHTS {
                 // A negative weight is replaced by NaN, so that the sum of the weights is NaN, which reveals the invalid weight. An infinite weight
                 // makes the sum infinite, which reveals it as well.
                 let checked = |weight: P::Number| if weight >= P::Number::ZERO { weight } else { P::Number::NAN };
-                total_weight.add(labels, values, |row, _| checked(weights.at(row)));
+                total_weight.add(labels, values, |row, _| checked(weights.weight_of(row)));
             } else {
                 count += labels.iter().filter(|label| **label).count();
             }
         }
         let (positives, negatives) =
-            if W::GIVEN { total_weight.totals() } else { (count as f64, (values.len() - count) as f64) };
+            if W::HAS_WEIGHTS { total_weight.totals() } else { (count as f64, (values.len() - count) as f64) };
         let (tp, fp) = predicted_positive.totals();
         ClassTotals { fp, tp, negatives, positives }
     }
@@ -177,17 +178,17 @@ impl<P: Predictions, D: RowDistribution<P::Number>, W: RowWeights<P::Number>> Ve
 
 /// A sum over the positive rows and a sum over the negative rows, each accumulated as sixteen partial sums in f64.
 struct ClassSums<R> {
-    positive: [R; CHUNK],
-    negative: [R; CHUNK],
-    positive_lanes: [f64; LANES],
-    negative_lanes: [f64; LANES],
+    positive: [R; CHUNK_ROWS],
+    negative: [R; CHUNK_ROWS],
+    positive_sums: [f64; PARTIAL_SUMS],
+    negative_sums: [f64; PARTIAL_SUMS],
 }
 
 impl<R: Real> ClassSums<R> {
     #[inline(always)]
     fn new() -> Self {
-        let (chunk, lanes) = ([R::ZERO; CHUNK], [0.0; LANES]);
-        ClassSums { positive: chunk, negative: chunk, positive_lanes: lanes, negative_lanes: lanes }
+        let (chunk, sums) = ([R::ZERO; CHUNK_ROWS], [0.0; PARTIAL_SUMS]);
+        ClassSums { positive: chunk, negative: chunk, positive_sums: sums, negative_sums: sums }
     }
 
     /// Adds the contribution of each row to the sum of its class.
@@ -196,35 +197,35 @@ impl<R: Real> ClassSums<R> {
         let out = self.positive.iter_mut().zip(&mut self.negative);
         for (row, (((positive, negative), label), value)) in out.zip(labels).zip(values).enumerate() {
             let contribution_of_row = contribution(row, *value);
-            // A product with the label (1 or 0) replaces a branch: it is the contribution of a positive row and 0 for a negative row. The difference
-            // `contribution_of_row - positive_part` is the reverse. Both are exact.
+            // Multiplying by the label (1 or 0) avoids a branch: the product is the contribution of a positive row, and 0 for a negative row. The
+            // difference `contribution_of_row - positive_part` is 0 for a positive row, and the contribution of a negative row. Both are exact.
             let positive_part = R::from_label(*label) * contribution_of_row;
             *positive = positive_part;
             *negative = contribution_of_row - positive_part;
         }
-        // A chunk whose length is not a multiple of `LANES` is padded with zeros.
-        let padded = labels.len().next_multiple_of(LANES);
+        // A chunk whose length is not a multiple of `PARTIAL_SUMS` is padded with zeros.
+        let padded = labels.len().next_multiple_of(PARTIAL_SUMS);
         self.positive[labels.len()..padded].fill(R::ZERO);
         self.negative[labels.len()..padded].fill(R::ZERO);
-        add_to_lanes(&mut self.positive_lanes, &self.positive[..padded]);
-        add_to_lanes(&mut self.negative_lanes, &self.negative[..padded]);
+        add_to_partial_sums(&mut self.positive_sums, &self.positive[..padded]);
+        add_to_partial_sums(&mut self.negative_sums, &self.negative[..padded]);
     }
 
     #[inline(always)]
     fn totals(&self) -> (f64, f64) {
-        (self.positive_lanes.iter().sum(), self.negative_lanes.iter().sum())
+        (self.positive_sums.iter().sum(), self.negative_sums.iter().sum())
     }
 }
 
 #[inline(always)]
-fn add_to_lanes<R: Real>(lanes: &mut [f64; LANES], values: &[R]) {
-    let mut sums = *lanes;
-    for values in values.chunks_exact(LANES) {
-        for lane in 0..LANES {
+fn add_to_partial_sums<R: Real>(partial_sums: &mut [f64; PARTIAL_SUMS], values: &[R]) {
+    let mut sums = *partial_sums;
+    for values in values.chunks_exact(PARTIAL_SUMS) {
+        for lane in 0..PARTIAL_SUMS {
             sums[lane] += values[lane].to_f64();
         }
     }
-    *lanes = sums;
+    *partial_sums = sums;
 }
 
 /// The second pass over the rows: writes the gradient.
@@ -266,10 +267,10 @@ impl<R: Real, D: RowDistribution<R>, W: RowWeights<R>> Vectorised for GradientLo
     fn run(self) {
         let (positive, negative) = (R::from_f64(self.derivatives.positive), R::from_f64(self.derivatives.negative));
         let rows = self.gradient.iter_mut().zip(self.rows.predictions.0).zip(self.rows.labels);
-        let weights = self.weights.range(0, self.rows.len());
+        let weights = self.weights.weights_in_range(0, self.rows.len());
         for (row, ((out, z), label)) in rows.enumerate() {
             let derivative = if *label { positive } else { negative };
-            *out = derivative * (weights.at(row) * self.distribution.density_of_logit(*z));
+            *out = derivative * (weights.weight_of(row) * self.distribution.density_of_logit(*z));
         }
     }
 }

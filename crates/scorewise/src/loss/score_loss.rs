@@ -128,8 +128,8 @@ impl ScoreLoss {
         Ok(())
     }
 
-    /// The derivatives for the rows of one batch. If the class counts of the whole data set are set, the matrix of a batch is scaled up to the size
-    /// of the data set, so the derivatives are multiplied by the same factor.
+    /// The derivatives of the loss for the rows of one batch. If the class counts of the whole data set are set, `expect` scales the matrix of the
+    /// batch up to the size of the data set, so the derivatives are multiplied by the same factor.
     pub(super) fn scaled_derivatives(&self, derivatives: ClassDerivatives, rows: usize) -> ClassDerivatives {
         let scale = self.data_set.map_or(1.0, |data_set| data_set.rows as f64 / rows as f64);
         ClassDerivatives { positive: scale * derivatives.positive, negative: scale * derivatives.negative }

@@ -58,7 +58,7 @@ impl Average {
         let (zero, one) = (T::constant(0.0), T::constant(1.0));
         let supports: Vec<_> = binaries.iter().map(|[_, _, fn_, tp]| tp.plus(*fn_)).collect();
         // If no class has any weight, all classes are weighted equally.
-        let is_empty = sum(supports.iter().copied()).side(zero) == Side::Both;
+        let is_empty = sum(supports.iter().copied()).compare(zero) == Side::Both;
         if self == Average::Weighted && !is_empty { supports } else { vec![one; binaries.len()] }
     }
 }

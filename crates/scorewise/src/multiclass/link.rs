@@ -118,7 +118,8 @@ impl RowSoftmax {
     }
 
     fn backward(&self, derivatives: &mut [f64]) {
-        // The class with the largest logit is left out of `sum` and added separately, because next to its large term the others would be lost.
+        // The class with the largest logit is left out of `sum` and added separately, because rounding would lose the other terms next to its large
+        // term.
         let top = derivatives[self.top_class];
         let is_not_top = |class: usize| class != self.top_class;
         let sum: f64 = derivatives

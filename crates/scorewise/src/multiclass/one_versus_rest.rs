@@ -68,7 +68,7 @@ impl OneVersusRest {
     /// up to the matrix of all their rows.
     pub fn expect<R: Real, L: ClassLabels>(&self, rows: &ClassRows<'_, R, L>) -> Result<Vec<Confusion>> {
         let priors = self.prior_of_each_class(rows.classes())?;
-        let mut link = ClassLink::new(rows.classes(), L::EXCLUSIVE);
+        let mut link = ClassLink::new(rows.classes(), L::ONE_CLASS_PER_ROW);
         let mut sums = vec![ExpectedCounts::default(); rows.classes()];
         for row in 0..rows.len() {
             let weight = rows.weight(row);
@@ -137,7 +137,7 @@ impl OneVersusRest {
                 format!("must contain one pair for each of the {} classes, not {}", rows.classes(), derivatives.len());
             return Err(Error::Setting { what: "derivatives", reason });
         }
-        let mut link = ClassLink::new(rows.classes(), L::EXCLUSIVE);
+        let mut link = ClassLink::new(rows.classes(), L::ONE_CLASS_PER_ROW);
         let mut by_log_odds = vec![0.0; rows.classes()];
         for (row, gradient) in gradient.chunks_exact_mut(rows.classes()).enumerate() {
             let weight = rows.weight(row);

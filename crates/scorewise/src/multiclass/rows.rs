@@ -1,4 +1,4 @@
-//! Rows of a multi-class or multi-label problem: one logit per class, labels and optional weights, which are checked when they are set.
+//! Rows of a multi-class or multi-label problem: one logit per class, labels and optional weights, all checked when they are given.
 
 use crate::error::{Error, Result};
 use crate::real::Real;
@@ -22,18 +22,20 @@ pub struct AnyOf<'a>(pub &'a [bool]);
 pub trait ClassLabels: sealed::SealedLabels + Copy {
     /// Whether every row has exactly one class, so that the class probabilities of a row sum to one.
     #[doc(hidden)]
-    const EXCLUSIVE: bool;
+    const ONE_CLASS_PER_ROW: bool;
     #[doc(hidden)]
+    /// The number of rows, if there are this many classes.
     fn len(&self, classes: usize) -> usize;
     /// Whether a row belongs to a class.
     #[doc(hidden)]
     fn has_class(&self, row: usize, class: usize, classes: usize) -> bool;
     #[doc(hidden)]
+    /// Returns an error if a label is not the index of a class.
     fn check_labels(&self, classes: usize) -> Result<()>;
 }
 
 impl ClassLabels for OneOf<'_> {
-    const EXCLUSIVE: bool = true;
+    const ONE_CLASS_PER_ROW: bool = true;
     fn len(&self, _: usize) -> usize {
         self.0.len()
     }
@@ -48,7 +50,7 @@ impl ClassLabels for OneOf<'_> {
 }
 
 impl ClassLabels for AnyOf<'_> {
-    const EXCLUSIVE: bool = false;
+    const ONE_CLASS_PER_ROW: bool = false;
     fn len(&self, classes: usize) -> usize {
         self.0.len() / classes
     }

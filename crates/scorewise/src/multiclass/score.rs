@@ -73,13 +73,14 @@ impl MultiScore {
         }
     }
 
-    /// The value used in a loss, where x/0 := 0.
+    /// The value of the score as a loss uses it, with undefined results such as x/0 replaced by 0.
     #[must_use]
     pub fn value(&self, matrix: &MultiConfusion) -> f64 {
         self.value_of(&matrix.as_square_matrix(), |_, value| value)
     }
 
-    /// The value used in a report; `None` if the score is undefined. A weighted average ignores classes without rows, because their weight is 0.
+    /// The value of the score as a report shows it; `None` if the score is undefined. A weighted average ignores classes without rows, because their
+    /// weight is 0.
     #[must_use]
     pub fn checked(&self, matrix: &MultiConfusion) -> Option<f64> {
         if let MultiScore::Classwise(Average::Weighted, score) = self {

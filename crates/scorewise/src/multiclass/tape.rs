@@ -50,6 +50,7 @@ pub(super) fn value_and_derivatives(
 }
 
 impl Tape {
+    /// Appends an operation to the tape and returns its result.
     fn record(&self, value: f64, operands: [usize; 2], derivatives: [f64; 2]) -> Variable<'_> {
         let mut operations = self.0.borrow_mut();
         operations.push(Operation { operands, derivatives });
@@ -58,8 +59,9 @@ impl Tape {
 }
 
 impl Variable<'_> {
+    /// Applies an operation, given as a function of dual numbers, and records it on the tape.
     fn apply(self, other: Self, rule: impl Fn(Dual<f64, 2>, Dual<f64, 2>) -> Dual<f64, 2>) -> Self {
-        // A constant enters as a dual number with derivative 0, so that the derivative with respect to the constant, which may be infinite, is not
+        // A constant becomes a dual number with derivative 0, so that the derivative with respect to the constant, which could be infinite, is not
         // computed.
         let direction = |variable: &Self| f64::from(u8::from(variable.index.is_some()));
         let result =
@@ -106,11 +108,11 @@ impl Number for Variable<'_> {
     fn max(self, other: Self) -> Self {
         self.apply(other, Number::max)
     }
-    fn side(self, other: Self) -> Side {
-        self.value.side(other.value)
+    fn compare(self, other: Self) -> Side {
+        self.value.compare(other.value)
     }
-    fn blend(self, other: Self) -> Self {
-        self.apply(other, Number::blend)
+    fn merge_branches(self, other: Self) -> Self {
+        self.apply(other, Number::merge_branches)
     }
 }
 

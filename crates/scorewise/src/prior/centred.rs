@@ -5,8 +5,8 @@
 //! F(x) = T(v) below the centre, 1 − T(v) above                    f(x) = k(v) / δ
 //! ```
 //!
-//! A kernel defines its variance, and its tail probability T and its density k as functions of the distance from the nearer end, which
-//! keeps both tails accurate. T and k are also defined in f32, by few operations without branches.
+//! A kernel defines its variance, its tail probability T and its density k. T and k are functions of the distance v from the nearer end, so that
+//! they are accurate in both tails. Both are also defined in f32, with few operations and without branches.
 
 use super::Probability;
 use super::distribution::{ThresholdDistribution, invert_cdf};
@@ -18,19 +18,19 @@ pub trait Kernel: Copy + Send + Sync {
     /// The name of the prior in strings such as `cosine:0.5,0.1`.
     const NAME: &'static str;
     /// The variance of the prior for half-width δ = 1.
-    const VARIANCE: f64;
+    const VARIANCE_AT_DELTA_1: f64;
     /// T(v): the probability of all points within distance v of one end of [−1, 1].
     fn tail_probability(v: f64) -> f64;
     /// k(v): the density at distance v from the nearer end.
     fn density(v: f64) -> f64;
     /// The tail probability T(v) in f32, with a small relative error even for v near 0.
-    fn tail_f32(v: f32) -> f32;
+    fn tail_probability_f32(v: f32) -> f32;
     /// The density k(v) in f32.
     fn density_f32(v: f32) -> f32;
     /// The distribution function F(x) in f32 as a function of u = (x − μ)/δ, which may lie outside [−1, 1].
     #[inline(always)]
     fn cdf_f32(u: f32) -> f32 {
-        let tail = Self::tail_f32(distance_from_end(u));
+        let tail = Self::tail_probability_f32(distance_from_end(u));
         if u < 0.0 { tail } else { 1.0 - tail }
     }
     /// The scaled density δ f(x) in f32 as a function of u = (x − μ)/δ, which may lie outside [−1, 1].
@@ -99,8 +99,8 @@ impl<K: Kernel> Centred<K> {
         self.delta
     }
 
-    /// The distances of x from the lower and the upper end of the support (negative outside), computed from the smaller of x and 1 − x, which
-    /// has the smaller rounding error.
+    /// The distances of x from the lower and the upper end of the support, negative if x lies outside. They are computed from the smaller of x and
+    /// 1 − x, which has the smaller rounding error.
     fn distances_from_ends(&self, x: Probability) -> (f64, f64) {
         if x.p <= x.q {
             (x.p - self.ends.0, self.ends.1 - x.p)
@@ -143,7 +143,7 @@ impl<K: Kernel> ThresholdDistribution for Centred<K> {
         self.mu
     }
     fn variance(&self) -> f64 {
-        K::VARIANCE * self.delta * self.delta
+        K::VARIANCE_AT_DELTA_1 * self.delta * self.delta
     }
     fn support(&self) -> (f64, f64) {
         self.ends

@@ -81,7 +81,8 @@ fn point_inside(low: f64, high: f64) -> f64 {
 
 /// ∫ g over [low, high] by Gauss–Legendre quadrature with eight points on each subinterval of length at most ½, on which g must be smooth.
 pub(crate) fn integral(low: f64, high: f64, g: impl Fn(f64) -> f64) -> f64 {
-    const NODES: [(f64, f64); 4] = [
+    // The positive nodes of the Gauss–Legendre rule with eight points on [−1, 1], each with its weight; the rule is symmetric.
+    const NODES_AND_WEIGHTS: [(f64, f64); 4] = [
         (0.183_434_642_495_649_8, 0.362_683_783_378_362),
         (0.525_532_409_916_329, 0.313_706_645_877_887_3),
         (0.796_666_477_413_626_7, 0.222_381_034_453_374_5),
@@ -91,7 +92,10 @@ pub(crate) fn integral(low: f64, high: f64, g: impl Fn(f64) -> f64) -> f64 {
     let half = 0.5 * (high - low) / subintervals;
     let integral_over = |number: usize| {
         let centre = low + (2.0 * number as f64 + 1.0) * half;
-        half * NODES.iter().map(|(x, weight)| weight * (g(centre - half * x) + g(centre + half * x))).sum::<f64>()
+        half * NODES_AND_WEIGHTS
+            .iter()
+            .map(|(x, weight)| weight * (g(centre - half * x) + g(centre + half * x)))
+            .sum::<f64>()
     };
     (0..subintervals as usize).map(integral_over).sum()
 }

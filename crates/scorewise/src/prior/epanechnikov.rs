@@ -28,7 +28,7 @@ impl Epanechnikov {
 
 impl Kernel for Parabola {
     const NAME: &'static str = "epanechnikov";
-    const VARIANCE: f64 = 0.2;
+    const VARIANCE_AT_DELTA_1: f64 = 0.2;
     fn tail_probability(v: f64) -> f64 {
         0.25 * v * v * (3.0 - v)
     }
@@ -36,7 +36,7 @@ impl Kernel for Parabola {
         0.75 * v * (2.0 - v)
     }
     #[inline(always)]
-    fn tail_f32(v: f32) -> f32 {
+    fn tail_probability_f32(v: f32) -> f32 {
         0.25 * v * v * (3.0 - v)
     }
     #[inline(always)]

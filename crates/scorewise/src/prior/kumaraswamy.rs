@@ -49,10 +49,11 @@ impl Kumaraswamy {
         if power < -std::f64::consts::LN_2 { (-power.exp()).ln_1p() } else { (-power.exp_m1()).ln() }
     }
 
-    /// x^extra · f(x) · (1 − x)^extra, computed as one exponential so that ∞ · 0 cannot occur.
-    fn density(&self, x: Probability, extra: f64) -> f64 {
+    /// (x (1 − x))^`power` · f(x), computed as one exponential so that ∞ · 0 cannot occur. The power is 0 for the density and 1 for the density with
+    /// respect to the logit.
+    fn density_times_power(&self, x: Probability, power: f64) -> f64 {
         if x.p <= 0.0 {
-            let exponent = self.a - 1.0 + extra;
+            let exponent = self.a - 1.0 + power;
             return if exponent > 0.0 {
                 0.0
             } else if exponent == 0.0 {
@@ -62,7 +63,7 @@ impl Kumaraswamy {
             };
         }
         if x.q <= 0.0 {
-            let exponent = self.b - 1.0 + extra;
+            let exponent = self.b - 1.0 + power;
             return if exponent > 0.0 {
                 0.0
             } else if exponent == 0.0 {
@@ -72,8 +73,8 @@ impl Kumaraswamy {
             };
         }
         let rest = if self.b == 1.0 { 0.0 } else { (self.b - 1.0) * self.ln_one_minus_power(x) };
-        let base = (self.a - 1.0 + extra) * x.ln_p() + rest;
-        let complement = if extra == 0.0 { 0.0 } else { extra * x.ln_q() };
+        let base = (self.a - 1.0 + power) * x.ln_p() + rest;
+        let complement = if power == 0.0 { 0.0 } else { power * x.ln_q() };
         self.a * self.b * (base + complement).exp()
     }
 }
@@ -89,10 +90,10 @@ impl ThresholdDistribution for Kumaraswamy {
         }
     }
     fn pdf(&self, x: Probability) -> f64 {
-        self.density(x, 0.0)
+        self.density_times_power(x, 0.0)
     }
     fn logit_density(&self, x: Probability) -> f64 {
-        self.density(x, 1.0)
+        self.density_times_power(x, 1.0)
     }
     fn quantile(&self, level: f64) -> f64 {
         let rest = -((-level).ln_1p() / self.b).exp_m1();

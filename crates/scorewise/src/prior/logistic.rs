@@ -27,7 +27,7 @@ impl Logistic {
 impl StandardDistribution for StandardLogistic {
     const NAME: &'static str = "logistic";
     // The standard logistic density at 50 is below 1e-21.
-    const REACH: f64 = 50.0;
+    const NEGLIGIBLE_BEYOND: f64 = 50.0;
     fn probability_between(a: f64, b: f64) -> f64 {
         // σ(b) − σ(a) = σ(b) σ(−a) (1 − e^(a−b)), which is accurate even if a and b are close.
         let (at_a, at_b) = (Probability::from_logit(a), Probability::from_logit(b));

@@ -31,7 +31,7 @@ impl Normal {
 impl StandardDistribution for StandardNormal {
     const NAME: &'static str = "normal";
     // The standard normal density at 12 is below 1e-31.
-    const REACH: f64 = 12.0;
+    const NEGLIGIBLE_BEYOND: f64 = 12.0;
     fn probability_between(a: f64, b: f64) -> f64 {
         // If a and b lie in the same tail, a difference of values of erfc avoids the cancellation in erf(b) − erf(a).
         let (a, b) = (a * FRAC_1_SQRT_2, b * FRAC_1_SQRT_2);

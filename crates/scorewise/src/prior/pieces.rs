@@ -18,16 +18,16 @@ use super::{Prior, Probability};
 
 /// Number of coefficients of each polynomial: those of 1, s, …, s⁸.
 pub const COEFFICIENTS: usize = 9;
-/// Number of points at which the derivative of each polynomial equals the density.
-const NODES: usize = COEFFICIENTS - 1;
-/// Values of the distribution function below this limit count as 0.
-const NEGLIGIBLE: f64 = 1e-17;
+/// Number of points in each panel at which the derivative of the polynomial equals the density.
+const INTERPOLATION_POINTS: usize = COEFFICIENTS - 1;
+/// Values of the distribution function below this limit are treated as 0.
+const NEGLIGIBLE_PROBABILITY: f64 = 1e-17;
 /// Only logits between minus and plus this number are considered; beyond them, the logistic function differs from 0 or 1 by less than 1e-304.
 const LARGEST_LOGIT: f64 = 700.0;
 /// Largest number of panels, the intervals with one polynomial each, into which a segment is divided.
 const MAX_PANELS: usize = 1 << 13;
-/// Target for the error of the density between the interpolation points, relative to the maximum of the density.
-const TOLERANCE: f64 = 2e-14;
+/// Panels are halved until the error of the density between the interpolation points, relative to the maximum of the density, is at most this.
+const DENSITY_TOLERANCE: f64 = 2e-14;
 
 /// A prior as piecewise polynomials: F(σ(z)) = base + Σ over segments of Vᵢ(s), where i is the panel (an interval with its own polynomial) that
 /// contains z, and s = 2 (z − middle of panel i)/width.
@@ -55,7 +55,7 @@ impl Prior {
     #[must_use]
     pub fn piecewise_polynomial(&self) -> PiecewisePolynomial {
         if let Prior::Mixture(mixture) = self {
-            // Each component of a mixture has its own intervals; shared intervals would all have to be as narrow as the narrowest component requires.
+            // Each component of a mixture has its own panels; shared panels would all have to be as narrow as the narrowest component requires.
             let (mut main, mut uniform) =
                 (mixture.main().piecewise_polynomial(), Prior::uniform().piecewise_polynomial());
             main.scale_by(1.0 - mixture.share());
@@ -75,27 +75,29 @@ impl Prior {
     fn logit_range(&self) -> (f64, f64) {
         let (low, high) = self.support();
         let cdf = |z: f64| self.cdf_at(Probability::from_logit(z));
-        let below = first_logit(|z| cdf(z) > NEGLIGIBLE);
+        let below = first_logit(|z| cdf(z) > NEGLIGIBLE_PROBABILITY);
         let above = first_logit(|z| cdf(z) >= 1.0 - 2e-16);
-        // The exact logit at which a tail is cut off does not matter. It is rounded such that f32 can represent the ends of all intervals exactly.
+        // The exact logit at which a tail is cut off does not matter. It is rounded such that f32 can represent the ends of all panels exactly.
         let step = 2f64.powf((above - below).log2().floor() - 4.0);
         let (first, last) = ((below / step).floor() * step, (above / step).ceil() * step);
         (if low > 0.0 { log_odds(low) } else { first }, if high < 1.0 { log_odds(high) } else { last })
     }
 
+    /// The segment between two logits, with as many panels as the accuracy requires.
     fn segment(&self, low: f64, high: f64) -> Segment {
         let (mut panels, mut previous_error) = (8, f64::INFINITY);
         loop {
             let segment = self.segment_with_panels(low, high, panels);
             let error = self.relative_error(&segment);
-            // Halving the width of the intervals divides the error by about 256, until only the rounding error of the density is left.
-            if panels >= MAX_PANELS || error <= TOLERANCE || (error < 1e-9 && error > 0.25 * previous_error) {
+            // Halving the width of the panels divides the error by about 256, until only the rounding error of the density is left.
+            if panels >= MAX_PANELS || error <= DENSITY_TOLERANCE || (error < 1e-9 && error > 0.25 * previous_error) {
                 return segment;
             }
             (panels, previous_error) = (2 * panels, error);
         }
     }
 
+    /// The segment between two logits, divided into the given number of panels.
     fn segment_with_panels(&self, low: f64, high: f64, panels: usize) -> Segment {
         let width = (high - low) / panels as f64;
         let start = self.cdf_at(Probability::from_logit(low));
@@ -106,7 +108,7 @@ impl Prior {
             for (power, coefficient) in density.iter().enumerate() {
                 value[power + 1] = 0.5 * width * coefficient / (power as f64 + 1.0);
             }
-            // The constant term makes F exact at the left end of the interval, so that no error accumulates from interval to interval.
+            // The constant term makes F exact at the left end of the panel, so that no error accumulates from panel to panel.
             value[0] =
                 self.cdf_at(Probability::from_logit(middle - 0.5 * width)) - start - polynomial_value(&value, -1.0);
             value
@@ -130,6 +132,7 @@ impl Prior {
 }
 
 impl PiecewisePolynomial {
+    /// Multiplies the distribution function by `share`, its weight in a mixture.
     fn scale_by(&mut self, share: f64) {
         self.base *= share;
         let panels = self.segments.iter_mut().flat_map(|segment| &mut segment.panels);
@@ -172,19 +175,19 @@ fn first_logit(is_past: impl Fn(f64) -> bool) -> f64 {
 }
 
 /// The polynomial that interpolates a function at the Chebyshev points of [−1, 1].
-fn interpolate(function: impl Fn(f64) -> f64) -> [f64; NODES] {
-    let node = |at: usize| -((2 * at + 1) as f64 * std::f64::consts::PI / (2 * NODES) as f64).cos();
-    let nodes: [f64; NODES] = std::array::from_fn(node);
-    let mut differences: [f64; NODES] = nodes.map(function);
-    for order in 1..NODES {
-        for at in (order..NODES).rev() {
+fn interpolate(function: impl Fn(f64) -> f64) -> [f64; INTERPOLATION_POINTS] {
+    let node = |at: usize| -((2 * at + 1) as f64 * std::f64::consts::PI / (2 * INTERPOLATION_POINTS) as f64).cos();
+    let nodes: [f64; INTERPOLATION_POINTS] = std::array::from_fn(node);
+    let mut differences: [f64; INTERPOLATION_POINTS] = nodes.map(function);
+    for order in 1..INTERPOLATION_POINTS {
+        for at in (order..INTERPOLATION_POINTS).rev() {
             differences[at] = (differences[at] - differences[at - 1]) / (nodes[at] - nodes[at - order]);
         }
     }
     // Expands the Newton form of the interpolating polynomial into powers of s, starting with the innermost factor.
-    let mut coefficients = [0.0; NODES];
-    for at in (0..NODES).rev() {
-        for power in (1..NODES).rev() {
+    let mut coefficients = [0.0; INTERPOLATION_POINTS];
+    for at in (0..INTERPOLATION_POINTS).rev() {
+        for power in (1..INTERPOLATION_POINTS).rev() {
             coefficients[power] = coefficients[power - 1] - nodes[at] * coefficients[power];
         }
         coefficients[0] = differences[at] - nodes[at] * coefficients[0];

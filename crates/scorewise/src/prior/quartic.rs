@@ -26,7 +26,7 @@ impl Quartic {
 
 impl Kernel for Biweight {
     const NAME: &'static str = "quartic";
-    const VARIANCE: f64 = 1.0 / 7.0;
+    const VARIANCE_AT_DELTA_1: f64 = 1.0 / 7.0;
     fn tail_probability(v: f64) -> f64 {
         v * v * v * (20.0 - v * (15.0 - 3.0 * v)) / 16.0
     }
@@ -35,7 +35,7 @@ impl Kernel for Biweight {
         15.0 / 16.0 * parabola * parabola
     }
     #[inline(always)]
-    fn tail_f32(v: f32) -> f32 {
+    fn tail_probability_f32(v: f32) -> f32 {
         v * v * v * v.fused(v.fused(3.0 / 16.0, -15.0 / 16.0), 20.0 / 16.0)
     }
     #[inline(always)]

@@ -30,7 +30,7 @@ impl RaisedCosine {
 
 impl Kernel for Cosine {
     const NAME: &'static str = "cosine";
-    const VARIANCE: f64 = (PI * PI - 6.0) / (3.0 * PI * PI);
+    const VARIANCE_AT_DELTA_1: f64 = (PI * PI - 6.0) / (3.0 * PI * PI);
     fn tail_probability(v: f64) -> f64 {
         // With u = v − 1 the tail probability is T(v) = ½ (v − sin(πv)/π). For v near 0 the two terms cancel, so a series is used there.
         let x = PI * v;
@@ -47,7 +47,7 @@ impl Kernel for Cosine {
         sine * sine
     }
     #[inline(always)]
-    fn tail_f32(v: f32) -> f32 {
+    fn tail_probability_f32(v: f32) -> f32 {
         // The tail probability is computed as v³ R(v²), which is accurate even for v near 0; R is a Chebyshev fit with an error of 2e-9.
         let t = v * v;
         let r = t.fused(t.fused(-6.443_24e-5, 0.001_162_278_7), -0.013_068_402);

@@ -52,12 +52,13 @@ pub(crate) fn with_f32_distribution<W: RowTask<f32>>(prior: &Prior, task: W) -> 
     }
 }
 
-/// Whether the prior is wide enough for f32. In f32, p has an error of 6e-8, so F has an error of 6e-8/δ. Where only a few rows lie in the
-/// support, the derivatives of a score magnify this error tenfold, and the error must stay below the 1e-5 promised for f32.
+/// Whether the prior is wide enough for f32. In f32, p has an error of 6e-8, so F has an error of 6e-8/δ, where δ is the half-width. If only a few
+/// rows lie in the support, the derivatives of a score magnify this error tenfold. It must then be below 1e-5, the accuracy promised for f32.
 fn is_wide_enough<K: Kernel>(prior: &Centred<K>) -> bool {
     prior.delta() >= 0.099
 }
 
+/// Runs the task with a kernel prior in f32, mixed with this share of the uniform prior.
 fn run_with_kernel<K: Kernel, W: RowTask<f32>>(prior: &Centred<K>, share: f64, task: W) -> W::Output {
     let kernel =
         KernelF32::<K> { mu: prior.mu() as f32, inverse_delta: (1.0 / prior.delta()) as f32, kernel: PhantomData };

@@ -25,7 +25,7 @@ impl Triangular {
 
 impl Kernel for Triangle {
     const NAME: &'static str = "triangular";
-    const VARIANCE: f64 = 1.0 / 6.0;
+    const VARIANCE_AT_DELTA_1: f64 = 1.0 / 6.0;
     fn tail_probability(v: f64) -> f64 {
         0.5 * v * v
     }
@@ -33,7 +33,7 @@ impl Kernel for Triangle {
         v
     }
     #[inline(always)]
-    fn tail_f32(v: f32) -> f32 {
+    fn tail_probability_f32(v: f32) -> f32 {
         0.5 * v * v
     }
     #[inline(always)]

@@ -16,7 +16,7 @@ pub trait StandardDistribution: Copy {
     /// The name of the prior in strings such as `logistic:0.5,0.1`.
     const NAME: &'static str;
     /// The standard density g(t) is negligible for |t| above this number.
-    const REACH: f64;
+    const NEGLIGIBLE_BEYOND: f64;
     /// G(b) − G(a) for a ≤ b, where G is the standard distribution function, without cancellation in the tails.
     fn probability_between(a: f64, b: f64) -> f64;
     /// The product `factor` · g(t), where g is the standard density.
@@ -56,6 +56,7 @@ impl<S: StandardDistribution> Truncated<S> {
         (self.mu, self.scale)
     }
 
+    /// Z, the probability of [0, 1] before the truncation.
     pub(super) fn mass(&self) -> f64 {
         self.mass
     }
@@ -70,11 +71,12 @@ impl<S: StandardDistribution> Truncated<S> {
         if x.p <= x.q { (x.p - self.mu) / self.scale } else { ((1.0 - self.mu) - x.q) / self.scale }
     }
 
-    /// The mean of h(t), integrated numerically: the closed forms of the normal moments lose precision by cancellation where the scale is
-    /// much larger than 1, and the second moment of the logistic has no elementary closed form.
+    /// The mean of h(t) under the prior, integrated numerically. The closed forms of the moments of a truncated normal distribution lose precision
+    /// by cancellation where the scale is much larger than 1, and the second moment of a truncated logistic distribution has no elementary form.
     fn mean_of(&self, h: impl Fn(f64) -> f64) -> f64 {
         let (low, high) = self.ends();
-        integral(low.max(-S::REACH), high.min(S::REACH), |t| S::density_times(h(t), t)) / self.mass
+        integral(low.max(-S::NEGLIGIBLE_BEYOND), high.min(S::NEGLIGIBLE_BEYOND), |t| S::density_times(h(t), t))
+            / self.mass
     }
 }
 

@@ -37,7 +37,7 @@ impl Uniform {
 
 impl Kernel for Flat {
     const NAME: &'static str = "uniform";
-    const VARIANCE: f64 = 1.0 / 3.0;
+    const VARIANCE_AT_DELTA_1: f64 = 1.0 / 3.0;
     fn tail_probability(v: f64) -> f64 {
         0.5 * v
     }
@@ -45,15 +45,15 @@ impl Kernel for Flat {
         0.5
     }
     #[inline(always)]
-    fn tail_f32(v: f32) -> f32 {
+    fn tail_probability_f32(v: f32) -> f32 {
         0.5 * v
     }
     #[inline(always)]
     fn density_f32(_: f32) -> f32 {
         0.5
     }
-    // In the support of a uniform prior F is a single linear function, so the distance from the nearer end is not needed. The density does not
-    // fall to 0 at the ends, so it must be set to 0 outside the support.
+    // These two functions replace the default ones. In the support of a uniform prior, F is a single linear function, so the distance from the
+    // nearer end is not needed. The density does not fall to 0 at the ends, so it is set to 0 outside the support.
     #[inline(always)]
     fn cdf_f32(u: f32) -> f32 {
         at_least(at_most(u, 1.0), -1.0).fused(0.5, 0.5)

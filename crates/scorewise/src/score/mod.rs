@@ -151,13 +151,13 @@ impl Score {
         self.shape
     }
 
-    /// The value used in a loss, where x/0 := 0.
+    /// The value of the score as a loss uses it, with undefined results such as x/0 replaced by 0.
     #[must_use]
     pub fn value(&self, confusion: &Confusion) -> f64 {
         self.formula.value(confusion)
     }
 
-    /// The value used in a report; `None` if the score is undefined for this matrix.
+    /// The value of the score as a report shows it; `None` if the score is undefined for this matrix.
     #[must_use]
     pub fn checked(&self, confusion: &Confusion) -> Option<f64> {
         self.formula.checked(confusion)

@@ -1,15 +1,15 @@
 //! Finds the best threshold exactly by branch and bound over the sorted rows, without evaluating every threshold.
 //!
-//! For all thresholds between two ranks of the sorted rows, the numbers of hits and false alarms lie in a box, and interval arithmetic on
-//! the formula of the score bounds the score over that box. The range of ranks with the highest bound is split first; ranges whose bound is
-//! below the best score found are never examined. Ranges that cannot be excluded are split down to blocks, which are evaluated rank by rank.
-//! The result is the same as that of evaluating every threshold, since the bounds hold for the computed values, rounding included.
+//! For all thresholds between two ranks of the sorted rows, the numbers of hits and false alarms lie in a rectangle (a box), and interval arithmetic
+//! on the formula of the score bounds the score over that box. The range of ranks with the highest bound is split first; ranges whose bound is below
+//! the best score found are never examined. Ranges that cannot be excluded are split down to blocks, which are evaluated rank by rank. The result is
+//! the same as that of evaluating every threshold, since the bounds hold for the computed values, rounding included.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::Condition;
-use super::ranked::{BLOCK, RankedRows, RankedTable};
+use super::ranked::{RANKS_PER_BLOCK, RankedRows, RankedTable};
 use crate::confusion::Confusion;
 use crate::formula::{Checked, Interval};
 use crate::score::Score;
@@ -31,7 +31,7 @@ pub struct Best {
 }
 
 /// Within a block of sorted rows, one bound of the score is computed for each group of this many consecutive rows.
-const SUBBLOCK: usize = 16;
+const ROWS_PER_SUBBLOCK: usize = 16;
 
 /// A range of consecutive blocks of sorted rows in which the best threshold may lie.
 struct BlockRange {
@@ -83,6 +83,7 @@ pub(crate) fn best_threshold<T: RankedRows>(
     search.into_best()
 }
 
+/// The state of the search for the best threshold.
 struct BestThresholdSearch<'a, T> {
     table: &'a RankedTable<T>,
     score: &'a Score,
@@ -111,8 +112,8 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
             best: f64::NEG_INFINITY,
             attained: Vec::new(),
             queue: BinaryHeap::new(),
-            tp: Vec::with_capacity(BLOCK),
-            fp: Vec::with_capacity(BLOCK),
+            tp: Vec::with_capacity(RANKS_PER_BLOCK),
+            fp: Vec::with_capacity(RANKS_PER_BLOCK),
             checked: Vec::new(),
             bounds: Vec::new(),
         }
@@ -146,9 +147,9 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         match self.bound_in_box(Interval::new(low.0, high.0), Interval::new(low.1, high.1)) {
             Some((bound, true)) => {
                 // A threshold cannot separate equal predictions, so the recorded range begins at the first rank where a threshold can lie.
-                let last = (end * BLOCK).min(self.table.rows.len());
+                let last = (end * RANKS_PER_BLOCK).min(self.table.rows.len());
                 let is_separable = |above: &usize| self.table.threshold_interval(*above).is_some();
-                if let Some(first) = (first * BLOCK + 1..=last).find(is_separable) {
+                if let Some(first) = (first * RANKS_PER_BLOCK + 1..=last).find(is_separable) {
                     self.record_if_best(bound, first, last);
                 }
             }
@@ -159,19 +160,19 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         }
     }
 
-    /// Evaluates the score at the thresholds of one block of sorted rows, skipping groups of `SUBBLOCK` rows whose bound is below the best value
-    /// found.
+    /// Evaluates the score at the thresholds of one block of sorted rows, skipping groups of `ROWS_PER_SUBBLOCK` rows whose bound is below the best
+    /// value found.
     fn evaluate_block(&mut self, block: usize) {
         let (mut tp, mut fp) = (std::mem::take(&mut self.tp), std::mem::take(&mut self.fp));
         self.table.cumulative_hits_and_alarms(block, &mut tp, &mut fp);
         let mut before = self.table.hits_and_alarms_before_block(block);
-        for start in (0..tp.len()).step_by(SUBBLOCK) {
-            let end = (start + SUBBLOCK).min(tp.len());
+        for start in (0..tp.len()).step_by(ROWS_PER_SUBBLOCK) {
+            let end = (start + ROWS_PER_SUBBLOCK).min(tp.len());
             let after = (tp[end - 1], fp[end - 1]);
             let bound = self.bound_in_box(Interval::new(before.0, after.0), Interval::new(before.1, after.1));
             if bound.is_some_and(|(bound, _)| bound >= self.best) {
                 for at in start..end {
-                    let rank = block * BLOCK + at;
+                    let rank = block * RANKS_PER_BLOCK + at;
                     if self.table.rows.ends_group_of_equal_predictions(rank) {
                         self.evaluate_threshold(rank + 1, tp[at], fp[at]);
                     }
@@ -220,8 +221,8 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         self.attained.sort_unstable();
         let mut merged: Vec<(f64, f64)> = Vec::new();
         for &(first, last) in &self.attained {
-            // A recorded range may end at a rank without a threshold: inside a group of equal predictions, or after a prediction of 0.
-            // So the first and the last rank with a threshold are used.
+            // At some ranks there is no threshold: inside a group of equal predictions, and after a prediction of 0. A recorded range may end at
+            // such a rank, so the first and the last rank of the range with a threshold are used.
             let thresholds = |above: usize| self.table.threshold_interval(above);
             let (Some((_, high)), Some((low, _))) =
                 ((first..=last).find_map(thresholds), (first..=last).rev().find_map(thresholds))

@@ -1,8 +1,8 @@
 //! The bootstrap: the uncertainty of a score and of a threshold, estimated by resampling the rows.
 //!
 //! A bootstrap replicate is represented by the number of copies of every row, so the rows are sorted once and never moved. Where only sums of
-//! copies matter and the rows are drawn independently, the sums themselves are drawn: a replicate of a hundred million rows at a fixed threshold
-//! is four random numbers ([`draw`](super::draw)).
+//! copies matter and the copies of different rows are independent, the sums themselves are drawn at random: a replicate of a hundred million rows
+//! at a fixed threshold is four random numbers ([`draw`](super::draw)).
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -117,8 +117,8 @@ impl Bootstrap {
         Ok(self.thresholds_between_runs(rows, runs, |runs, masses| runs.best_threshold(masses, score, conditions)))
     }
 
-    /// The distributions of the smoothed threshold ([`Sweep::smooth_best`](super::Sweep::smooth_best)) and of the score there, over the replicates
-    /// of [`best`](Bootstrap::best).
+    /// The distributions of the smoothed threshold ([`Sweep::smooth_best`](super::Sweep::smooth_best)) and of the score there, over the same
+    /// replicates as in [`best`](Bootstrap::best).
     pub fn smooth_best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -132,8 +132,8 @@ impl Bootstrap {
         Ok(BestDistribution::new(&self.threshold_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
     }
 
-    /// Same as [`smooth_best`](Bootstrap::smooth_best), but faster for very many rows: all rows of a run have the prediction in its middle. The
-    /// replicates are those of [`best_of_runs`](Bootstrap::best_of_runs).
+    /// Same as [`smooth_best`](Bootstrap::smooth_best), but faster for very many rows: every row of a run is treated as if its prediction were
+    /// the middle of the run. The replicates are those of [`best_of_runs`](Bootstrap::best_of_runs).
     pub fn smooth_best_of_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -147,8 +147,8 @@ impl Bootstrap {
         Ok(self.thresholds_between_runs(rows, runs, |runs, masses| smoothed.threshold(runs, masses, score)))
     }
 
-    /// The distributions of the threshold that `find` returns with its score, given the runs and their weights in a replicate. In Poisson replicates
-    /// of rows without weights, the number of copies in a run is drawn as one random number.
+    /// Calls `find` for each replicate, with the runs and their weights in the replicate, and returns the distributions of the threshold and score
+    /// that it returns. In Poisson replicates of rows without weights, the number of copies in a run is drawn as one random number.
     fn thresholds_between_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -168,8 +168,8 @@ impl Bootstrap {
         BestDistribution::new(&found)
     }
 
-    /// For each replicate and each forecast, the threshold that `find` returns with its score, given the runs and their weights in the replicate. All
-    /// forecasts use the same copies of the rows.
+    /// Calls `find` for each replicate and each forecast, with the runs and their weights in the replicate, and returns the thresholds and scores
+    /// that it returns. All forecasts use the same copies of the rows.
     pub(super) fn threshold_of_each_replicate<R: Real, const FORECASTS: usize>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -261,6 +261,7 @@ impl Bootstrap {
         if self.resampling == Resampling::Stratified { [rows(false), rows(true)] } else { Default::default() }
     }
 
+    /// Draws the number of copies of each row in one replicate and writes it to `copies`; `classes` is the result of `rows_of_each_class`.
     fn draw_copies(&self, replicate: usize, labels: &[bool], classes: &[Vec<u32>; 2], copies: &mut [u32]) {
         let mut random = self.generator_of_replicate(replicate);
         match self.resampling {
@@ -289,6 +290,7 @@ impl Bootstrap {
 }
 
 impl BestDistribution {
+    /// The distributions from the best threshold and its score in each replicate; `None` where the score is undefined.
     fn new(found: &[[Option<(f64, f64)>; 1]]) -> Self {
         BestDistribution {
             threshold: BootstrapDistribution::new(found.iter().map(|best| best[0].map(|best| best.0))),

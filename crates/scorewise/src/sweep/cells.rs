@@ -44,7 +44,8 @@ struct WeightGroup {
     rows: f64,
 }
 
-/// Maximum number of groups of rows with the same cell and the same weight; if there are more, the bootstrap draws every row separately.
+/// Maximum number of groups of rows with the same cell and the same weight; if there are more, the bootstrap draws the copies of every row
+/// separately.
 const MAX_GROUPS: usize = 4096;
 
 impl WeightGroups {
@@ -58,7 +59,7 @@ impl WeightGroups {
             }
             Some(weights) => groups_by_weight(weights, cells)?,
         };
-        // The groups come from a hash map in random order. They are sorted because the order of the draws affects the result.
+        // The groups come from a hash map in random order. They are sorted, so that the same random numbers always belong to the same groups.
         groups.sort_by(|a, b| a.cell.cmp(&b.cell).then(a.weight.total_cmp(&b.weight)));
         Some(WeightGroups(groups))
     }

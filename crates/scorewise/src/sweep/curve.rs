@@ -38,7 +38,7 @@ impl CurvePoint {
 /// Selected steps of the curve, in ascending order of the threshold.
 pub(crate) fn curve_points<T: RankedRows>(table: &RankedTable<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
     let length = table.rows.len();
-    // The curve has at most rows + 1 different points, so a larger number would only repeat points.
+    // The curve has at most one point more than there are rows, so a larger number would only repeat points.
     let half = (points / 2).clamp(1, length.max(1));
     let by_rank = (0..=half).map(|k| (length as u128 * k as u128 / half as u128) as usize);
     let by_threshold = (0..=half).map(|k| count_above(&table.rows, k as f64 / half as f64));
@@ -59,6 +59,7 @@ pub(crate) fn step_containing<T: RankedRows>(table: &RankedTable<T>, threshold: 
     curve_point(table, above).expect("a step exists for every threshold")
 }
 
+/// The step of the curve with exactly the first `above` ranks above the threshold; `None` if there is no such threshold.
 fn curve_point<T: RankedRows>(table: &RankedTable<T>, above: usize) -> Option<CurvePoint> {
     let (tp, fp) = table.hits_and_alarms(above);
     let thresholds = table.threshold_interval(above)?;

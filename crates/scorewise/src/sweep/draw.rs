@@ -1,7 +1,7 @@
 //! Random numbers for the bootstrap: row indices, and Poisson-distributed numbers with any mean.
 //!
 //! A sum of n independent Poisson numbers with mean 1 is a Poisson number with mean n. So where only the number of copies of
-//! a group of rows matters, one draw for the whole group has exactly the same distribution.
+//! a group of rows matters, one random number for the whole group has exactly the same distribution.
 //!
 //! Hörmann, W. (1993). The transformed rejection method for generating Poisson random variables. Insurance: Mathematics and
 //! Economics 12(1), 39–45. doi:10.1016/0167-6687(93)90997-4.
@@ -80,11 +80,11 @@ fn poisson_log_mass(count: f64, mean: f64) -> f64 {
     -deviance - stirling - 0.5 * libm::log(std::f64::consts::TAU * count)
 }
 
-/// Writes Poisson-distributed numbers with mean 1 to `copies`. The values of the distribution function are scaled to 32-bit integers
-/// (`STEPS`); a drawn number is the count of those that are at or below a random 32-bit integer. All random bits of a chunk are drawn
-/// before the counting, so that the counting can be vectorised.
+/// Writes Poisson-distributed random numbers with mean 1 to `copies`. `SCALED_CDF` contains the values of the distribution function, scaled to
+/// 32-bit integers. Each random number is the count of these values that are at or below a uniform random 32-bit integer. All random integers of a
+/// chunk are generated before the counting, so that the counting can be vectorised.
 pub(super) fn fill_poisson_mean_1(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) {
-    const STEPS: [u32; 13] = poisson_cdf_steps();
+    const SCALED_CDF: [u32; 13] = scaled_poisson_cdf();
     for copies in copies.chunks_mut(1024) {
         for pair in copies.chunks_mut(2) {
             let bits = random.next_u64();
@@ -95,13 +95,13 @@ pub(super) fn fill_poisson_mean_1(random: &mut Xoshiro256PlusPlus, copies: &mut 
         }
         for copies in copies.iter_mut() {
             let bits = *copies;
-            *copies = STEPS.iter().map(|step| u32::from(bits >= *step)).sum();
+            *copies = SCALED_CDF.iter().map(|step| u32::from(bits >= *step)).sum();
         }
     }
 }
 
-/// 2³² · P(X ≤ k) for k = 0 … 12, where X is Poisson-distributed with mean 1. For higher k the difference from 2³² is below 1.
-const fn poisson_cdf_steps() -> [u32; 13] {
+/// 2³² · P(X ≤ k) for k = 0 … 12, where X is Poisson-distributed with mean 1. For higher k it differs from 2³² by less than 1.
+const fn scaled_poisson_cdf() -> [u32; 13] {
     let mut steps = [0; 13];
     let mut mass = 4_294_967_296.0 / std::f64::consts::E;
     let mut sum = 0.0;
@@ -129,21 +129,24 @@ mod tests {
             for deviations in [-3.0f64, -1.0, 0.0, 0.5, 3.0] {
                 let count = (mean + deviations * mean.sqrt()).round();
                 let (found, expected) = (poisson_log_mass(count, mean), distribution.ln_pmf(count as u64));
-                assert!((found - expected).abs() < 1e-9 * mean, "{count} of {mean}: {found}, {expected}");
+                assert!(
+                    (found - expected).abs() < 1e-9 * mean,
+                    "ln P(X = {count}) at mean {mean}: {found}, expected {expected}"
+                );
             }
         }
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "fixed seed of a test")]
+    #[expect(clippy::disallowed_methods, reason = "this test needs a fixed seed")]
     fn drawn_numbers_follow_the_poisson_distribution_at_every_mean() {
-        const DRAWS: usize = 200_000;
+        const SAMPLE_SIZE: usize = 200_000;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
         for mean in [0.0, 0.3, 1.0, 9.9, 10.0, 12.5, 40.0, 1e3, 1e6, 1e8] {
-            let mut draws: Vec<f64> = (0..DRAWS).map(|_| random_poisson(&mut random, mean)).collect();
+            let mut draws: Vec<f64> = (0..SAMPLE_SIZE).map(|_| random_poisson(&mut random, mean)).collect();
             draws.sort_by(f64::total_cmp);
             if mean == 0.0 {
-                assert_eq!(draws[DRAWS - 1], 0.0);
+                assert_eq!(draws[SAMPLE_SIZE - 1], 0.0);
                 continue;
             }
             assert!(draws.iter().all(|draw| *draw >= 0.0 && draw.fract() == 0.0));
@@ -151,16 +154,16 @@ mod tests {
             let distribution = Poisson::new(mean).unwrap();
             let mut distance = 0.0f64;
             for share in 1..40 {
-                let value = draws[share * DRAWS / 40];
-                let at_or_below = draws.partition_point(|draw| *draw <= value) as f64 / DRAWS as f64;
+                let value = draws[share * SAMPLE_SIZE / 40];
+                let at_or_below = draws.partition_point(|draw| *draw <= value) as f64 / SAMPLE_SIZE as f64;
                 distance = distance.max((at_or_below - distribution.cdf(value as u64)).abs());
             }
-            assert!(distance < 1.95 / (DRAWS as f64).sqrt(), "{mean}: {distance}");
-            let average = draws.iter().sum::<f64>() / DRAWS as f64;
-            let variance = draws.iter().map(|draw| (draw - average).powi(2)).sum::<f64>() / DRAWS as f64;
-            assert!((average - mean).abs() < 4.0 * (mean / DRAWS as f64).sqrt(), "{mean}: {average}");
+            assert!(distance < 1.95 / (SAMPLE_SIZE as f64).sqrt(), "{mean}: {distance}");
+            let average = draws.iter().sum::<f64>() / SAMPLE_SIZE as f64;
+            let variance = draws.iter().map(|draw| (draw - average).powi(2)).sum::<f64>() / SAMPLE_SIZE as f64;
+            assert!((average - mean).abs() < 4.0 * (mean / SAMPLE_SIZE as f64).sqrt(), "{mean}: {average}");
             assert!(
-                (variance / mean - 1.0).abs() < 4.0 * ((2.0 + 1.0 / mean) / DRAWS as f64).sqrt(),
+                (variance / mean - 1.0).abs() < 4.0 * ((2.0 + 1.0 / mean) / SAMPLE_SIZE as f64).sqrt(),
                 "{mean}: {variance}"
             );
         }

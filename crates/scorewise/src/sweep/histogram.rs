@@ -1,7 +1,7 @@
 //! A sweep in a fixed amount of memory: the weights of the rows in probability bins. Histograms of several machines can be added.
 //!
 //! A bin contains the probabilities that agree in their leading bits (as f32, rounded down), so bins are narrow for small
-//! probabilities: with 16 bits the width of a bin above 2⁻¹²⁶ is at most 1/512 of its lower edge. At a threshold between two
+//! probabilities: with 16 bits, the width of every bin above 2⁻¹²⁶ is at most 1/512 of its lower edge. At a threshold between two
 //! bins, matrix and score are exactly those of the rows. Thresholds inside a bin are not evaluated; instead, the best score is returned
 //! together with a bound: no threshold gives a better score than the bound.
 
@@ -133,6 +133,7 @@ fn round_down_to_f32(probability: f64) -> f32 {
     if f64::from(nearest) > probability { nearest.next_down() } else { nearest }
 }
 
+/// The lower edge of the bin with this index; `shift` is the number of bits of the probability that are ignored.
 fn bin_edge(index: usize, shift: u32) -> f64 {
     f64::from(f32::from_bits((index as u32) << shift))
 }

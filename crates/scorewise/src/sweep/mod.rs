@@ -137,22 +137,22 @@ impl Sweep {
     /// The threshold whose score is best on average over nearby thresholds, which depends less on single rows than the exactly best threshold;
     /// `None` if the score is undefined at every threshold.
     ///
-    /// More precisely, the best centre of a prior of the threshold, judged by the score of the expected confusion matrix. The prior is a raised
-    /// cosine on the scale of log-odds. `width`, which must lie in [`SMOOTHING_WIDTHS`], is its half-width where the threshold is ½: it then
-    /// reaches from ½ − `width` to ½ + `width`.
+    /// More precisely, the threshold is the centre of the prior for which the score of the expected confusion matrix is best. The prior is a raised
+    /// cosine on the scale of log-odds. Its half-width is given by `width`, which must lie in [`SMOOTHING_WIDTHS`]: a prior centred at ½ reaches
+    /// from ½ − `width` to ½ + `width`.
     ///
     /// ```
     /// use scorewise::sweep::sweep;
     /// use scorewise::{Probabilities, Rows, Score};
     ///
-    /// // One positive, 0.405, places the exactly best threshold between it and the negative 0.4.
+    /// // A single positive row, at 0.405, determines the exactly best threshold: between 0.405 and the negative row at 0.4.
     /// let probabilities = [0.1, 0.2, 0.3, 0.36, 0.38, 0.39, 0.4, 0.405, 0.7, 0.75, 0.8, 0.85, 0.9];
     /// let labels = probabilities.map(|p| p > 0.4);
     /// let sweep = sweep(&Rows::new(Probabilities(&probabilities), &labels)?)?;
     /// let f1 = Score::parse("f1")?;
     /// assert_eq!(sweep.best(&f1).unwrap().interval, (0.4, 0.405));
     /// let smooth = sweep.smooth_best(&f1, 0.2)?.unwrap();
-    /// assert!((smooth.threshold - 0.549).abs() < 0.001); // far from both classes
+    /// assert!((smooth.threshold - 0.549).abs() < 0.001); // far from most rows of both classes
     /// assert_eq!(smooth.value, Some(10.0 / 11.0)); // one event is missed
     /// # Ok::<(), scorewise::Error>(())
     /// ```

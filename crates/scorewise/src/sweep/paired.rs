@@ -103,6 +103,7 @@ impl Bootstrap {
 }
 
 impl PairedScores {
+    /// The distributions from the scores of both forecasts in each replicate; `None` where a score is undefined.
     fn new(score: &Score, values: &[[Option<f64>; 2]]) -> Self {
         let both = || values.iter().map(|[first, second]| first.zip(*second));
         let better = |is_better: fn(f64, f64) -> bool| {

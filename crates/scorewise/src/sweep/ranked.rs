@@ -148,7 +148,7 @@ pub(crate) fn split_by_label(label: bool, weight: f64) -> (f64, f64) {
 }
 
 /// Number of ranks in one block of a [`RankedTable`].
-pub(crate) const BLOCK: usize = 256;
+pub(crate) const RANKS_PER_BLOCK: usize = 256;
 
 /// Rows in descending order of their predictions, with the cumulative hits and false alarms at the start of every block of 256 rows.
 ///
@@ -164,10 +164,10 @@ pub(crate) struct RankedTable<T> {
 
 impl<T: RankedRows> RankedTable<T> {
     pub fn new(rows: T) -> Self {
-        let blocks: Vec<usize> = (0..rows.len().div_ceil(BLOCK)).collect();
+        let blocks: Vec<usize> = (0..rows.len().div_ceil(RANKS_PER_BLOCK)).collect();
         // Each parallel task processes many blocks, so that the overhead of a task is negligible.
         let sums = map_parallel(blocks.chunks(256).collect(), |blocks: &[usize]| {
-            let ranks = |block: usize| block * BLOCK..((block + 1) * BLOCK).min(rows.len());
+            let ranks = |block: usize| block * RANKS_PER_BLOCK..((block + 1) * RANKS_PER_BLOCK).min(rows.len());
             blocks.iter().map(|block| sum_class_weights(&rows, ranks(*block))).collect::<Vec<_>>()
         });
         let mut starts = Vec::with_capacity(blocks.len() + 1);
@@ -196,7 +196,7 @@ impl<T: RankedRows> RankedTable<T> {
         fp.clear();
         let (start_tp, start_fp) = self.starts[block];
         let (mut hits, mut alarms) = (0.0, 0.0);
-        for rank in block * BLOCK..((block + 1) * BLOCK).min(self.rows.len()) {
+        for rank in block * RANKS_PER_BLOCK..((block + 1) * RANKS_PER_BLOCK).min(self.rows.len()) {
             let mass = self.rows.class_weights(rank);
             hits += mass.0;
             alarms += mass.1;
@@ -207,8 +207,8 @@ impl<T: RankedRows> RankedTable<T> {
 
     /// Hits and false alarms at a threshold with exactly the first `above` ranks above it.
     pub fn hits_and_alarms(&self, above: usize) -> (f64, f64) {
-        let block = above / BLOCK;
-        let (hits, alarms) = sum_class_weights(&self.rows, block * BLOCK..above);
+        let block = above / RANKS_PER_BLOCK;
+        let (hits, alarms) = sum_class_weights(&self.rows, block * RANKS_PER_BLOCK..above);
         let start = self.starts[block];
         (start.0 + hits, start.1 + alarms)
     }

@@ -8,21 +8,22 @@
 //! F(u) = ½ (1 + u + sin(πu)/π),  u = (z − c)/h between −1 and 1;        0 below, 1 above
 //! ```
 //!
-//! A prediction of 0 has the log-odds −∞ and never counts as positive, and a prediction of 1 always does, as with any threshold below 1. The
-//! threshold 1, at which every row is negative, is tried beside the centres.
+//! A prediction of 0 has the log-odds −∞ and never counts as positive; a prediction of 1 always does, as with any threshold below 1. Besides the
+//! centres, the threshold 1 is tried, at which no row is predicted positive.
 //!
-//! The centres that are tried are the multiples of h/128, and the rows are summed in bins between them. A row lies at z = (i + t) h/128 in bin i,
-//! 0 ≤ t < 1, and for the centre j h/128, with φ = π (i − j + 128)/128 and q = πt/128,
+//! The centres that are tried are the multiples of h/128, and the rows are summed in bins between neighbouring centres. A row in bin i has the
+//! log-odds z = (i + t) h/128 with 0 ≤ t < 1. For the centre j h/128, with φ = π (i − j + 128)/128 and q = πt/128,
 //!
 //! ```text
 //! 2πF = φ + q − sin(φ + q) = (φ − sin φ) + (q − sin q) + (1 − cos φ) sin q + sin φ (1 − cos q)
 //! ```
 //!
-//! So the sums of 1, sin q, 1 − cos q and q − sin q over the rows of each bin give the expected confusion matrix of every centre exactly, with a small
-//! relative error even where nearly all rows are negative.
+//! So the sums of 1, sin q, 1 − cos q and q − sin q over the rows of each bin give the expected confusion matrix of every centre exactly, with a
+//! small relative error even where nearly all rows are negative.
 //!
-//! Near the best of all centres, F changes by at most π/4 (1/256)² ≈ 1.2e-5 up to the nearest multiple of h/128, apart from the linear term, which
-//! does not change the score there. So trying more centres would not improve the result noticeably.
+//! The best of all possible centres is at most h/256 away from a centre that is tried. Over this distance F changes by a linear term, which does
+//! not change the score near its maximum, and by at most π/4 (1/256)² ≈ 1.2e-5 more. So trying more centres would not improve the result
+//! noticeably.
 
 use std::f64::consts::PI;
 use std::ops::Range;
@@ -34,36 +35,36 @@ use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::score::Score;
 
-/// Widths of the prior of a smoothed threshold. With less than 0.001 it would hardly differ from the exactly best threshold; with ½ the prior would
-/// reach from 0 to 1.
+/// The half-widths that the prior of a smoothed threshold can have if it is centred at ½. Below 0.001, the smoothed threshold would hardly differ
+/// from the exactly best one; at ½, the prior would reach from 0 to 1.
 pub const SMOOTHING_WIDTHS: Range<f64> = 0.001..0.5;
 
-/// Number of centres on each half-width of the prior.
-const STEPS: i64 = 128;
-/// Number of ranks that one parallel task adds to bins.
+/// Number of centres that are tried in an interval of log-odds as long as the half-width of the prior.
+const CENTRES_PER_HALF_WIDTH: i64 = 128;
+/// Number of rows (ranks) that one parallel task adds to bins.
 const RANKS_PER_TASK: usize = 1 << 16;
-/// Scores that differ by less than this share are taken for equal: rounding errors are smaller.
-const TOLERANCE: f64 = 1e-12;
+/// Scores whose relative difference is below this number count as equal; rounding errors are smaller.
+const SCORE_TOLERANCE: f64 = 1e-12;
 
-/// Positions that differ by less than this share of a bin are taken for equal, for the same reason.
-const ROUNDING: f64 = 1e-8;
+/// Log-odds within this fraction of a bin from a centre count as equal to it; rounding errors are smaller.
+const POSITION_TOLERANCE: f64 = 1e-8;
 
 /// The threshold with the best score on average over nearby thresholds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SmoothBest {
-    /// The threshold, which is the centre of the prior.
+    /// The threshold, which is the centre of the best prior, or 1 if it is best to predict no row positive.
     pub threshold: f64,
     /// The score at the threshold; `None` if it is undefined there.
     pub value: Option<f64>,
     /// The confusion matrix at the threshold.
     pub confusion: Confusion,
-    /// The score of the expected confusion matrix.
+    /// The score of the expected confusion matrix, which is the best over all centres of the prior.
     pub expected_value: f64,
-    /// The expected confusion matrix, if the threshold is drawn from the prior.
+    /// The expected confusion matrix if the threshold is random and follows the prior.
     pub expected: Confusion,
 }
 
-/// The half-width of the prior on the scale of log-odds: the log-odds of ½ + `width`.
+/// The half-width of the prior on the scale of log-odds: the log-odds of ½ + `width`. An error if `width` is not in [`SMOOTHING_WIDTHS`].
 pub(super) fn half_width(width: f64) -> Result<f64> {
     let Range { start, end } = SMOOTHING_WIDTHS;
     if !SMOOTHING_WIDTHS.contains(&width) {
@@ -73,7 +74,7 @@ pub(super) fn half_width(width: f64) -> Result<f64> {
     Ok(((0.5 + width) / (0.5 - width)).ln())
 }
 
-/// Where a prediction lies on the scale of log-odds.
+/// The position of a prediction on the scale of log-odds, which is divided into bins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BinPosition {
     /// The index i of the bin; [`ALWAYS_POSITIVE`] for a prediction of 1 and [`NEVER_POSITIVE`] for 0.
@@ -82,23 +83,24 @@ pub(super) struct BinPosition {
     terms: [f64; 3],
 }
 
-/// The bin of predictions of 1, above the windows of all centres.
+/// The index of the bin of predictions of 1, which lie above the prior for every centre.
 const ALWAYS_POSITIVE: i64 = i64::MAX;
-/// The bin of predictions of 0, below the windows of all centres.
+/// The index of the bin of predictions of 0, which lie below the prior for every centre.
 const NEVER_POSITIVE: i64 = i64::MIN;
 
 impl BinPosition {
     pub fn new(prediction: f64, half_width: f64) -> Self {
-        let z = (prediction / (1.0 - prediction)).ln() * (STEPS as f64 / half_width);
+        let z = (prediction / (1.0 - prediction)).ln() * (CENTRES_PER_HALF_WIDTH as f64 / half_width);
         if z.is_infinite() {
             return BinPosition { bin: if z > 0.0 { ALWAYS_POSITIVE } else { NEVER_POSITIVE }, terms: [0.0; 3] };
         }
-        // Log-odds that are a multiple of h/128 up to rounding errors are that multiple: a row at the very end of a window must not count there.
+        // Log-odds that differ from a multiple of h/128 only by rounding errors are set to that multiple, so that a row exactly at an end of the
+        // prior counts as outside.
         let nearest = z.round();
-        let z = if (z - nearest).abs() < ROUNDING { nearest } else { z };
+        let z = if (z - nearest).abs() < POSITION_TOLERANCE { nearest } else { z };
         let floor = z.floor();
-        let q = (z - floor) * (PI / STEPS as f64);
-        // The Taylor series: for q up to π/128 the first terms that are left out are below 1e-17 of the sum, and nothing cancels.
+        let q = (z - floor) * (PI / CENTRES_PER_HALF_WIDTH as f64);
+        // Taylor series of q − sin q and 1 − cos q: for q up to π/128 the omitted terms are below 1e-17 of the sum, and nothing cancels.
         let t = q * q;
         let rest = q * t * (1.0 / 6.0 - t * (1.0 / 120.0 - t * (1.0 / 5040.0 - t / 362_880.0)));
         let versine = t * (0.5 - t * (1.0 / 24.0 - t * (1.0 / 720.0 - t / 40_320.0)));
@@ -106,15 +108,15 @@ impl BinPosition {
     }
 }
 
-/// The rows between two neighbouring centres.
+/// Sums over the rows whose log-odds lie between two neighbouring centres.
 #[derive(Clone, Copy)]
 struct LogOddsBin {
     index: i64,
-    /// For negatives and positives: the weights times 1, sin q, 1 − cos q and q − sin q.
+    /// For negatives, then for positives: the sums of weight · 1, weight · sin q, weight · (1 − cos q) and weight · (q − sin q).
     sums: [[f64; 4]; 2],
 }
 
-/// Adds a row, whose log-odds are not above those of the rows before it.
+/// Adds a row to the bins. Rows must be added in descending order of their log-odds.
 fn add_to_bins(bins: &mut Vec<LogOddsBin>, position: BinPosition, (positives, negatives): (f64, f64)) {
     if positives == 0.0 && negatives == 0.0 {
         return;
@@ -124,6 +126,7 @@ fn add_to_bins(bins: &mut Vec<LogOddsBin>, position: BinPosition, (positives, ne
     add_bin(bins, LogOddsBin { index: position.bin, sums });
 }
 
+/// Adds a bin to the last bin if both have the same index; otherwise appends it.
 fn add_bin(bins: &mut Vec<LogOddsBin>, added: LogOddsBin) {
     match bins.last_mut() {
         Some(bin) if bin.index == added.index => {
@@ -150,7 +153,7 @@ pub(super) fn smooth_best<T: RankedRows>(table: &RankedTable<T>, score: &Score, 
     SmoothSearch::new(score, half_width, bins).best(table)
 }
 
-/// Same as [`smooth_best`], with the positions of all ranks computed before, because they are the same in all replicates of a bootstrap.
+/// Same as [`smooth_best`], but with the positions of all ranks given: a bootstrap computes them once, because they are the same in all replicates.
 pub(super) fn smooth_best_at_positions<T: RankedRows>(
     table: &RankedTable<T>,
     positions: &[BinPosition],
@@ -164,31 +167,36 @@ pub(super) fn smooth_best_at_positions<T: RankedRows>(
     SmoothSearch::new(score, half_width, bins).best(table)
 }
 
+/// The data in which the smoothed threshold of a score is searched.
 struct SmoothSearch<'a> {
     score: &'a Score,
     half_width: f64,
     /// The bins that are not empty, in descending order of log-odds.
     bins: Vec<LogOddsBin>,
-    /// The weights of negatives and positives before each bin; the last entry is the total.
+    /// For each bin, the total weights of the negatives and of the positives in all higher bins; the last entry is that of all bins.
     above: Vec<[f64; 2]>,
-    /// For each bin of a window, the factors of its sums in 2πF and, for the first sum alone, in 2π(1 − F).
+    /// The factors of the sums of a bin, by the distance of the bin from the lower end of the prior.
     factors: Vec<WindowFactors>,
 }
 
-/// φ − sin φ, 1 − cos φ and sin φ of a bin of the window, and 2π − φ + sin φ.
+/// The factors by which the sums of a bin are multiplied in 2πF and in 2π(1 − F), where φ is the angle of the bin (see the module documentation).
 #[derive(Clone, Copy)]
 struct WindowFactors {
+    /// φ − sin φ, the factor of the sum of the weights in 2πF.
     positive: f64,
+    /// 1 − cos φ, the factor of the sum of weight · sin q.
     sine: f64,
+    /// sin φ, the factor of the sum of weight · (1 − cos q).
     versine: f64,
+    /// 2π − φ + sin φ, the factor of the sum of the weights in 2π(1 − F).
     negative: f64,
 }
 
 impl WindowFactors {
-    /// The factors of the bin at this distance from the lower end of the window.
+    /// The factors of the bin at this distance, in bins, from the lower end of the prior.
     fn new(distance: i64) -> Self {
-        let angle = |steps: i64| PI * steps as f64 / STEPS as f64;
-        // For small angles x − sin x loses its digits by cancellation, so its series is used.
+        let angle = |steps: i64| PI * steps as f64 / CENTRES_PER_HALF_WIDTH as f64;
+        // For small angles x, the difference x − sin x loses its digits by cancellation, so its Taylor series is used.
         let excess = |x: f64| {
             let t = x * x;
             if x < 0.5 {
@@ -202,8 +210,8 @@ impl WindowFactors {
         WindowFactors {
             positive: excess(angle(distance)),
             sine: 2.0 * half_sine * half_sine,
-            versine: if distance == 0 || distance == STEPS { 0.0 } else { angle(distance).sin() },
-            negative: excess(angle(2 * STEPS - distance)),
+            versine: if distance == 0 || distance == CENTRES_PER_HALF_WIDTH { 0.0 } else { angle(distance).sin() },
+            negative: excess(angle(2 * CENTRES_PER_HALF_WIDTH - distance)),
         }
     }
 }
@@ -217,9 +225,16 @@ impl<'a> SmoothSearch<'a> {
             sum = [0, 1].map(|class| sum[class] + bin.sums[class][0]);
             above.push(sum);
         }
-        SmoothSearch { score, half_width, bins, above, factors: (0..2 * STEPS).map(WindowFactors::new).collect() }
+        SmoothSearch {
+            score,
+            half_width,
+            bins,
+            above,
+            factors: (0..2 * CENTRES_PER_HALF_WIDTH).map(WindowFactors::new).collect(),
+        }
     }
 
+    /// The smoothed threshold; `None` if the score is undefined for every centre.
     fn best<T: RankedRows>(&self, table: &RankedTable<T>) -> Option<SmoothBest> {
         let centres = self.centres();
         let values: Vec<Option<f64>> = centres.iter().map(|centre| self.value(&self.expected(*centre))).collect();
@@ -238,17 +253,17 @@ impl<'a> SmoothSearch<'a> {
 
     /// Whether a value is better than another by more than a rounding error.
     fn is_better(&self, value: Option<f64>, other: f64) -> bool {
-        value.is_some_and(|value| value - other > TOLERANCE * other.abs())
+        value.is_some_and(|value| value - other > SCORE_TOLERANCE * other.abs())
     }
 
-    /// The centres whose windows contain rows, and their neighbours, in ascending order; 0 if there are none. Between two of them that are not
-    /// neighbours, the expected confusion matrix is the same.
+    /// The centres for which a row lies inside the prior, and their neighbours, in ascending order; only the centre 0 if there are no such centres.
+    /// Where consecutive entries are not neighbours, all centres between them have the same expected confusion matrix.
     fn centres(&self) -> Vec<i64> {
         let mut centres: Vec<i64> = Vec::new();
         let is_finite = |bin: &&LogOddsBin| bin.index != ALWAYS_POSITIVE && bin.index != NEVER_POSITIVE;
         for bin in self.bins.iter().rev().filter(is_finite) {
-            let first = centres.last().map_or(i64::MIN, |last| last + 1).max(bin.index - STEPS);
-            centres.extend(first..=bin.index + STEPS + 1);
+            let first = centres.last().map_or(i64::MIN, |last| last + 1).max(bin.index - CENTRES_PER_HALF_WIDTH);
+            centres.extend(first..=bin.index + CENTRES_PER_HALF_WIDTH + 1);
         }
         if centres.is_empty() {
             centres.push(0);
@@ -258,8 +273,8 @@ impl<'a> SmoothSearch<'a> {
 
     /// The expected confusion matrix if the prior has this centre.
     fn expected(&self, centre: i64) -> Confusion {
-        let lowest = centre - STEPS;
-        let first = self.bins.partition_point(|bin| bin.index >= centre + STEPS);
+        let lowest = centre - CENTRES_PER_HALF_WIDTH;
+        let first = self.bins.partition_point(|bin| bin.index >= centre + CENTRES_PER_HALF_WIDTH);
         let end = self.bins.partition_point(|bin| bin.index >= lowest);
         let (mut positive, mut negative) = ([0.0; 2], [0.0; 2]);
         for bin in &self.bins[first..end] {
@@ -284,16 +299,16 @@ impl<'a> SmoothSearch<'a> {
         self.score.checked(expected).map(|value| self.score.oriented_value(value))
     }
 
-    /// The threshold of a centre. It is below 1 even if the log-odds are large, because predictions of 1 count as positive.
+    /// The threshold of a centre as a probability. It is below 1 even if its log-odds are large, so that predictions of 1 count as positive.
     fn threshold(&self, centre: i64) -> f64 {
-        let z = centre as f64 * (self.half_width / STEPS as f64);
+        let z = centre as f64 * (self.half_width / CENTRES_PER_HALF_WIDTH as f64);
         (1.0 / (1.0 + (-z).exp())).min(1.0_f64.next_down())
     }
 
     /// The best value, the threshold, and a centre with the same expected confusion matrix.
     ///
-    /// If several neighbouring centres are equally good, the threshold is the one in the middle, as for the exactly best threshold; of several
-    /// such intervals the widest is used.
+    /// If an interval of neighbouring centres is equally good, the threshold is the middle of the interval, as for the exactly best threshold. If
+    /// there are several such intervals, the widest is used.
     fn best_centre(&self, centres: &[i64], values: &[Option<f64>]) -> Option<(f64, f64, i64)> {
         let best = values.iter().flatten().copied().max_by(f64::total_cmp)?;
         let is_best = |value: &Option<f64>| value.is_some_and(|value| !self.is_better(Some(best), value));
@@ -317,8 +332,8 @@ impl<'a> SmoothSearch<'a> {
         let ((low, high), first, last) = widest?;
         let middle = (0.5 * (low + high)).min(1.0_f64.next_down());
         let next = first + centres[first..=last].partition_point(|centre| self.threshold(*centre) <= middle);
-        // Below the first centre, above the last one, and between two that are not neighbours, no row is inside the window of the prior, so the
-        // threshold need not be that of a centre.
+        // Below the first centre, above the last one, and between two entries that are not neighbours, no row lies inside the prior. There the
+        // threshold can be the exact middle, even if it is not the threshold of a centre.
         let is_free = match next {
             0 => true,
             _ if next == centres.len() => true,

@@ -21,12 +21,12 @@ pub(crate) trait RadixKey: Copy + Ord + Send + Sync + 'static {
     fn digit(self, shift: u32, mask: usize) -> usize;
     /// The bits in which two keys differ, as a key with exactly these bits set.
     #[must_use]
-    fn differing(self, other: Self) -> Self;
+    fn differing_bits(self, other: Self) -> Self;
     /// The bitwise or of two keys.
     #[must_use]
     fn or(self, other: Self) -> Self;
     /// The number of bits up to and including the highest bit that is set.
-    fn width(self) -> u32;
+    fn bit_width(self) -> u32;
 }
 
 macro_rules! radix_key {
@@ -39,14 +39,14 @@ macro_rules! radix_key {
                 (self >> shift) as usize & mask
             }
             #[inline(always)]
-            fn differing(self, other: Self) -> Self {
+            fn differing_bits(self, other: Self) -> Self {
                 self ^ other
             }
             #[inline(always)]
             fn or(self, other: Self) -> Self {
                 self | other
             }
-            fn width(self) -> u32 {
+            fn bit_width(self) -> u32 {
                 <$integer>::BITS - self.leading_zeros()
             }
         }
@@ -61,8 +61,8 @@ const PARTITION_BITS: u32 = 11;
 const BYTE_BITS: u32 = 8;
 /// Up to this many keys, insertion sort is faster than radix sort.
 const INSERTION_SORT_LIMIT: usize = 128;
-/// Above this many keys, the keys and their workspace no longer fit into the L2 cache together.
-const CACHE_LIMIT: usize = 1 << 17;
+/// Largest number of keys that fit into the L2 cache together with their workspace.
+const MAX_CACHED_KEYS: usize = 1 << 17;
 
 /// Sorts keys in ascending order and moves each value with its key; equal keys keep their order.
 pub(crate) fn sort<K: RadixKey, V: Copy + Default + Send + Sync>(keys: &mut [K], values: &mut [V]) {
@@ -103,12 +103,12 @@ fn sort_into<K: RadixKey, V: Copy + Send + Sync>(
         return;
     }
     let first = data.keys[0];
-    let varying = data.keys.iter().fold(K::ZERO, |bits, key| bits.or(key.differing(first)));
-    if length <= CACHE_LIMIT || varying.width() <= PARTITION_BITS {
+    let varying = data.keys.iter().fold(K::ZERO, |bits, key| bits.or(key.differing_bits(first)));
+    if length <= MAX_CACHED_KEYS || varying.bit_width() <= PARTITION_BITS {
         sort_bytes(data, spare, varying, in_spare);
         return;
     }
-    let shift = varying.width() - PARTITION_BITS;
+    let shift = varying.bit_width() - PARTITION_BITS;
     let ends = partition(data.keys, data.values, spare.keys, spare.values, shift);
     let (mut data, mut spare, mut start) = (data, spare, 0);
     let mut buckets = Vec::new();
@@ -121,7 +121,7 @@ fn sort_into<K: RadixKey, V: Copy + Send + Sync>(
         }
         start = end;
     }
-    // `partition` has written the rows to `spare`, so `data` and `spare` exchange their roles.
+    // `partition` has written the keys and values to `spare`, so `data` and `spare` exchange their roles.
     map_parallel(buckets, |(bucket, spare)| sort_into(bucket, spare, !in_spare));
 }
 
@@ -176,7 +176,7 @@ fn insertion_sort<K: RadixKey, V: Copy>(keys: &mut [K], values: &mut [V]) {
     }
 }
 
-/// Partitions the rows by the digit at `shift`, keeping the order of rows with the same digit; returns the end position of each digit.
+/// Partitions the keys by the digit at bit `shift`; keys with the same digit keep their order. Returns the end position of each digit.
 fn partition<K: RadixKey, V: Copy + Send + Sync>(
     keys: &[K],
     values: &[V],
@@ -296,9 +296,17 @@ mod tests {
     #[test]
     fn sorts_like_the_standard_library_below_and_above_every_size_limit() {
         let mut state = 7u64;
-        for length in
-            [0, 1, 2, INSERTION_SORT_LIMIT, INSERTION_SORT_LIMIT + 1, 5000, CACHE_LIMIT, CACHE_LIMIT + 1, 400_000]
-        {
+        for length in [
+            0,
+            1,
+            2,
+            INSERTION_SORT_LIMIT,
+            INSERTION_SORT_LIMIT + 1,
+            5000,
+            MAX_CACHED_KEYS,
+            MAX_CACHED_KEYS + 1,
+            400_000,
+        ] {
             let mut random = || {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 state >> 16

@@ -1,5 +1,5 @@
-//! A time-weighted confusion matrix as a list of threshold bands. From the list, the expected matrix, its gradient and the matrix at one
-//! threshold are computed.
+//! A time-weighted confusion matrix as a list of threshold bands, from which the expected matrix, its gradient and the matrix at one threshold are
+//! computed.
 //!
 //! A band is the interval of thresholds between two predictions. A row contributes a constant (`size`) to a cell of the matrix
 //! while the threshold τ lies in a band, and nothing while τ lies outside. Let L(row) be the probability of an alarm at the row, which
@@ -95,5 +95,5 @@ fn false_alarm_size(weighting: &Weighting, labels: &[bool], past: Range<usize>, 
 /// The row with the highest prediction; if several rows have it, the last of them.
 fn row_with_highest_prediction<T: PartialOrd>(predictions: &[T], rows: Range<usize>) -> usize {
     rows.reduce(|best, row| if predictions[row] >= predictions[best] { row } else { best })
-        .expect("a window contains at least its own row")
+        .expect("the window around a row contains at least that row")
 }

@@ -98,8 +98,8 @@ pub fn mean_absolute_deviation_as_printed(score: &Score, matrices: &Matrices) ->
     )
 }
 
-/// All bounds in their valid (where necessary corrected) form, with tail probabilities at deviations given as fractions of the range; `k` is the
-/// result of [`lipschitz`].
+/// All bounds of Marchetti et al. (2022), corrected where necessary. Tail probabilities are bounded at deviations that are the given fractions of
+/// the range; `k` is the result of [`lipschitz`].
 pub(super) fn all_bounds(
     score: &Score,
     matrices: &Matrices,
@@ -130,7 +130,7 @@ fn hoeffding_bound(epsilon: f64, range: f64) -> f64 {
 }
 
 fn tail_bound(name: &str, distribution: &ScoreDistribution, epsilon: f64, range: f64) -> Bound {
-    let exact = distribution.tail(distribution.mean(), epsilon);
+    let exact = distribution.tail_probability(distribution.mean(), epsilon);
     Bound {
         name: format!("P(|{name} − E[{name}]| ≥ {})", format_four_digits(epsilon)),
         bound: hoeffding_bound(epsilon, range),

@@ -17,16 +17,16 @@ use crate::formula::{ClassCounts, Interval, LinearFraction, Number};
 use crate::score::Score;
 
 /// The search stops when the result exceeds the supremum by at most this fraction.
-const TOLERANCE: f64 = 1e-3;
+const RELATIVE_TOLERANCE: f64 = 1e-3;
 /// The number of rectangles after which the search stops and returns its current bound; so many rectangles take about 50 ms. Most scores
 /// need about a hundred.
 const MAX_RECTANGLES: usize = 20_000;
 /// The number of halvings after which the search stops even if the bound of a rectangle is still infinite: its sides are then 2⁻³⁰ of those of
 /// the rectangle of all matrices.
-const MAX_DEPTH: u32 = 60;
-/// A relative margin added to the result for the rounding of interval ends and of coefficients. It is larger than their accumulated rounding
-/// errors, unless the formula has cancellation.
-const ROUNDING: f64 = 1e-9;
+const MAX_HALVINGS: u32 = 60;
+/// The result is increased by this fraction, because interval ends and coefficients are rounded. The fraction is larger than the accumulated
+/// rounding errors, unless the formula has cancellation.
+const ROUNDING_MARGIN: f64 = 1e-9;
 
 /// K = sup ‖∇s‖₁ in (TP, FP) at fixed class counts, as an upper bound; `None` if the score is not Lipschitz.
 ///
@@ -100,7 +100,7 @@ fn supremum_of_norm<const N: usize>(
     let mut largest_attained = 0.0f64;
     for _ in 0..MAX_RECTANGLES / 2 {
         let Some(rectangle) = rectangles.pop() else { break };
-        if rectangle.bound <= largest_attained * (1.0 + TOLERANCE) || rectangle.depth == MAX_DEPTH {
+        if rectangle.bound <= largest_attained * (1.0 + RELATIVE_TOLERANCE) || rectangle.depth == MAX_HALVINGS {
             rectangles.push(rectangle);
             break;
         }
@@ -115,7 +115,7 @@ fn supremum_of_norm<const N: usize>(
         }
     }
     let bound = rectangles.peek()?.bound;
-    bound.is_finite().then_some(bound * (1.0 + ROUNDING))
+    bound.is_finite().then_some(bound * (1.0 + ROUNDING_MARGIN))
 }
 
 /// A rectangle of matrices and a bound of the gradient norm inside it.
@@ -166,7 +166,7 @@ impl PartialOrd for MatrixRectangle {
 impl Ord for MatrixRectangle {
     fn cmp(&self, other: &Self) -> Ordering {
         // Among rectangles with equal bounds, the one that was halved most often comes first, so that the search reaches a point without a finite
-        // bound after `MAX_DEPTH` halvings and stops there.
+        // bound after `MAX_HALVINGS` halvings and stops there.
         self.bound.total_cmp(&other.bound).then(self.depth.cmp(&other.depth))
     }
 }

@@ -102,9 +102,9 @@ impl ScoreDistribution {
         self.expectation(|value| (value - centre).abs())
     }
 
-    /// The tail probability P(|s − centre| ≥ ε).
+    /// The tail probability P(|s − centre| ≥ ε): how likely the value is at least ε away from `centre`.
     #[must_use]
-    pub fn tail(&self, centre: f64, epsilon: f64) -> f64 {
+    pub fn tail_probability(&self, centre: f64, epsilon: f64) -> f64 {
         self.probability_that(|value| (value - centre).abs() >= epsilon)
     }
 
@@ -152,7 +152,11 @@ mod tests {
         assert_eq!(distribution.standard_deviation(), distribution.variance().sqrt());
         assert_eq!(distribution.mean_absolute_deviation(0.0), 0.25 + 0.75);
         assert_eq!(
-            (distribution.tail(0.0, 2.0), distribution.tail(0.0, 2.1), distribution.tail(0.0, 5.0)),
+            (
+                distribution.tail_probability(0.0, 2.0),
+                distribution.tail_probability(0.0, 2.1),
+                distribution.tail_probability(0.0, 5.0)
+            ),
             (0.4375, 0.0625, 0.0)
         );
     }

@@ -96,7 +96,7 @@ impl Batch {
     }
 }
 
-/// The priors that [`check_random_batches`] uses in turn.
+/// Examples of priors, which [`check_random_batches`] uses in turn.
 pub fn priors() -> Vec<Prior> {
     let texts = [
         "uniform",

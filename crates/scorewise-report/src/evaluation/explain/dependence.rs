@@ -7,26 +7,28 @@ use scorewise_table::encode::{ColumnEncoding, Cycle, Encoder, TimePart};
 use scorewise_table::table::{Category, Column, Table, Values};
 use scorewise_train::{Matrix, Result};
 
-use super::rows::DrawnRows;
+use super::rows::SampledRows;
 use super::{ClassMeans, GridValue, PartialDependence};
 
-/// Maximum number of values of a column of numbers.
-const NUMBERS: usize = 20;
+/// The maximum number of values to which a column of numbers is set.
+const MAX_NUMBERS: usize = 20;
 
-/// Maximum number of levels of a category.
-const LEVELS: usize = 12;
+/// The maximum number of levels to which a categorical column is set.
+const MAX_LEVELS: usize = 12;
 
-/// Days of the year to which a time is set: every 15th.
+/// The number of days of a year.
 const YEAR_DAYS: u32 = 365;
+/// The distance in days between the days of the year to which a time is set.
 const YEAR_DAY_STEP: usize = 15;
 
 /// The values to which a column is set, and how they are encoded.
-struct Grid {
+struct ValueGrid {
     part: Option<TimePart>,
     values: Vec<GridValue>,
     encoded: EncodedGrid,
 }
 
+/// The features of a column for each value to which it is set.
 enum EncodedGrid {
     /// The same features in every row: one row of the matrix for each value.
     SameInEveryRow(Matrix),
@@ -34,10 +36,11 @@ enum EncodedGrid {
     ByRow(Vec<Matrix>),
 }
 
-/// The partial dependence on a column, averaged over `averaged`. The values are taken from all rows `rows`; `None` if all of them are missing.
+/// The partial dependence on a column, averaged over the rows `averaged`. The values to which the column is set are taken from the rows `rows`;
+/// `None` if all of them are missing.
 pub(super) fn partial_dependence(
-    rows: &DrawnRows<'_>,
-    averaged: &DrawnRows<'_>,
+    rows: &SampledRows<'_>,
+    averaged: &SampledRows<'_>,
     name: &str,
     matrix_columns: &[usize],
 ) -> Result<Option<PartialDependence>> {
@@ -50,7 +53,7 @@ pub(super) fn partial_dependence(
         let part = grid.part.map(|part| part.name().to_owned());
         let dependence =
             PartialDependence { column: name.into(), part, values: grid.values, probability, positive_share };
-        // Of a time, the part that changes the predictions most is shown.
+        // Of the parts of a time (hour, weekday, day of the year), the one that changes the predictions most is shown.
         if best.as_ref().is_none_or(|(other, _)| range > *other) {
             best = Some((range, dependence));
         }
@@ -58,10 +61,10 @@ pub(super) fn partial_dependence(
     Ok(best.map(|(_, dependence)| dependence))
 }
 
-/// The mean probabilities and the shares of decisions for each value of the grid.
-fn grid_means(rows: &DrawnRows<'_>, matrix_columns: &[usize], grid: &Grid) -> Result<(ClassMeans, ClassMeans)> {
+/// The mean probability and the share of rows decided as each class, for each value of the grid.
+fn grid_means(rows: &SampledRows<'_>, matrix_columns: &[usize], grid: &ValueGrid) -> Result<(ClassMeans, ClassMeans)> {
     let positions: Vec<u32> = (0..rows.len() as u32).collect();
-    // If all weights are 0, the rows count alike.
+    // If all weights are 0, all rows count alike.
     let is_weighted = rows.weights.iter().any(|weight| *weight > 0.0);
     let weight = |row: usize| if is_weighted { rows.weights[row] } else { 1.0 };
     let total: f64 = (0..rows.len()).map(weight).sum();
@@ -99,7 +102,7 @@ fn grid_means(rows: &DrawnRows<'_>, matrix_columns: &[usize], grid: &Grid) -> Re
 }
 
 impl ClassMeans {
-    /// The greatest difference between two values of the grid, of any class.
+    /// The greatest difference that setting the column to another value makes, over all classes.
     fn range(&self) -> f64 {
         let range_of = |numbers: &mut dyn Iterator<Item = f64>| {
             let (low, high) =
@@ -115,8 +118,14 @@ impl ClassMeans {
     }
 }
 
-/// The grids of a column: one, or for a column of times one for each part that the encoder uses. Empty if all values are missing.
-fn grids(column: &Column, rows: &DrawnRows<'_>, averaged: &DrawnRows<'_>, encoder: &Encoder) -> Result<Vec<Grid>> {
+/// The grids of values to which a column is set: one grid, or for a column of times, one for each part of a time that the encoder uses. Empty if
+/// all values are missing.
+fn grids(
+    column: &Column,
+    rows: &SampledRows<'_>,
+    averaged: &SampledRows<'_>,
+    encoder: &Encoder,
+) -> Result<Vec<ValueGrid>> {
     let encode = |values: Values| -> Result<Matrix> {
         let columns = vec![Column { name: column.name.clone(), values }];
         let table = Table { file: rows.table.file.clone(), columns, ..Table::default() };
@@ -134,7 +143,7 @@ fn grids(column: &Column, rows: &DrawnRows<'_>, averaged: &DrawnRows<'_>, encode
                     matrices.push(encode(Values::Time(averaged.table_rows.iter().map(set).collect()))?);
                     values.push(GridValue::Number(f64::from(value)));
                 }
-                grids.push(Grid { part: Some(part), values, encoded: EncodedGrid::ByRow(matrices) });
+                grids.push(ValueGrid { part: Some(part), values, encoded: EncodedGrid::ByRow(matrices) });
             }
             return Ok(grids);
         }
@@ -175,10 +184,10 @@ fn grids(column: &Column, rows: &DrawnRows<'_>, averaged: &DrawnRows<'_>, encode
     if values.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(vec![Grid { part: None, values, encoded: EncodedGrid::SameInEveryRow(encode(probe)?) }])
+    Ok(vec![ValueGrid { part: None, values, encoded: EncodedGrid::SameInEveryRow(encode(probe)?) }])
 }
 
-/// The levels in their order, if the order has a meaning.
+/// The levels of a column in their order, if the order has a meaning; `None` otherwise.
 fn level_order(coding: Option<&ColumnEncoding>) -> Option<&[String]> {
     match coding {
         Some(ColumnEncoding::Ordinal { levels, .. } | ColumnEncoding::Levels { levels, ordered: true, .. }) => {
@@ -188,7 +197,7 @@ fn level_order(coding: Option<&ColumnEncoding>) -> Option<&[String]> {
     }
 }
 
-/// The most frequent values, at most [`LEVELS`], the most frequent first; of equally frequent ones, the one that comes first.
+/// The most frequent values, at most [`MAX_LEVELS`], in order of frequency. Equally frequent values are in order of first appearance.
 fn most_frequent<T: Copy + Eq + std::hash::Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
     let (mut counts, mut index_of): (Vec<(T, usize)>, HashMap<T, usize>) = (Vec::new(), HashMap::new());
     for value in values {
@@ -199,21 +208,21 @@ fn most_frequent<T: Copy + Eq + std::hash::Hash>(values: impl Iterator<Item = T>
         counts[index].1 += 1;
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    counts.into_iter().take(LEVELS).map(|(value, _)| value).collect()
+    counts.into_iter().take(MAX_LEVELS).map(|(value, _)| value).collect()
 }
 
-/// At most [`NUMBERS`] values of a sorted column: all distinct values if there are so few, otherwise quantiles at equal distances. Where one
-/// value takes several quantiles, the freed places are given to quantiles of the other values, so that a column that is mostly 0 shows more
-/// than 0.
+/// At most [`MAX_NUMBERS`] values of a sorted column: all distinct values if there are so few, otherwise quantiles at equal distances. If several
+/// quantiles are the same number, the places that become free are given to quantiles of the other numbers, so that a column that is mostly 0 shows
+/// more than 0.
 fn number_grid(sorted: &[f64]) -> Vec<f64> {
     let mut distinct = sorted.to_vec();
     distinct.dedup();
-    if distinct.len() <= NUMBERS {
+    if distinct.len() <= MAX_NUMBERS {
         return distinct;
     }
-    let mut grid = quantiles(sorted, NUMBERS);
+    let mut grid = quantiles(sorted, MAX_NUMBERS);
     let rest: Vec<f64> = sorted.iter().copied().filter(|value| !grid.contains(value)).collect();
-    let free = NUMBERS - grid.len();
+    let free = MAX_NUMBERS - grid.len();
     grid.extend(quantiles(&rest, free));
     grid.sort_unstable_by(f64::total_cmp);
     grid
@@ -244,6 +253,7 @@ fn time_parts(encoder: &Encoder) -> Vec<TimePart> {
     parts
 }
 
+/// The part of a time on which its phase in a cycle depends.
 fn part_of_cycle(cycle: Cycle) -> TimePart {
     match cycle {
         Cycle::Day => TimePart::Hour,
@@ -278,13 +288,13 @@ mod tests {
         let mut mostly_zero = vec![0.0; 900];
         mostly_zero.extend((1..=100).map(f64::from));
         let grid = number_grid(&mostly_zero);
-        assert!(grid.len() == NUMBERS && grid.is_sorted_by(|a, b| a < b), "{grid:?}");
+        assert!(grid.len() == MAX_NUMBERS && grid.is_sorted_by(|a, b| a < b), "{grid:?}");
         assert!(grid[0] == 0.0 && grid[1] < 10.0 && grid[19] > 90.0, "{grid:?}");
     }
 
     #[test]
     fn the_most_frequent_levels_come_first() {
         assert_eq!(most_frequent([3, 1, 2, 1, 3, 1].into_iter()), [1, 3, 2]);
-        assert_eq!(most_frequent(0..100).len(), LEVELS);
+        assert_eq!(most_frequent(0..100).len(), MAX_LEVELS);
     }
 }

@@ -12,7 +12,7 @@ use scorewise_train::model::Model;
 use scorewise_train::plan::TrainingScore;
 
 use super::ExplainOptions;
-use super::rows::DrawnRows;
+use super::rows::SampledRows;
 use crate::evaluation::Estimate;
 use crate::evaluation::model::resampling;
 
@@ -22,12 +22,14 @@ pub(super) struct DecidedScore {
     kind: ScoreKind,
 }
 
+/// A score of two classes, or of more than two.
 enum ScoreKind {
     Binary(Score),
     Classes(MultiScore),
 }
 
 impl DecidedScore {
+    /// The score that the model was trained for.
     pub fn new(model: &Model) -> Result<Self> {
         let score: TrainingScore = model.score.parse()?;
         let kind = match model.decision.threshold() {
@@ -68,7 +70,7 @@ impl DecidedScore {
     }
 }
 
-/// A row whose decision changes when a column is shuffled: its position, and its cells of the confusion matrix before and after.
+/// A row whose decision changes when a column is shuffled: its position among the rows, and its cell of the confusion matrix before and after.
 #[derive(Clone, Copy)]
 struct ChangedDecision {
     position: u32,
@@ -76,10 +78,10 @@ struct ChangedDecision {
     after: u16,
 }
 
-/// The score on the rows, and for each column its importance with a 95 % interval. `None` if `watch`, which receives the number of finished
-/// predictions of all rows, returns false.
+/// The score on the rows, and for each column its importance with a 95 % interval. `watch` receives the number of permutations of columns that are
+/// finished; the result is `None` if it returns false.
 pub(super) fn column_importance(
-    rows: &DrawnRows<'_>,
+    rows: &SampledRows<'_>,
     columns: &[(&str, Vec<usize>)],
     score: &DecidedScore,
     options: &ExplainOptions,
@@ -129,14 +131,14 @@ pub(super) fn column_importance(
 
 /// The decisions that change when the features in `matrix_columns` of each row are replaced by those of another row, given by `order`.
 fn changed_decisions(
-    rows: &DrawnRows<'_>,
+    rows: &SampledRows<'_>,
     matrix_columns: &[usize],
     order: &[u32],
     cells: &[u16],
     score: &DecidedScore,
 ) -> Result<Vec<ChangedDecision>> {
     let matrix = &rows.matrix;
-    // Rows that get features equal to their own keep their decision and need no prediction.
+    // Rows whose new features are equal to their own keep their decision and need no prediction.
     let differs = |position: &u32| {
         let (own, other) = (matrix.row(*position as usize), matrix.row(order[*position as usize] as usize));
         matrix_columns.iter().any(|column| own[*column] != other[*column])
@@ -162,7 +164,7 @@ struct WeightedMatrix<'a> {
 }
 
 impl<'a> WeightedMatrix<'a> {
-    /// `cells_of_rows` holds the cell of each row.
+    /// Sums the weights of the rows in each cell of the confusion matrix. `cells_of_rows` has the cell of each row.
     fn new(cells_of_rows: &[u16], weights: &[f64], score: &'a DecidedScore) -> Self {
         let mut cells = vec![0.0; score.cells()];
         for (cell, weight) in cells_of_rows.iter().zip(weights) {
@@ -173,7 +175,7 @@ impl<'a> WeightedMatrix<'a> {
     }
 
     /// The mean of (score of the original rows − score after permutation r) over the permutations, each counted `copies[r]` times. Permutations
-    /// after which the score is undefined are left out; `None` when there is no other.
+    /// after which the score is undefined are left out; `None` if none is left.
     fn importance(&self, changes: &[Vec<ChangedDecision>], copies: &[u32], weights: &[f64]) -> Option<f64> {
         let original = self.value?;
         let (mut sum, mut count) = (0.0, 0.0);
@@ -202,7 +204,7 @@ impl<'a> WeightedMatrix<'a> {
 
 /// For each bootstrap replicate, the importance of each column.
 fn bootstrap_importance(
-    rows: &DrawnRows<'_>,
+    rows: &SampledRows<'_>,
     cells: &[u16],
     changes: &[Vec<Vec<ChangedDecision>>],
     score: &DecidedScore,
@@ -212,7 +214,7 @@ fn bootstrap_importance(
     let bootstrap = Bootstrap { resampling: resampling(is_series), replicates: options.replicates, seed: options.seed };
     // Neither Poisson nor block resampling depends on the labels.
     let unused_labels = vec![false; rows.len()];
-    // Stratified resampling of a single class draws as many permutations as there are, with replacement.
+    // Stratified resampling with a single class is sampling with replacement: as many permutations are sampled as there are.
     let permutations = Bootstrap {
         resampling: Resampling::Stratified,
         seed: stream(options.seed, Purpose::PermutationBootstrap, 0),

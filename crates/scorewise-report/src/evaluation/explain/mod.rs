@@ -38,27 +38,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::number::format_optional;
 use importance::{DecidedScore, column_importance};
-use rows::DrawnRows;
 pub use rows::ExplainedRows;
+use rows::SampledRows;
 
 /// How a model is explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExplainOptions {
     /// Number of permutations of each column, R.
     pub permutations: usize,
-    /// The importance of columns is measured on at most this many rows. If there are more, this many are drawn.
+    /// The maximum number of rows on which the importance of columns is measured. If there are more rows, a random sample of this size is used.
     pub rows: usize,
-    /// Partial dependence is computed on at most this many of these rows.
+    /// The maximum number of these rows over which partial dependence is averaged.
     pub dependence_rows: usize,
     /// Number of bootstrap replicates of the intervals.
     pub replicates: usize,
-    /// Seed of the drawn rows, the permutations and the bootstrap.
+    /// Seed of the sample of rows, the permutations and the bootstrap.
     pub seed: u64,
 }
 
 impl Default for ExplainOptions {
-    /// With 10 permutations the interval is hardly wider than with very many, because the rows contribute most of its width. 10,000 rows give
-    /// a standard error of a share of at most 0.005.
+    /// With 10 permutations the interval is hardly wider than with very many, because most of its width comes from the choice of rows. With 10,000
+    /// rows, the standard error of a share is at most 0.005.
     fn default() -> Self {
         ExplainOptions { permutations: 10, rows: 10_000, dependence_rows: 1000, replicates: 1000, seed: 0 }
     }
@@ -88,6 +88,7 @@ impl ExplainOptions {
         (predictions < 10.0 * affordable).then_some(options)
     }
 
+    /// Checks that all numbers are within their ranges.
     fn check(&self) -> Result<()> {
         if !(1..=MAX_PERMUTATIONS).contains(&self.permutations) {
             let problem = format!("must be from 1 to {MAX_PERMUTATIONS}, not {}", self.permutations);
@@ -104,13 +105,13 @@ impl ExplainOptions {
     }
 }
 
-/// The work that the explanation in the report of a training run may take, as time on one core.
+/// The time in nanoseconds that the explanation in the report of a training run may take on one core.
 const REPORT_NANOSECONDS: f64 = 1e9;
 
-/// Usual number of predictions of each row for partial dependence: four columns with about 20 values.
+/// The usual number of predictions of each row for partial dependence: four columns with about 20 values each.
 const DEPENDENCE_PREDICTIONS: f64 = 80.0;
 
-/// Roughly the time in which one core predicts a row, measured for networks and trees.
+/// The approximate time in nanoseconds in which one core predicts a row, measured for networks and trees.
 fn row_nanoseconds(model: &Model) -> f64 {
     let member = |member: &Member| match member {
         Member::Network(network) => {
@@ -122,7 +123,7 @@ fn row_nanoseconds(model: &Model) -> f64 {
     100.0 + model.members.iter().map(member).sum::<f64>()
 }
 
-/// Maximum number of permutations of each column: more hardly make the interval narrower.
+/// The maximum number of permutations of each column. More permutations hardly make the interval narrower.
 pub const MAX_PERMUTATIONS: usize = 1000;
 
 /// Number of columns whose partial dependence is computed.
@@ -145,7 +146,7 @@ pub struct Explanation {
     pub importance: Vec<ColumnImportance>,
     /// The partial dependence on the four most important columns, without columns that have no values.
     pub partial_dependence: Vec<PartialDependence>,
-    /// Number of rows with a known class, from which `rows` were drawn.
+    /// Number of rows with a known class, of which `rows` were used.
     #[serde(default)]
     pub available_rows: usize,
     /// Number of rows over which partial dependence is averaged.
@@ -154,13 +155,13 @@ pub struct Explanation {
     /// Number of bootstrap replicates.
     #[serde(default)]
     pub replicates: usize,
-    /// Seed of the drawn rows, the permutations and the bootstrap.
+    /// Seed of the sample of rows, the permutations and the bootstrap.
     #[serde(default)]
     pub seed: u64,
     /// Names of the classes; with two classes, the second is the positive one.
     #[serde(default)]
     pub classes: Vec<String>,
-    /// Which rows they are, in words, such as `test rows not used in training`.
+    /// A description of the rows, such as `test rows not used in training`.
     #[serde(default)]
     pub part: String,
 }
@@ -194,7 +195,8 @@ pub struct PartialDependence {
     pub values: Vec<GridValue>,
     /// For each value, the mean predicted probability of the positive class, or of each class.
     pub probability: ClassMeans,
-    /// For each value, the share of rows that are decided positive, or for each class the share of rows that are decided as this class.
+    /// For each value, the share of rows that are decided as positive; with more than two classes, the share of rows that are decided as each
+    /// class.
     pub positive_share: ClassMeans,
 }
 
@@ -204,22 +206,22 @@ pub struct PartialDependence {
 pub enum GridValue {
     /// A number.
     Number(f64),
-    /// A level of a category, or a boolean.
+    /// A level of a categorical column, or a boolean.
     Text(String),
 }
 
-/// Numbers for each value of a grid.
+/// The mean probabilities or the shares of rows for each value to which a column is set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ClassMeans {
-    /// With two classes: the number of the positive class.
+    /// With two classes: for each value, the number of the positive class.
     Positive(Vec<f64>),
-    /// With more classes: for each value of the grid, the numbers of all classes.
+    /// With more classes: for each value, the numbers of all classes.
     Classes(Vec<Vec<f64>>),
 }
 
 impl Explanation {
-    /// One or two sentences that say what the numbers are and which rows they come from.
+    /// A few sentences that say what the importance of a column is and which rows it was measured on.
     #[must_use]
     pub fn sentence(&self) -> String {
         let drawn = match self.available_rows > self.rows {
@@ -245,7 +247,7 @@ pub fn explain(
     watch: &(dyn Fn(usize, usize) -> ControlFlow<()> + Sync),
 ) -> Result<Option<Explanation>> {
     options.check()?;
-    let drawn = DrawnRows::new(model, rows, options)?;
+    let drawn = SampledRows::new(model, rows, options)?;
     let score = DecidedScore::new(model)?;
     let columns = model.encoder.matrix_columns();
     let dependence_columns = columns.len().min(DEPENDENCE_COLUMNS);
@@ -259,7 +261,7 @@ pub fn explain(
     // Columns without a defined importance come last; the sort is stable, so equal columns stay in the order of the table.
     let key = |column: &usize| estimates[*column].value.unwrap_or(f64::NEG_INFINITY);
     order.sort_by(|first, second| key(second).total_cmp(&key(first)));
-    let dependence_drawn = drawn.fewer(options);
+    let dependence_drawn = drawn.sample_for_dependence(options);
     let mut partial_dependence = Vec::new();
     for (number, column) in order.iter().take(dependence_columns).enumerate() {
         let (name, matrix_columns) = &columns[*column];

@@ -94,8 +94,14 @@ impl<'a> ExplainedRows<'a> {
         weights: Option<Vec<f64>>,
     ) -> Result<(Self, Vec<Note>)> {
         assert_eq!(labels.len(), table.rows(), "there must be one label for each row");
-        assert!(weights.as_ref().is_none_or(|weights| weights.len() == labels.len()), "one weight for each row");
-        assert!(labels.iter().all(|label| (*label as usize) < model.classes.len()), "labels must be classes");
+        assert!(
+            weights.as_ref().is_none_or(|weights| weights.len() == labels.len()),
+            "there must be one weight for each row"
+        );
+        assert!(
+            labels.iter().all(|label| (*label as usize) < model.classes.len()),
+            "every label must be a class of the model"
+        );
         let encoded = model.encoder.encode(table)?;
         let notes = encoded.unexpected.notes(&model.encoder);
         let rows = (0..labels.len() as u32).collect();
@@ -141,18 +147,18 @@ impl<'a> ExplainedRows<'a> {
         self.rows.is_empty()
     }
 
-    /// Which rows they are, in words.
+    /// A description of the rows.
     pub(super) fn part(&self) -> &str {
         &self.part
     }
 }
 
-/// Rows that were drawn from [`ExplainedRows`], with the model that predicts them.
-pub(super) struct DrawnRows<'a> {
+/// A random sample of [`ExplainedRows`], with the model that predicts them.
+pub(super) struct SampledRows<'a> {
     pub model: &'a Model,
     pub predictor: Predictor<'a>,
     pub table: &'a Table,
-    /// The rows of the table.
+    /// The index of each row in the table.
     pub table_rows: Vec<u32>,
     /// The encoded rows.
     pub matrix: Matrix,
@@ -162,20 +168,21 @@ pub(super) struct DrawnRows<'a> {
     pub weights: Vec<f64>,
 }
 
-/// Number of changed rows that are predicted at a time, so that a copy of a wide matrix does not need much memory.
-const CHUNK: usize = 4096;
+/// The number of changed rows that are predicted at a time, so that the copies of the rows do not take much memory.
+const CHUNK_ROWS: usize = 4096;
 
-impl<'a> DrawnRows<'a> {
+impl<'a> SampledRows<'a> {
+    /// Takes a random sample of at most [`ExplainOptions::rows`] rows.
     pub fn new(model: &'a Model, rows: &ExplainedRows<'a>, options: &ExplainOptions) -> Result<Self> {
         let width = model.encoder.width();
         assert_eq!(rows.matrix.columns(), width, "the rows must be encoded by the encoder of the model");
         if rows.is_empty() {
             return Err(Error::data(Location::file(&rows.table.file), "has no rows to explain", "give more rows"));
         }
-        let positions = drawn_positions(rows.len(), options.rows, options.seed, 0);
+        let positions = sampled_positions(rows.len(), options.rows, options.seed, 0);
         let table_rows: Vec<u32> = positions.iter().map(|at| rows.rows[*at]).collect();
         let weight = |at: &usize| rows.weights.as_ref().map_or(1.0, |weights| weights[*at]);
-        Ok(DrawnRows {
+        Ok(SampledRows {
             model,
             predictor: Predictor::new(model),
             table: rows.table,
@@ -186,10 +193,10 @@ impl<'a> DrawnRows<'a> {
         })
     }
 
-    /// At most [`ExplainOptions::dependence_rows`] of these rows.
-    pub fn fewer(&self, options: &ExplainOptions) -> Self {
-        let positions = drawn_positions(self.len(), options.dependence_rows, options.seed, 1);
-        DrawnRows {
+    /// A random sample of at most [`ExplainOptions::dependence_rows`] of these rows.
+    pub fn sample_for_dependence(&self, options: &ExplainOptions) -> Self {
+        let positions = sampled_positions(self.len(), options.dependence_rows, options.seed, 1);
+        SampledRows {
             model: self.model,
             predictor: self.predictor,
             table: self.table,
@@ -208,7 +215,7 @@ impl<'a> DrawnRows<'a> {
         &self.model.encoder
     }
 
-    /// The probabilities of all rows, as they are.
+    /// The predicted probabilities of all rows, with unchanged features.
     pub fn probabilities(&self) -> Result<Vec<f64>> {
         self.predictor.probabilities(&self.matrix, |at| self.place(at))
     }
@@ -217,8 +224,8 @@ impl<'a> DrawnRows<'a> {
     pub fn changed_probabilities(&self, positions: &[u32], change: impl Fn(usize, &mut [f32])) -> Result<Vec<f64>> {
         let width = self.matrix.columns();
         let mut probabilities = Vec::with_capacity(positions.len() * self.predictor.outputs());
-        let mut values = Vec::with_capacity(positions.len().min(CHUNK) * width);
-        for chunk in positions.chunks(CHUNK) {
+        let mut values = Vec::with_capacity(positions.len().min(CHUNK_ROWS) * width);
+        for chunk in positions.chunks(CHUNK_ROWS) {
             values.clear();
             for position in chunk {
                 let start = values.len();
@@ -232,13 +239,14 @@ impl<'a> DrawnRows<'a> {
         Ok(probabilities)
     }
 
+    /// The location in the file of the row at this position.
     fn place(&self, position: usize) -> Location {
         self.table.place(self.table_rows[position] as usize)
     }
 }
 
-/// Positions below `count`, in ascending order: all of them, or `at_most` drawn without replacement.
-fn drawn_positions(count: usize, at_most: usize, seed: u64, number: u64) -> Vec<usize> {
+/// Positions below `count`, in ascending order: all of them, or a random sample of `at_most` of them, without replacement.
+fn sampled_positions(count: usize, at_most: usize, seed: u64, number: u64) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..count).collect();
     if count > at_most {
         shuffle(&mut positions, &mut random(seed, Purpose::ExplainedRows, number));
@@ -248,6 +256,7 @@ fn drawn_positions(count: usize, at_most: usize, seed: u64, number: u64) -> Vec<
     positions
 }
 
+/// A matrix of the given rows of another matrix.
 fn select_matrix_rows(matrix: &Matrix, rows: impl Iterator<Item = usize>) -> Matrix {
     let values: Vec<f32> = rows.flat_map(|row| matrix.row(row).iter().copied()).collect();
     Matrix::new(matrix.columns(), &values).unwrap_or_default()
@@ -258,12 +267,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_rows_are_all_used_and_many_rows_are_drawn_once_each_in_their_order() {
-        assert_eq!(drawn_positions(5, 5, 1, 0), [0, 1, 2, 3, 4]);
-        let drawn = drawn_positions(1000, 100, 1, 0);
+    fn few_rows_are_all_used_and_of_many_rows_a_sorted_sample_is_used() {
+        assert_eq!(sampled_positions(5, 5, 1, 0), [0, 1, 2, 3, 4]);
+        let drawn = sampled_positions(1000, 100, 1, 0);
         assert!(drawn.len() == 100 && drawn.is_sorted_by(|a, b| a < b) && drawn[99] > 900);
-        assert_eq!(drawn, drawn_positions(1000, 100, 1, 0));
-        assert_ne!(drawn, drawn_positions(1000, 100, 2, 0));
-        assert_ne!(drawn, drawn_positions(1000, 100, 1, 1));
+        assert_eq!(drawn, sampled_positions(1000, 100, 1, 0));
+        assert_ne!(drawn, sampled_positions(1000, 100, 2, 0));
+        assert_ne!(drawn, sampled_positions(1000, 100, 1, 1));
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct ParquetReader {
 
 /// The maximum number of groups of columns that are decoded in parallel. The reader of a group scans the whole schema of the file, so with
 /// one reader for each column the time would grow with the square of the number of columns.
-const MAX_GROUPS: usize = 64;
+const MAX_COLUMN_GROUPS: usize = 64;
 
 /// Reads a group of columns, one row group of the file after the other.
 struct ColumnGroup {
@@ -50,6 +50,7 @@ struct ColumnGroup {
 }
 
 impl ParquetReader {
+    /// Opens a Parquet file and reads its schema. `choose` gets the names of all columns and may change `reading`.
     pub(super) fn open(
         file: &str,
         source: &ByteSource,
@@ -73,7 +74,7 @@ impl ParquetReader {
             let (source, metadata) = (source.clone(), metadata.clone());
             ColumnGroup { source, metadata, indices, leaves, batch_rows, row_group: 0, reader: None }
         };
-        let group_size = columns.columns().len().div_ceil(MAX_GROUPS).max(1);
+        let group_size = columns.columns().len().div_ceil(MAX_COLUMN_GROUPS).max(1);
         let groups: Vec<ColumnGroup> = columns.columns().chunks(group_size).map(group).collect();
         if let Some(codec) = groups.iter().find_map(ColumnGroup::unsupported_codec) {
             return Err(unsupported_codec_error(file, codec));
@@ -132,7 +133,7 @@ fn declared_columns(metadata: &ArrowReaderMetadata) -> Vec<DeclaredColumn> {
 }
 
 impl ColumnGroup {
-    /// Decodes the next rows: one array for each column of the group, or `None` for each column at the end of the file.
+    /// Decodes the next rows. Returns one array for each column of the group, `None` for each column at the end of the file, or a single error.
     fn next(&mut self) -> Vec<std::result::Result<Option<ArrayRef>, String>> {
         match self.next_batch() {
             Ok(Some(arrays)) => arrays.into_iter().map(|array| Ok(Some(array))).collect(),
@@ -141,6 +142,7 @@ impl ColumnGroup {
         }
     }
 
+    /// Decodes the next rows of all columns of the group; `None` at the end of the file.
     fn next_batch(&mut self) -> std::result::Result<Option<Vec<ArrayRef>>, String> {
         loop {
             if self.reader.is_none() {

@@ -15,21 +15,21 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use super::thrift::{ThriftError, ThriftReader};
 use crate::table::byte_source::ByteSource;
 
-/// A page may decompress to this many bytes, or to [`MAX_RATIO`] times its compressed size if that is more. The limit is generous, because
+/// A page may decompress to this many bytes, or to [`MAX_COMPRESSION_RATIO`] times its compressed size if that is more. The limit is generous, because
 /// programs that write Parquet aim at pages of 1 MiB.
-const MAX_DECOMPRESSED: u64 = 8 << 20;
-/// A page may decompress to this many times its compressed size, or to [`MAX_DECOMPRESSED`] bytes if that is more.
-const MAX_RATIO: u64 = 1024;
+const MAX_DECOMPRESSED_BYTES: u64 = 8 << 20;
+/// A page may decompress to this many times its compressed size, or to [`MAX_DECOMPRESSED_BYTES`] bytes if that is more.
+const MAX_COMPRESSION_RATIO: u64 = 1024;
 
 /// Checks that the schema of a file is not nested too deeply. The decoder reads the schema by recursion, so deep nesting would overflow the stack.
 pub(super) fn check_file_metadata(source: &ByteSource) -> Result<()> {
-    const MAX_DEPTH: usize = 64;
+    const MAX_SCHEMA_DEPTH: usize = 64;
     let truncated = || parquet_error("it is truncated");
     let tail = source.len().checked_sub(8).ok_or_else(truncated)?;
     let length = source.bytes(tail, 4)?.first_chunk::<4>().map(|bytes| u64::from(u32::from_le_bytes(*bytes)));
     let begin = length.and_then(|length| tail.checked_sub(length)).ok_or_else(truncated)?;
     match ThriftReader::new(&source.bytes(begin, tail - begin)?).schema_depth() {
-        Ok(..=MAX_DEPTH) => Ok(()),
+        Ok(..=MAX_SCHEMA_DEPTH) => Ok(()),
         Ok(_) => Err(parquet_error("the schema is nested too deeply")),
         Err(_) => Err(parquet_error("its metadata is invalid")),
     }
@@ -65,7 +65,7 @@ fn check_headers(source: &ByteSource, chunk: &ColumnChunkMetaData) -> Result<boo
     let mut position = start;
     let mut has_length_lists = false;
     while position < end {
-        let header = page_header(source, position, end)?;
+        let header = read_page_header(source, position, end)?;
         let remaining = end - position - header.length;
         let (Ok(compressed), Ok(decompressed)) = (u64::try_from(header.compressed), u64::try_from(header.decompressed))
         else {
@@ -74,7 +74,7 @@ fn check_headers(source: &ByteSource, chunk: &ColumnChunkMetaData) -> Result<boo
         if compressed > remaining {
             return Err(parquet_error("a page is larger than its column"));
         }
-        if decompressed > MAX_DECOMPRESSED.max(compressed.saturating_mul(MAX_RATIO)) {
+        if decompressed > MAX_DECOMPRESSED_BYTES.max(compressed.saturating_mul(MAX_COMPRESSION_RATIO)) {
             return Err(parquet_error("a page declares an implausible decompressed size"));
         }
         // Every value of a dictionary takes at least one byte, so there cannot be more values than bytes.
@@ -89,6 +89,7 @@ fn check_headers(source: &ByteSource, chunk: &ColumnChunkMetaData) -> Result<boo
     Ok(has_length_lists)
 }
 
+/// What the header of a Parquet page declares.
 #[derive(Default)]
 struct PageHeader {
     /// The length of the header itself in bytes.
@@ -101,7 +102,8 @@ struct PageHeader {
     dictionary_values: i64,
 }
 
-fn page_header(source: &ByteSource, position: u64, end: u64) -> Result<PageHeader> {
+/// Reads the header of the page at `position` in a column chunk that ends at `end`.
+fn read_page_header(source: &ByteSource, position: u64, end: u64) -> Result<PageHeader> {
     // The length of a header is not known before it is read. Most headers are short, but they contain the smallest and largest value of the
     // page, which can be long strings. So a header is read from 128 bytes first, and from more bytes if these are too few.
     for size in [128, 64 << 10, 16 << 20] {

@@ -40,6 +40,7 @@ impl<'a> ThriftReader<'a> {
         self.read_struct(0, 0, &mut visit)
     }
 
+    /// Reads a struct at the given nesting depth. `outer` is the field id of the struct in the struct that contains it.
     fn read_struct(&mut self, depth: usize, outer: i16, visit: &mut dyn FnMut(i16, i16, i64)) -> ThriftResult<()> {
         let mut id = 0i16;
         loop {

@@ -13,9 +13,9 @@ use crate::table::source::{check_encoding, unreadable_error};
 /// number of threads, so that the chunks of a table are always the same.
 const BLOCK_BYTES: usize = 2 << 20;
 /// A block is made large enough for at least this many rows, even if rows are very long.
-const MIN_ROWS: usize = 16;
+const MIN_BLOCK_ROWS: usize = 16;
 /// The maximum length of a record in bytes. A longer record most likely has a quote that is never closed.
-const MAX_RECORD: usize = 64 << 20;
+const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// A block of text that consists of whole records.
 pub(super) struct Block {
@@ -73,10 +73,10 @@ impl Blocks {
         (&self.pending, self.source.is_none())
     }
 
-    /// Makes blocks large enough for [`MIN_ROWS`] rows that are as long as the header. Each block costs time in proportion to the number of
+    /// Makes blocks large enough for [`MIN_BLOCK_ROWS`] rows that are as long as the header. Each block costs time in proportion to the number of
     /// columns. With only a few rows in a block, the time to read a table would therefore grow with the square of the number of columns.
     pub(super) fn fit_block_size(&mut self, header: usize) {
-        self.size = BLOCK_BYTES.max(header.saturating_mul(MIN_ROWS)).min(MAX_RECORD);
+        self.size = BLOCK_BYTES.max(header.saturating_mul(MIN_BLOCK_ROWS)).min(MAX_RECORD_BYTES);
     }
 
     /// The next block; `None` at the end of the text.
@@ -92,7 +92,7 @@ impl Blocks {
                 (_, None) if self.source.is_none() => self.pending.len(),
                 (None, Some(quote)) if self.source.is_none() => return Err(self.unclosed_quote_error(quote)),
                 (Some(end), _) => end,
-                (None, quote) if self.pending.len() >= MAX_RECORD => {
+                (None, quote) if self.pending.len() >= MAX_RECORD_BYTES => {
                     return Err(quote.map_or_else(|| self.too_long_error(), |quote| self.unclosed_quote_error(quote)));
                 }
                 (None, _) => {
@@ -131,6 +131,7 @@ impl Blocks {
         Ok(())
     }
 
+    /// The error for a quote at this position of `pending` that is never closed.
     fn unclosed_quote_error(&self, quote: usize) -> Error {
         let lines = memchr::memchr_iter(self.line_end, &self.pending[..quote]).count() as u64;
         let line = self.line + self.empty + lines;
@@ -141,10 +142,11 @@ impl Blocks {
         )
     }
 
+    /// The error for a record that is longer than [`MAX_RECORD_BYTES`].
     fn too_long_error(&self) -> Error {
         Error::data(
             Location { line: Some(self.line + self.empty), ..Location::file(&self.file) },
-            format!("the line is longer than {} MiB", MAX_RECORD >> 20),
+            format!("the line is longer than {} MiB", MAX_RECORD_BYTES >> 20),
             "check that the file is a text table",
         )
     }

@@ -7,8 +7,8 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// The number of bytes from which the delimiter is recognised; a few hundred records are enough.
 const SAMPLE_BYTES: usize = 64 << 10;
 
-/// The delimiter for which the largest share of records has as many cells as the first record, which must have at least two cells. `None` if
-/// no delimiter gives two cells. The comma is excluded if numbers have a decimal comma. `is_whole` says whether `text` is the whole file.
+/// The delimiter for which the largest share of records has as many cells as the first record, which must have at least two cells. `None` if no
+/// delimiter gives two cells. If numbers have a decimal comma, the comma is not tried. `is_whole` says whether `text` is the whole file.
 pub(super) fn recognise_delimiter(text: &[u8], is_whole: bool, line_end: u8, decimal_comma: bool) -> Option<u8> {
     let text = if is_whole && text.len() <= SAMPLE_BYTES {
         text

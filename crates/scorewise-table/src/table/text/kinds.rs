@@ -1,7 +1,7 @@
 //! Recognises the types of columns from a sample of the first rows.
 
 use crate::setting::Setting;
-use crate::table::number::{FormattedNumber, SIGNS};
+use crate::table::number::{FormattedNumber, UNIT_SIGNS};
 use crate::table::reading::MissingMarkers;
 use crate::table::time::{self, DateOrder};
 use crate::table::{ColumnKind, cell_excerpt, number, parse_boolean};
@@ -9,8 +9,9 @@ use crate::table::{ColumnKind, cell_excerpt, number, parse_boolean};
 /// A cell of eight digits such as `20200131` could be a date or a number. A column is read as dates if all its cells are such dates and at
 /// least this many are different: the probability that ten random numbers between 19000101 and 20991231 are all dates is below 10⁻¹⁴.
 const MIN_COMPACT_DATES: usize = 10;
-/// In a list of counts by sign, the index of the numbers without a per cent or currency sign; the counts of the [`SIGNS`] come before it.
-const NO_SIGN: usize = SIGNS.len();
+/// In a list of counts by sign, the index of the count of numbers without a per cent or currency sign. The counts of the [`UNIT_SIGNS`] come before
+/// it.
+const NO_SIGN: usize = UNIT_SIGNS.len();
 
 /// Counts how many cells of a column look like numbers, dates, booleans and so on, in the sample of the first rows.
 #[derive(Clone, Default)]
@@ -19,7 +20,7 @@ pub(super) struct Tally {
     pub(super) present: u64,
     /// Number of cells that are not empty, including markers of a missing value.
     pub(super) nonempty: u64,
-    /// Number of cells such as `None` and `-`, which are missing values unless the column is a category.
+    /// Number of cells such as `None` and `-`, which are missing values unless the column is categorical.
     words: u64,
     /// Number of cells that are plain numbers if the decimal mark is a point.
     point_numbers: u64,
@@ -40,7 +41,7 @@ pub(super) struct Tally {
     /// The length of the longest cell that consists of digits only.
     longest: usize,
     /// Counts that few columns need, allocated for these columns only.
-    rare: Option<Box<RareCounts>>,
+    extra: Option<Box<ExtraCounts>>,
 }
 
 /// Counts how many numbers show which decimal mark the file uses. `1.5` shows a decimal point; `1,234` does not show the decimal mark, since it may
@@ -57,9 +58,9 @@ pub(super) struct DecimalMarks {
     either_comma: u64,
 }
 
-/// Counts that few columns need, and for most counts the first cell that was counted, as an example for messages.
+/// Counts that only few columns need, and for most counts the first cell that was counted, as an example for messages.
 #[derive(Clone, Default)]
-struct RareCounts {
+struct ExtraCounts {
     /// The first cell such as `None` or `-`, which may mean a missing value.
     word: String,
     /// Number of cells of several digits that begin with 0.
@@ -79,9 +80,9 @@ struct RareCounts {
     /// The first date whose meaning depends on the order of day and month.
     ambiguous_date: String,
     /// Number of cells that are numbers with thousands separators or a per cent or currency sign, by decimal mark (point, comma) and by index of
-    /// the sign in [`SIGNS`].
+    /// the sign in [`UNIT_SIGNS`].
     numbers: [[u64; NO_SIGN + 1]; 2],
-    /// For each sign of [`SIGNS`], the first cell that has it.
+    /// For each sign of [`UNIT_SIGNS`], the first cell that has it.
     signed: [String; NO_SIGN],
     /// Number of cells that are numbers with thousands separators, by decimal mark (point, comma).
     grouped: [u64; 2],
@@ -105,7 +106,7 @@ impl Tally {
         }
         if MissingMarkers::is_missing_word(cell) {
             self.words += 1;
-            keep_first(&mut self.rare_counts().word, cell);
+            keep_first(&mut self.extra_counts().word, cell);
             return;
         }
         self.present += 1;
@@ -142,35 +143,35 @@ impl Tally {
         self.longest = self.longest.max(cell.len());
         self.digits += 1;
         if cell.len() > 1 && cell[0] == b'0' {
-            let rare = self.rare_counts();
-            rare.leading_zeros += 1;
-            keep_first(&mut rare.leading_zero, cell);
+            let extra = self.extra_counts();
+            extra.leading_zeros += 1;
+            keep_first(&mut extra.leading_zero, cell);
         } else if time::is_compact_date(cell) {
-            let rare = self.rare_counts();
-            rare.compact += 1;
-            keep_first(&mut rare.compact_date, cell);
-            if rare.dates.len() < MIN_COMPACT_DATES
+            let extra = self.extra_counts();
+            extra.compact += 1;
+            keep_first(&mut extra.compact_date, cell);
+            if extra.dates.len() < MIN_COMPACT_DATES
                 && let Some(date) = time::parse(cell, DateOrder::DayFirst)
-                && !rare.dates.contains(&date)
+                && !extra.dates.contains(&date)
             {
-                rare.dates.push(date);
+                extra.dates.push(date);
             }
         }
     }
 
-    /// Counts a cell that is a number with thousands separators or a sign, if `number` is `Some`. `mark` is 0 for the decimal point and 1 for the
-    /// comma. Returns whether `number` is `Some`.
+    /// If `number` is `Some`, counts the cell as a number with thousands separators or a sign, and returns `true`. `mark` is 0 for the decimal
+    /// point and 1 for the decimal comma.
     fn add_formatted_number(&mut self, number: Option<FormattedNumber>, mark: usize, cell: &[u8]) -> bool {
         let Some(FormattedNumber { is_grouped, sign, .. }) = number else { return false };
-        let rare = self.rare_counts();
-        let sign_index = sign.and_then(|sign| SIGNS.iter().position(|other| *other == sign));
-        rare.numbers[mark][sign_index.unwrap_or(NO_SIGN)] += 1;
+        let extra = self.extra_counts();
+        let sign_index = sign.and_then(|sign| UNIT_SIGNS.iter().position(|other| *other == sign));
+        extra.numbers[mark][sign_index.unwrap_or(NO_SIGN)] += 1;
         if let Some(index) = sign_index {
-            keep_first(&mut rare.signed[index], cell);
+            keep_first(&mut extra.signed[index], cell);
         }
         if is_grouped {
-            rare.grouped[mark] += 1;
-            keep_first(&mut rare.group[mark], cell);
+            extra.grouped[mark] += 1;
+            keep_first(&mut extra.group[mark], cell);
         }
         true
     }
@@ -185,23 +186,24 @@ impl Tally {
                 Some(DateOrder::DayFirst) => self.day_first += 1,
                 Some(DateOrder::MonthFirst) => self.month_first += 1,
                 None if time::is_ambiguous_date(cell) => {
-                    let rare = self.rare_counts();
-                    rare.ambiguous += 1;
-                    keep_first(&mut rare.ambiguous_date, cell);
+                    let extra = self.extra_counts();
+                    extra.ambiguous += 1;
+                    keep_first(&mut extra.ambiguous_date, cell);
                 }
                 None => {}
             }
         } else if time::parse_time_of_day(cell).is_some() {
-            self.rare_counts().times_of_day += 1;
+            self.extra_counts().times_of_day += 1;
         }
     }
 
-    fn rare_counts(&mut self) -> &mut RareCounts {
-        self.rare.get_or_insert_default()
+    /// The extra counts, which are allocated at the first call.
+    fn extra_counts(&mut self) -> &mut ExtraCounts {
+        self.extra.get_or_insert_default()
     }
 
-    /// Whether `count` is more than 90 % of the cells that are not missing. The limit is below 100 % so that a single mistyped cell is reported
-    /// as an error and does not turn the whole column into a category.
+    /// Whether `count` is more than 90 % of the cells that are not missing. The limit is below 100 % so that a single mistyped cell is reported as
+    /// an error and does not turn the whole column into a categorical one.
     fn is_nearly_all(&self, count: u64) -> bool {
         count * 10 > self.present * 9
     }
@@ -234,29 +236,30 @@ impl Tally {
 
     /// Whether the cells are codes such as zip codes: digits of the same length, some with a leading 0.
     fn are_codes(&self) -> bool {
-        let leading_zeros = self.rare.as_ref().map_or(0, |rare| rare.leading_zeros);
+        let leading_zeros = self.extra.as_ref().map_or(0, |extra| extra.leading_zeros);
         leading_zeros > 0 && self.shortest == self.longest && self.is_nearly_all(self.digits)
     }
 
+    /// Whether all cells are dates of eight digits, at least [`MIN_COMPACT_DATES`] of them different.
     fn are_compact_dates(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| rare.compact == self.present && rare.dates.len() >= MIN_COMPACT_DATES)
+        self.extra.as_ref().is_some_and(|extra| extra.compact == self.present && extra.dates.len() >= MIN_COMPACT_DATES)
     }
 
     fn count_of_times_of_day(&self) -> u64 {
-        self.rare.as_ref().map_or(0, |rare| rare.times_of_day)
+        self.extra.as_ref().map_or(0, |extra| extra.times_of_day)
     }
 
     /// How many cells are numbers without a per cent or currency sign.
     fn count_without_sign(&self, comma: bool) -> u64 {
-        let grouped = self.rare.as_ref().map_or(0, |rare| rare.numbers[usize::from(comma)][NO_SIGN]);
+        let grouped = self.extra.as_ref().map_or(0, |extra| extra.numbers[usize::from(comma)][NO_SIGN]);
         grouped + if comma { self.comma_numbers } else { self.point_numbers }
     }
 
-    /// The most frequent per cent or currency sign: how many numbers have it, and its index in [`SIGNS`]; `None` if no number has a sign.
+    /// The most frequent per cent or currency sign: how many numbers have it, and its index in [`UNIT_SIGNS`]; `None` if no number has a sign.
     fn most_frequent_sign(&self, comma: bool) -> (u64, Option<usize>) {
-        let Some(rare) = &self.rare else { return (0, None) };
-        let counts = rare.numbers[usize::from(comma)];
-        // Of equally frequent signs, the first in `SIGNS` is chosen: `max_by_key` returns the last maximum, and the order is reversed.
+        let Some(extra) = &self.extra else { return (0, None) };
+        let counts = extra.numbers[usize::from(comma)];
+        // Of equally frequent signs, the first in `UNIT_SIGNS` is chosen: `max_by_key` returns the last maximum, and the order is reversed.
         let most_frequent = (0..NO_SIGN).rev().max_by_key(|sign| counts[*sign]).filter(|sign| counts[*sign] > 0);
         (most_frequent.map_or(0, |sign| counts[sign]), most_frequent)
     }
@@ -264,12 +267,12 @@ impl Tally {
     /// The per cent or currency sign that numbers of the column may have; `None` if most numbers have no sign.
     pub(super) fn sign(&self, comma: bool) -> Option<char> {
         let (_, most_frequent) = self.most_frequent_sign(comma);
-        most_frequent.filter(|_| !self.is_nearly_all(self.count_without_sign(comma))).map(|sign| SIGNS[sign])
+        most_frequent.filter(|_| !self.is_nearly_all(self.count_without_sign(comma))).map(|sign| UNIT_SIGNS[sign])
     }
 
     /// Whether any cell is a date or a time of day.
     pub(super) fn has_times(&self) -> bool {
-        self.times + self.count_of_times_of_day() > 0 || self.rare.as_ref().is_some_and(|rare| rare.compact > 0)
+        self.times + self.count_of_times_of_day() > 0 || self.extra.as_ref().is_some_and(|extra| extra.compact > 0)
     }
 
     /// Whether the cells with times of day without a date outnumber the cells with dates.
@@ -294,9 +297,9 @@ impl Tally {
             self.longest = self.longest.max(part.longest);
             self.digits += part.digits;
         }
-        match (&mut self.rare, &part.rare) {
-            (Some(rare), Some(part)) => rare.merge(part),
-            (rare @ None, Some(part)) => *rare = Some(part.clone()),
+        match (&mut self.extra, &part.extra) {
+            (Some(extra), Some(part)) => extra.merge(part),
+            (extra @ None, Some(part)) => *extra = Some(part.clone()),
             (_, None) => {}
         }
     }
@@ -312,7 +315,7 @@ impl Tally {
 
     /// Whether the order of day and month makes a difference for any date of the column.
     pub(super) fn depends_on_date_order(&self) -> bool {
-        self.date_order().is_some() || self.rare.as_ref().is_some_and(|rare| rare.ambiguous > 0)
+        self.date_order().is_some() || self.extra.as_ref().is_some_and(|extra| extra.ambiguous > 0)
     }
 
     /// A note for the user on how the column is read, if that may be surprising, and the subject of the note. Notes of all columns are grouped
@@ -324,12 +327,12 @@ impl Tally {
         comma: bool,
         is_order_given: bool,
     ) -> Option<(NoteSubject, String)> {
-        let rare = self.rare.as_ref()?;
+        let extra = self.extra.as_ref()?;
         let name = cell_excerpt(name.as_bytes());
         let numeric = Setting("numeric").to(&name);
         match kind {
             ColumnKind::Category if self.present == 0 && self.words > 0 => {
-                let word = &rare.word;
+                let word = &extra.word;
                 let text = format!(
                     "column `{name}` holds only words such as `{word}` in the first rows and is read as text; \
                      `{}` reads them as missing",
@@ -341,39 +344,40 @@ impl Tally {
                 let text = format!(
                     "column `{name}` is read as text: its cells are digits of the same length, some with a leading 0 (`{}`); \
                      `{numeric}` reads them as numbers",
-                    rare.leading_zero
+                    extra.leading_zero
                 );
                 Some((NoteSubject::Codes, text))
             }
             ColumnKind::Time if self.are_compact_dates() => {
                 let text = format!(
                     "column `{name}` is read as dates (`{}`); `{numeric}` reads them as numbers",
-                    rare.compact_date
+                    extra.compact_date
                 );
                 Some((NoteSubject::CompactDates, text))
             }
             ColumnKind::Time if self.holds_times_of_day() => {
                 Some((NoteSubject::TimesOfDay, format!("column `{name}` holds times of day without a date")))
             }
-            ColumnKind::Time if !is_order_given && self.date_order().is_none() && rare.ambiguous > 0 => {
+            ColumnKind::Time if !is_order_given && self.date_order().is_none() && extra.ambiguous > 0 => {
                 let text = format!(
                     "column `{name}`: no date shows whether the day or the month comes first (`{}`); the day is assumed to come \
                      first; `{}` reads the month first",
-                    rare.ambiguous_date,
+                    extra.ambiguous_date,
                     Setting("month-first")
                 );
                 Some((NoteSubject::DateOrder, text))
             }
-            ColumnKind::Number => self.number_note(rare, &name, comma),
+            ColumnKind::Number => self.number_note(extra, &name, comma),
             _ => None,
         }
     }
 
-    fn number_note(&self, rare: &RareCounts, name: &str, comma: bool) -> Option<(NoteSubject, String)> {
+    /// A note for the user on the per cent or currency sign or the thousands separators of a column of numbers.
+    fn number_note(&self, extra: &ExtraCounts, name: &str, comma: bool) -> Option<(NoteSubject, String)> {
         let mark = if comma { b',' } else { b'.' };
         let value = |text: &str| number::parse_formatted(text.as_bytes(), mark).map_or(f64::NAN, |number| number.value);
         if let (Some(sign), (_, Some(index))) = (self.sign(comma), self.most_frequent_sign(comma)) {
-            let example = &rare.signed[index];
+            let example = &extra.signed[index];
             let sign_name = if sign == '%' { "per cent sign".into() } else { format!("sign `{sign}`") };
             let text = format!(
                 "column `{name}`: the {sign_name} is dropped, `{example}` is read as the number {}",
@@ -381,8 +385,8 @@ impl Tally {
             );
             return Some((NoteSubject::Sign, text));
         }
-        let group = &rare.group[usize::from(comma)];
-        (rare.grouped[usize::from(comma)] > 0).then(|| {
+        let group = &extra.group[usize::from(comma)];
+        (extra.grouped[usize::from(comma)] > 0).then(|| {
             let separators = if comma { "points" } else { "commas" };
             (
                 NoteSubject::Thousands,
@@ -395,8 +399,9 @@ impl Tally {
     }
 }
 
-impl RareCounts {
-    fn merge(&mut self, part: &RareCounts) {
+impl ExtraCounts {
+    /// Adds the counts of a later part of the sample, and its examples where there are none yet.
+    fn merge(&mut self, part: &ExtraCounts) {
         let first = |example: &mut String, other: &String| {
             if example.is_empty() {
                 example.clone_from(other);
@@ -425,6 +430,7 @@ impl RareCounts {
 }
 
 impl DecimalMarks {
+    /// Adds the counts of further cells.
     fn add(&mut self, further: &DecimalMarks) {
         self.point += further.point;
         self.comma += further.comma;
@@ -455,7 +461,7 @@ impl DecimalMarks {
     }
 }
 
-/// The subject of a note. Only the first few notes on each subject are shown.
+/// The subject of a note about a column. Only the first few notes on each subject are shown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NoteSubject {
     MissingWords,
@@ -467,15 +473,15 @@ pub(super) enum NoteSubject {
     Thousands,
 }
 
-/// Keeps only the first three notes on each subject. If there were more, the number of columns whose notes are left out is added to the third.
+/// Keeps only the first three notes on each subject. If there are more, the third note also says how many further columns the subject applies to.
 pub(super) fn limited_notes(notes: Vec<(NoteSubject, String)>) -> Vec<String> {
-    const MAX_NOTES: usize = 3;
+    const MAX_NOTES_PER_SUBJECT: usize = 3;
     let mut by_subject: std::collections::BTreeMap<NoteSubject, Vec<String>> = std::collections::BTreeMap::new();
     notes.into_iter().for_each(|(subject, text)| by_subject.entry(subject).or_default().push(text));
     let mut limited = Vec::new();
     for mut texts in by_subject.into_values() {
-        let further = texts.len().saturating_sub(MAX_NOTES);
-        texts.truncate(MAX_NOTES);
+        let further = texts.len().saturating_sub(MAX_NOTES_PER_SUBJECT);
+        texts.truncate(MAX_NOTES_PER_SUBJECT);
         if further > 0
             && let Some(last) = texts.last_mut()
         {
@@ -487,7 +493,7 @@ pub(super) fn limited_notes(notes: Vec<(NoteSubject, String)>) -> Vec<String> {
     limited
 }
 
-/// Whether the header looks like a row of data: the table has columns of numbers, and the header has a number in each of these columns.
+/// Whether the header looks like a row: the table has columns of numbers, and the header has a number in each of these columns.
 pub(super) fn looks_like_data(header: &[Vec<u8>], tallies: &[Tally], comma: bool) -> bool {
     let mark = if comma { b',' } else { b'.' };
     let mut numbers = 0;

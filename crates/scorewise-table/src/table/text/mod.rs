@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use self::blocks::{Block, Blocks};
 use self::kinds::{DecimalMarks, Tally};
-use self::parse::{Parsed, TextColumn, TextLayout};
+use self::parse::{ParsedChunk, TextColumn, TextLayout};
 pub(super) use self::parse::{invalid_cell, number_or_missing};
 use self::records::Records;
 use super::reading::{ColumnConventions, MissingMarkers, TextConventions, check_names};
@@ -35,11 +35,13 @@ pub(super) struct TextReader {
     /// Blocks that are not parsed yet.
     waiting: Vec<Block>,
     /// Chunks that were parsed but not returned yet.
-    ready: VecDeque<Result<Parsed>>,
+    ready: VecDeque<Result<ParsedChunk>>,
     writing: TextConventions,
 }
 
 impl TextReader {
+    /// Opens a text table: recognises the delimiter, the header, and the types of columns. `choose` gets the names of all columns and may change
+    /// `reading`.
     pub(super) fn open(
         file: &str,
         source: Box<dyn Read + Send>,
@@ -171,7 +173,7 @@ impl TextReader {
         let count = (2 * rayon::current_num_threads()).clamp(2, 16);
         let TextReader { blocks, layout, waiting, .. } = self;
         let (parsed, read) = rayon::join(
-            || waiting.par_iter().map(|block| parse::parse(layout, block)).collect::<Vec<_>>(),
+            || waiting.par_iter().map(|block| parse::parse_block(layout, block)).collect::<Vec<_>>(),
             || {
                 let mut read = Vec::new();
                 while read.len() < count {
@@ -189,7 +191,7 @@ impl TextReader {
         self.waiting = read;
         if let Some(error) = error {
             // The blocks that were read before the error are parsed first, so that the error is returned after their rows.
-            let parsed: Vec<_> = self.waiting.par_iter().map(|block| parse::parse(&self.layout, block)).collect();
+            let parsed: Vec<_> = self.waiting.par_iter().map(|block| parse::parse_block(&self.layout, block)).collect();
             self.waiting.clear();
             self.ready.extend(parsed);
             self.ready.push_back(Err(error));
@@ -198,9 +200,9 @@ impl TextReader {
 }
 
 impl Iterator for TextReader {
-    type Item = Result<Parsed>;
+    type Item = Result<ParsedChunk>;
 
-    fn next(&mut self) -> Option<Result<Parsed>> {
+    fn next(&mut self) -> Option<Result<ParsedChunk>> {
         loop {
             match self.ready.pop_front() {
                 // Skips a chunk without rows: the first block may contain nothing but the header.
@@ -233,8 +235,8 @@ impl HeaderRecord {
 }
 
 impl TextColumn {
-    /// Decides how a column is read: by the user's settings; if these do not decide, by the cells of the column; otherwise by the conventions of
-    /// an earlier table, such as the training table ([`Reading::writing`]).
+    /// Decides how a column is read: by the user's settings first, then by the cells of the column, then by the conventions of an earlier table,
+    /// such as the training table ([`Reading::writing`]).
     fn new(index: usize, name: &str, tally: &Tally, comma: bool, reading: &Reading) -> Self {
         let forced = reading.kinds.get(name).copied();
         let kind = forced.unwrap_or_else(|| tally.kind(comma));
@@ -244,8 +246,8 @@ impl TextColumn {
         let order =
             reading.month_first.map(order).or_else(|| tally.date_order()).or_else(|| style?.month_first.map(order));
         let sign = match earlier_table {
-            // Only the sign of the earlier table, such as the training table, is accepted. If that table had no sign, numbers with a sign may
-            // mean something else: 3.1% in this table may be the same as 0.031 in the earlier one.
+            // Only the sign that the column has in the earlier table, such as the training table, is accepted. If the column had no sign there,
+            // numbers with a sign may mean something else: 3.1% in this table may be the same as 0.031 in the earlier one.
             Some(_) if forced.is_some() => style.and_then(|style| style.sign),
             _ => tally.sign(comma),
         };

@@ -50,14 +50,14 @@ enum ColumnBuilder {
 }
 
 /// A chunk of the table, and the empty lines that were read as rows of the chunk.
-pub(super) type Parsed = (Table, EmptyLines);
+pub(super) type ParsedChunk = (Table, EmptyLines);
 
 /// The empty lines of a block may give at most this many values, plus four for each byte of the block. An empty line takes one byte but
 /// gives a missing value in every column, so without a limit a small file could exhaust the memory.
 const MAX_EMPTY_CELLS: u64 = 1 << 20;
 
 /// Parses a block of text into a chunk of the table.
-pub(super) fn parse(layout: &TextLayout, block: &Block) -> Result<Parsed> {
+pub(super) fn parse_block(layout: &TextLayout, block: &Block) -> Result<ParsedChunk> {
     // The number of rows for which memory is reserved. Every cell takes at least one byte for the delimiter or line end after it, so a block
     // cannot have more rows than its length divided by the number of cells in a row.
     let rows = (block.lines + 1).min(block.bytes.len() / layout.cells.max(1) + 1);
@@ -115,6 +115,7 @@ impl TextLayout {
     }
 
     #[cold]
+    /// The error for a block with so many empty lines that the values would take too much memory.
     fn too_many_empty_lines(&self, line: u64) -> Error {
         let place = Location { line: Some(line), ..Location::file(&self.file) };
         let problem = format!("too many empty lines for a table of {} columns", self.columns.len());
@@ -128,6 +129,7 @@ impl TextLayout {
     }
 
     #[cold]
+    /// The error for a record that has too few or too many cells.
     fn wrong_number_of_cells(&self, record: Record<'_>) -> Error {
         let expected =
             if self.has_given_names { format!("`{}` has", Setting("columns")) } else { "the header has".into() };
@@ -148,8 +150,8 @@ impl TextLayout {
     }
 }
 
-/// Parses a number that may have thousands separators and a sign such as % or $. NaN if the cell means a missing value; `None` if it is not a
-/// number, or if its sign is not `sign`.
+/// Parses a number that may have thousands separators and a sign such as % or $. NaN if the cell means a missing value; `None` if the cell is not a
+/// number, or if it has another sign than `sign`.
 pub(in crate::table) fn number_or_missing(
     cell: &[u8],
     mark: u8,
@@ -294,8 +296,8 @@ impl ColumnBuilder {
     }
 }
 
-/// Records on which line each row begins. As long as every row is on the line after the previous row, only the first line is stored;
-/// otherwise `each` lists all lines.
+/// Stores the line on which each row begins. As long as every row is on the line after the previous row, only the first line is stored; otherwise
+/// `each` lists the lines of all rows.
 #[derive(Default)]
 struct LineTracker {
     first: u64,

@@ -139,7 +139,7 @@ impl<'a> Record<'a> {
 mod tests {
     use super::*;
 
-    fn records(text: &str) -> Vec<(u64, Vec<String>)> {
+    fn read_records(text: &str) -> Vec<(u64, Vec<String>)> {
         let mut records = Records::new(text.as_bytes(), 1, b',', b'\n');
         let mut all = Vec::new();
         while let Some(record) = records.next() {
@@ -160,7 +160,7 @@ mod tests {
             (7, &["3", "4"]),
         ];
         assert_eq!(
-            records(text),
+            read_records(text),
             expected.map(|(line, cells)| (line, cells.iter().map(ToString::to_string).collect()))
         );
     }
@@ -169,7 +169,8 @@ mod tests {
     fn every_line_ending_counts_as_one_line() {
         for end in ["\n", "\r\n", "\r\r\n"] {
             let text = format!("a,b{end}1,2{end}{end}\"\"{end}3,4{end}");
-            let lines: Vec<(u64, usize)> = records(&text).iter().map(|(line, cells)| (*line, cells.len())).collect();
+            let lines: Vec<(u64, usize)> =
+                read_records(&text).iter().map(|(line, cells)| (*line, cells.len())).collect();
             assert_eq!(lines, [(1, 2), (2, 2), (3, 1), (4, 1), (5, 2)], "{end:?}");
         }
     }
@@ -188,7 +189,7 @@ mod tests {
     fn cells_longer_than_the_buffers_are_read_completely() {
         let long = "x".repeat(5000);
         let text = format!("{}\n", vec![long.as_str(); 100].join(","));
-        let all = records(&text);
+        let all = read_records(&text);
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].1, vec![long; 100]);
     }

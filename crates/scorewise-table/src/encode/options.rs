@@ -9,20 +9,20 @@ use crate::names::{self, quoted, quoted_list};
 use crate::setting::Setting;
 use crate::table::{Column, Table};
 
-/// Which columns become inputs and how they are encoded. What is not set here is decided from the training rows.
+/// Which columns of a table become inputs of the model and how they are encoded. What is not set here is decided from the training rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EncodingOptions {
     /// Columns that are not inputs because they have another use: the target (unless it has a lead) and the sample weights.
     pub without: Vec<String>,
     /// Columns that the user does not want as inputs.
     pub drop: Vec<String>,
-    /// Columns to use although they look useless: constant columns and identifiers of rows.
+    /// Columns that become inputs even if they look useless: constant columns and identifiers of rows.
     pub keep: Vec<String>,
     /// Columns whose levels have an order: `size=small<medium<large`, or just `size` for alphabetical order.
     pub ordinal: Vec<String>,
-    /// Columns of numbers to encode as categories.
+    /// Columns of numbers to encode as categorical columns.
     pub categorical: Vec<String>,
-    /// The number of earlier rows whose values are also inputs.
+    /// The number of earlier rows whose values are also inputs: with 2, the values of the two rows before.
     pub lags: usize,
     /// The columns that `lags` applies to; if empty, all inputs except times. If a column is also in `without`, only its values in earlier rows
     /// are inputs.
@@ -30,13 +30,13 @@ pub struct EncodingOptions {
     /// The column that tells which series a row belongs to. Lags do not reach from one series into another. This column is not an input unless
     /// it is also in `keep`.
     pub group: Option<String>,
-    /// The maximum number of levels of a category that get a column of their own in the matrix. The default of 64 keeps the first
-    /// layer of the network small when a column has thousands of levels, and is enough for weekdays, states or occupations.
+    /// The maximum number of levels of a categorical column that get a column of their own in the matrix. The default of 64 keeps the first layer
+    /// of the network small when a column has thousands of levels, and is enough for weekdays, states or occupations.
     pub levels: usize,
     /// Whether one-hot columns are standardised too, as in Marchetti et al. (2022).
     pub standardise_all: bool,
-    /// The maximum number of intervals between the knots of a binned number; 0 for a dense encoding. It is not serialised, because the plan of a
-    /// training stores it as a field of its own.
+    /// The maximum number of intervals between knots into which a column of numbers is binned; 0 for a dense encoding, in which numbers are
+    /// standardised. It is not serialised, because the training plan stores it in a field of its own.
     #[serde(skip)]
     pub bins: usize,
 }
@@ -59,15 +59,15 @@ impl Default for EncodingOptions {
     }
 }
 
-/// The maximum lag in rows. A larger number is most likely a mistake.
-pub(super) const MAX_LAGS: usize = 10_000;
+/// The largest lag allowed, in rows. A larger number is most likely a mistake.
+pub(super) const MAX_LAG: usize = 10_000;
 
-/// Encoding options after they were checked: every name is a column of the table, and no two settings contradict each other.
-pub(super) struct ResolvedChoice<'a> {
-    pub choice: &'a EncodingOptions,
+/// Encoding options that have been checked: every name is a column of the table, and no two settings contradict each other.
+pub(super) struct CheckedOptions<'a> {
+    pub options: &'a EncodingOptions,
     /// Ordinal columns by name, with the user's order of the levels, lowest first; `None` for alphabetical order.
     ordinal: HashMap<&'a str, Option<Vec<String>>>,
-    /// Columns whose values in the row itself are not inputs; their values in earlier rows may be.
+    /// Columns whose values in the row to be encoded are not inputs; their values in earlier rows may be.
     excluded: HashSet<&'a str>,
     /// Columns that are used even if they look useless: those listed in `keep` or `lag_columns`.
     kept: HashSet<&'a str>,
@@ -79,14 +79,14 @@ fn name_set(names: &[String]) -> HashSet<&str> {
     names.iter().map(String::as_str).collect()
 }
 
-impl<'a> ResolvedChoice<'a> {
-    pub fn new(choice: &'a EncodingOptions, table: &'a Table) -> Result<Self> {
+impl<'a> CheckedOptions<'a> {
+    pub fn new(options: &'a EncodingOptions, table: &'a Table) -> Result<Self> {
         let lists = [
-            ("drop", &choice.drop),
-            ("keep", &choice.keep),
-            ("categorical", &choice.categorical),
-            ("lag-columns", &choice.lag_columns),
-            ("without", &choice.without),
+            ("drop", &options.drop),
+            ("keep", &options.keep),
+            ("categorical", &options.categorical),
+            ("lag-columns", &options.lag_columns),
+            ("without", &options.without),
         ];
         let columns = names::by_name(table);
         for (setting, names) in lists {
@@ -94,26 +94,26 @@ impl<'a> ResolvedChoice<'a> {
                 names::column(table, setting, missing)?;
             }
         }
-        if let Some(group) = &choice.group {
+        if let Some(group) = &options.group {
             names::column(table, "group", group)?;
         }
         let ordinal =
-            choice.ordinal.iter().map(|text| parse_ordinal(text, &columns, table)).collect::<Result<Vec<_>>>()?;
-        if choice.lags > MAX_LAGS {
+            options.ordinal.iter().map(|text| parse_ordinal(text, &columns, table)).collect::<Result<Vec<_>>>()?;
+        if options.lags > MAX_LAG {
             return Err(Error::setting(
                 "lags",
-                format!("{} rows are too many; at most {MAX_LAGS} are allowed", choice.lags),
+                format!("{} rows are too many; at most {MAX_LAG} are allowed", options.lags),
                 "",
             ));
         }
-        if choice.levels == 0 {
+        if options.levels == 0 {
             return Err(Error::setting(
                 "levels",
-                "with 0, no level of a category would have a column",
+                "with 0, no level of a categorical column would have a column in the matrix",
                 "give 1 or more",
             ));
         }
-        if choice.lags == 0 && !choice.lag_columns.is_empty() {
+        if options.lags == 0 && !options.lag_columns.is_empty() {
             return Err(Error::setting(
                 "lag-columns",
                 "columns are listed, but the number of lags is 0",
@@ -121,22 +121,23 @@ impl<'a> ResolvedChoice<'a> {
             ));
         }
         let ordinal_names: Vec<String> = ordinal.iter().map(|(name, _)| (*name).into()).collect();
-        check_contradictions(choice, &ordinal_names)?;
-        let (kept, lagged) = (name_set(&choice.keep), name_set(&choice.lag_columns));
-        let group = choice.group.as_deref().filter(|group| !kept.contains(group));
-        let excluded = choice.drop.iter().chain(&choice.without).map(String::as_str).chain(group).collect();
-        Ok(ResolvedChoice {
-            choice,
-            // If a column is listed twice, its first order is used: orders are inserted in reverse, so the first order replaces the second one.
+        check_contradictions(options, &ordinal_names)?;
+        let (kept, lagged) = (name_set(&options.keep), name_set(&options.lag_columns));
+        let group = options.group.as_deref().filter(|group| !kept.contains(group));
+        let excluded = options.drop.iter().chain(&options.without).map(String::as_str).chain(group).collect();
+        Ok(CheckedOptions {
+            options,
+            // If a column is listed twice, the order that was given first is used: orders are inserted from last to first, and each replaces the
+            // one before.
             ordinal: ordinal.into_iter().rev().collect(),
             excluded,
             kept: &kept | &lagged,
-            categorical: name_set(&choice.categorical),
+            categorical: name_set(&options.categorical),
             lagged,
         })
     }
 
-    /// Whether the value of a column in the row itself is an input.
+    /// Whether the value of a column in the row to be encoded is an input, not only its values in earlier rows.
     pub fn is_input(&self, name: &str) -> bool {
         !self.excluded.contains(name)
     }
@@ -151,6 +152,7 @@ impl<'a> ResolvedChoice<'a> {
         self.kept.contains(name)
     }
 
+    /// Whether the column is listed in `categorical`.
     pub fn is_categorical(&self, name: &str) -> bool {
         self.categorical.contains(name)
     }
@@ -161,13 +163,14 @@ impl<'a> ResolvedChoice<'a> {
     }
 }
 
-fn check_contradictions(choice: &EncodingOptions, ordinal: &[String]) -> Result<()> {
+/// Checks that no column is listed in two settings that contradict each other.
+fn check_contradictions(options: &EncodingOptions, ordinal: &[String]) -> Result<()> {
     let pairs: [(&str, &[String], &str, &[String]); 5] = [
-        ("drop", &choice.drop, "keep", &choice.keep),
-        ("drop", &choice.drop, "lag-columns", &choice.lag_columns),
-        ("drop", &choice.drop, "ordinal", ordinal),
-        ("drop", &choice.drop, "categorical", &choice.categorical),
-        ("ordinal", ordinal, "categorical", &choice.categorical),
+        ("drop", &options.drop, "keep", &options.keep),
+        ("drop", &options.drop, "lag-columns", &options.lag_columns),
+        ("drop", &options.drop, "ordinal", ordinal),
+        ("drop", &options.drop, "categorical", &options.categorical),
+        ("ordinal", ordinal, "categorical", &options.categorical),
     ];
     for (one, names, other, others) in pairs {
         let others = name_set(others);
@@ -176,7 +179,7 @@ fn check_contradictions(choice: &EncodingOptions, ordinal: &[String]) -> Result<
             return Err(Error::setting(one, problem, "choose one of the two"));
         }
     }
-    if let Some(name) = choice.keep.iter().find(|name| choice.without.contains(name)) {
+    if let Some(name) = options.keep.iter().find(|name| options.without.contains(name)) {
         let problem =
             format!("{} cannot be an input, because it is the target or holds the weights of the rows", quoted(name));
         return Err(Error::setting("keep", problem, "an input must be known when the prediction is made"));
@@ -184,8 +187,8 @@ fn check_contradictions(choice: &EncodingOptions, ordinal: &[String]) -> Result<
     Ok(())
 }
 
-/// Parses `size=small<medium<large`, or just the name of a column. Since a name may contain `=`, the longest part before a `=` that is
-/// the name of a column is used.
+/// Parses `size=small<medium<large`, or just the name of a column. Since the name of a column may contain `=`, the text is split at the last `=`
+/// that follows the name of a column.
 fn parse_ordinal<'a>(
     text: &str,
     columns: &HashMap<&'a str, &'a Column>,
@@ -211,7 +214,7 @@ fn parse_ordinal<'a>(
     Ok((&column.name, Some(levels)))
 }
 
-/// The error for values of an ordinal column that its order does not contain.
+/// The error for levels that occur in an ordinal column but are missing in the order that the user gave.
 pub(super) fn levels_not_in_order(column: &str, missing: &[&str]) -> Error {
     let problem = format!("the order of {} does not contain {}", quoted(column), quoted_list(missing));
     Error::setting("ordinal", problem, "add every level to the order")

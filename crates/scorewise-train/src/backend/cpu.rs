@@ -8,6 +8,7 @@ use scorewise_table::error::{Error, Result};
 use super::{Backend, Watch};
 use crate::fit::Fit;
 use crate::job::{Dataset, Job};
+use crate::trees::while_busy;
 
 /// Trains jobs on the threads of the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,8 @@ pub fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -
             if number >= count {
                 return done;
             }
-            done.push((number, work(number)));
+            // A thread with a job must not be kept from it by the trees of another job.
+            done.push((number, while_busy(|| work(number))));
         }
     });
     let mut results: Vec<(usize, T)> = parts.into_iter().flatten().collect();

@@ -20,7 +20,7 @@ use crate::fit::{Batch, Objective};
 /// Number of rows of a block. Blocks do not depend on the number of threads.
 pub(super) const BLOCK: usize = 512;
 /// Number of rows from which on several threads share the work.
-const PARALLEL_ROWS: usize = 8192;
+const PARALLEL_ROWS: usize = 4096;
 /// The least curvature of a row, so that sums of curvatures are positive.
 pub(super) const MIN_CURVATURE: f32 = 1e-16;
 

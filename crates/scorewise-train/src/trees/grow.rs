@@ -20,7 +20,7 @@ use super::search::{LeftCodes, Noise, SplitSearch, TreeSplit};
 use super::settings::{Growth, TreeSettings};
 
 /// Number of rows times features from which on a leaf is worth a thread of its own.
-const PARALLEL_WORK: usize = 1 << 15;
+const PARALLEL_WORK: usize = 1 << 13;
 
 /// A node of a grown tree. The children of a node that is split are stored one after the other.
 #[derive(Clone, Debug)]

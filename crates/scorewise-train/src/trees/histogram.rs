@@ -13,11 +13,10 @@ use rayon::prelude::*;
 
 use super::codes::{Codes, Coding};
 
-/// Number of rows times features from which on several threads share the work of one histogram. Another thread may have to wake up first, which takes
-/// about as long as a hundred thousand additions.
-const PARALLEL_ADDITIONS: usize = 1 << 17;
+/// Number of rows times features from which on several threads share the work of one histogram.
+const PARALLEL_ADDITIONS: usize = 1 << 15;
 /// Number of rows from which on several threads pack them.
-const PARALLEL_ROWS: usize = 1 << 16;
+const PARALLEL_ROWS: usize = 1 << 13;
 /// Number of bytes of histograms that are filled at the same time. They should fit into the first-level cache.
 const CACHE_BYTES: usize = 32 * 1024;
 /// The codes of a row are loaded into the cache this many rows before they are needed.

@@ -14,6 +14,7 @@
 //! | `partition` | divides the rows of a node between its children |
 //! | `grow` | how one tree is grown |
 //! | `descent` | sends coded rows through a grown tree |
+//! | `helpers` | keeps other threads awake |
 //! | `training` | the boosting rounds |
 //! | `predict` | the logits of new rows |
 //! | `tensors` | trees as tensors of the model file |
@@ -29,12 +30,14 @@ mod search;
 mod partition;
 mod grow;
 mod descent;
+mod helpers;
 mod training;
 mod predict;
 mod tensors;
 mod graph;
 
 pub use features::TreeFeature;
+pub(crate) use helpers::while_busy;
 pub use settings::{Growth, TreeSettings};
 pub use tensors::TreesDescription;
 pub(crate) use training::fit;

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::search::LeftCodes;
 
 /// Number of rows from which on several threads share the work.
-const PARALLEL_ROWS: usize = 1 << 15;
+const PARALLEL_ROWS: usize = 1 << 13;
 
 /// Moves the rows that go to the left to the front, and returns their number. Rows of both sides keep their order, so that memory is read in ascending
 /// order. `column` holds the code of every row; `scratch` is as long as `rows`.

@@ -15,6 +15,7 @@ use super::descent::CodeTree;
 use super::features::{LevelColumn, TreeFeature, features, random_order};
 use super::gradient::{GradientRows, gradient_and_curvature};
 use super::grow::{Grower, GrowthData};
+use super::helpers::with_helpers;
 use super::histogram::{HistogramLayout, Packed};
 use super::search::Noise;
 use super::settings::{Growth, TreeSettings};
@@ -47,6 +48,17 @@ pub(crate) fn fit(
 ) -> Result<Fit> {
     settings.check()?;
     sample.check()?;
+    with_helpers(threads, || run_rounds(settings, objective, seed, sample, threads, watch))
+}
+
+fn run_rounds(
+    settings: &TreeSettings,
+    objective: &Objective,
+    seed: u64,
+    sample: &Sample<'_>,
+    threads: usize,
+    watch: &mut dyn FnMut(usize, &Epoch) -> ControlFlow<()>,
+) -> Result<Fit> {
     let mut course = Course::new(settings.policy(objective, sample.training.len()));
     let warm_up = objective.warm_up();
     let mut training = TreeTraining::new(settings, (objective, warm_up.as_ref()), seed, sample, threads);

@@ -123,21 +123,30 @@ fn fits_to_use<F: Borrow<Fit>>(fits: &[F]) -> impl Iterator<Item = (usize, &Fit)
     fits.iter().map(Borrow::borrow).enumerate().filter(move |(_, fit)| fit.success || !some_succeeded)
 }
 
-/// For each fit, whether it becomes a member of the ensemble.
-pub(crate) fn is_used<F: Borrow<Fit>>(fits: &[F]) -> Vec<bool> {
-    let mut is_used = vec![false; fits.len()];
-    fits_to_use(fits).for_each(|(index, _)| is_used[index] = true);
-    is_used
+/// For each fit of a learner, whether it becomes a member of the ensemble: the fits that learnt something, or all fits if some validation rows would
+/// otherwise have no prediction. `samples` has one entry for each fit.
+pub(crate) fn is_used<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> Vec<bool> {
+    let rows = samples.first().map_or(0, |sample| sample.matrix.rows());
+    let (mut is_predicted, mut is_needed) = (vec![false; rows], vec![false; rows]);
+    for (fit, sample) in fits.iter().zip(samples) {
+        for row in sample.validation {
+            is_needed[*row as usize] = true;
+            is_predicted[*row as usize] |= fit.borrow().success;
+        }
+    }
+    fits.iter().map(|fit| fit.borrow().success || is_predicted != is_needed).collect()
 }
 
 /// Predictions of validation rows: the row indices in ascending order, and the mean probabilities of each row. Only members for which the row
 /// is a validation row contribute to its mean, because they were not trained on it. `samples` has one entry for each fit.
 #[must_use]
 pub fn held_out_probabilities<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> (Vec<u32>, Vec<f64>) {
-    held_out_means(fits, samples, MeanOf::Probabilities)
+    let (fits, samples): (Vec<&Fit>, Vec<Sample<'_>>) =
+        fits_to_use(fits).map(|(number, fit)| (fit, samples[number])).unzip();
+    held_out_means(&fits, &samples, MeanOf::Probabilities)
 }
 
-/// The mean probabilities or logits of validation rows, as [`held_out_probabilities`] describes.
+/// The mean probabilities or logits of validation rows, as [`held_out_probabilities`] describes, with all fits as members.
 pub(crate) fn held_out_means<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>], mean: MeanOf) -> (Vec<u32>, Vec<f64>) {
     let (Some(matrix), Some(outputs)) =
         (samples.first().map(|sample| sample.matrix), fits.first().map(|fit| fit.borrow().member.outputs()))
@@ -145,8 +154,8 @@ pub(crate) fn held_out_means<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>],
         return (Vec::new(), Vec::new());
     };
     let (mut sums, mut counts) = (vec![0.0; matrix.rows() * outputs], vec![0u32; matrix.rows()]);
-    for (number, fit) in fits_to_use(fits) {
-        let validation = samples[number].validation;
+    for (fit, sample) in fits.iter().zip(samples) {
+        let (fit, validation) = (fit.borrow(), sample.validation);
         let predictions = weighted_means(std::slice::from_ref(&fit.member), &[1.0], mean, matrix, validation);
         for (row, predictions) in validation.iter().zip(predictions.chunks_exact(outputs)) {
             let row = *row as usize;

@@ -158,7 +158,6 @@ impl PreparedDivisions {
         let dataset = &self.datasets[division];
         let first = jobs_of_learners.first().map_or(0, |jobs| jobs.start);
         let mut candidates = Vec::with_capacity(jobs_of_learners.len());
-        let mut used = Vec::with_capacity(fits.len());
         for jobs in jobs_of_learners {
             let with_fit = jobs.clone().filter_map(|job| fits[job - first].as_ref().map(|fit| (job, fit)));
             let (samples, fits): (Vec<Sample<'_>>, Vec<&Fit>) =
@@ -166,16 +165,27 @@ impl PreparedDivisions {
             if fits.is_empty() {
                 continue;
             }
-            let ensemble = Ensemble::of_fits(&fits)?;
-            used.extend(is_used(&fits));
+            let is_used = is_used(&fits, &samples);
+            let used = fits.iter().zip(&samples).zip(&is_used).filter(|(_, is_used)| **is_used);
+            let (fits, samples): (Vec<&Fit>, Vec<Sample<'_>>) = used.map(|((fit, sample), _)| (*fit, *sample)).unzip();
+            let ensemble = Ensemble::new(fits.iter().map(|fit| fit.member.clone()).collect())?;
             let mean = if jobs_of_learners.len() > 1 { MeanOf::Logits } else { MeanOf::Probabilities };
             let (rows, predictions) = held_out_means(&fits, &samples, mean);
-            candidates.push(Candidate { ensemble, rows, predictions });
+            candidates.push(Candidate { ensemble, is_used, rows, predictions });
         }
+        // If the user stopped the training run, some learners may have predicted fewer rows than others; those with the most rows are combined.
+        let most = candidates.iter().map(|candidate| candidate.rows.len()).max().unwrap_or(0);
+        let rows = candidates.iter().map(|candidate| &candidate.rows).find(|rows| rows.len() == most).cloned();
+        let is_combined = |candidate: &Candidate| Some(&candidate.rows) == rows.as_ref();
+        let used: Vec<bool> = candidates
+            .iter()
+            .flat_map(|candidate| candidate.is_used.iter().map(|is_used| *is_used && is_combined(candidate)))
+            .collect();
+        candidates.retain(is_combined);
         let Pool { ensemble, rows, probabilities } = if jobs_of_learners.len() > 1 {
             pool(labelled, dataset.classes, candidates)?
         } else {
-            let Some(Candidate { ensemble, rows, predictions }) = candidates.pop() else {
+            let Some(Candidate { ensemble, rows, predictions, .. }) = candidates.pop() else {
                 return Err(Error::setting("training", "no training run has begun", ""));
             };
             Pool { ensemble, rows, probabilities: predictions }

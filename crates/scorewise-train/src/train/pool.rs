@@ -11,6 +11,8 @@ use crate::ensemble::Ensemble;
 /// The members of one learner, with their predictions of rows that they were not trained on.
 pub(super) struct Candidate {
     pub ensemble: Ensemble,
+    /// For each fit of the learner, whether it is a member of the ensemble.
+    pub is_used: Vec<bool>,
     /// Indices of the rows in ascending order.
     pub rows: Vec<u32>,
     /// Mean logits of each row, or mean probabilities if there is only one learner.
@@ -26,15 +28,11 @@ pub(super) struct Pool {
     pub probabilities: Vec<f64>,
 }
 
-/// Combines the candidates. If they have not predicted the same rows, because the user stopped the training run, those with the most rows are
-/// combined.
+/// Combines the candidates, which must all have predicted the same rows.
 pub(super) fn pool(labelled: &LabelledTable<'_>, classes: usize, mut candidates: Vec<Candidate>) -> Result<Pool> {
-    let most = candidates.iter().map(|candidate| candidate.rows.len()).max().unwrap_or(0);
-    candidates.retain(|candidate| candidate.rows.len() == most);
     let Some(rows) = candidates.first().map(|candidate| candidate.rows.clone()) else {
         return Err(Error::setting("training", "no training run has begun", ""));
     };
-    candidates.retain(|candidate| candidate.rows == rows);
     let unpredicted = labelled.with_labels(&rows, Vec::new());
     let mut logits: Vec<Vec<f64>> =
         candidates.iter_mut().map(|candidate| std::mem::take(&mut candidate.predictions)).collect();

@@ -19,7 +19,6 @@ pub(crate) trait SimdVector: Copy {
     /// `self` · `factor` + `term`; rounded only once if the instruction set has a fused multiply-add.
     unsafe fn multiply_add(self, factor: Self, term: Self) -> Self;
     unsafe fn plus(self, other: Self) -> Self;
-    unsafe fn minus(self, other: Self) -> Self;
     unsafe fn times(self, other: Self) -> Self;
     /// The maximum of `self` and 0 in each lane; 0 where `self` is NaN.
     unsafe fn positive_part(self) -> Self;
@@ -75,10 +74,6 @@ impl SimdVector for Portable {
     #[inline(always)]
     unsafe fn plus(self, other: Self) -> Self {
         Portable(std::array::from_fn(|k| self.0[k] + other.0[k]))
-    }
-    #[inline(always)]
-    unsafe fn minus(self, other: Self) -> Self {
-        Portable(std::array::from_fn(|k| self.0[k] - other.0[k]))
     }
     #[inline(always)]
     unsafe fn times(self, other: Self) -> Self {
@@ -139,11 +134,6 @@ pub(crate) mod x86 {
         unsafe fn plus(self, other: Self) -> Self {
             // SAFETY: the caller guarantees that the processor supports AVX2.
             unsafe { _mm256_add_ps(self, other) }
-        }
-        #[inline(always)]
-        unsafe fn minus(self, other: Self) -> Self {
-            // SAFETY: the caller guarantees that the processor supports AVX2.
-            unsafe { _mm256_sub_ps(self, other) }
         }
         #[inline(always)]
         unsafe fn times(self, other: Self) -> Self {
@@ -234,11 +224,6 @@ pub(crate) mod x86 {
         unsafe fn plus(self, other: Self) -> Self {
             // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe { _mm512_add_ps(self, other) }
-        }
-        #[inline(always)]
-        unsafe fn minus(self, other: Self) -> Self {
-            // SAFETY: the caller guarantees that the processor supports AVX-512.
-            unsafe { _mm512_sub_ps(self, other) }
         }
         #[inline(always)]
         unsafe fn times(self, other: Self) -> Self {

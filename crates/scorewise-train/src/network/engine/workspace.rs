@@ -5,7 +5,7 @@
 use super::kernel::{
     PANEL, add_dot_products, add_outer_products, backward, forward, transpose_to_panel, transpose_to_rows,
 };
-use super::look_up::{LOOK_UP_PANELS, LookUpBuffers, LookUpLayout, add_table_gradient, look_up, store_derivatives};
+use super::look_up::{TableColumn, add_table_gradient, look_up};
 use super::prefetch::{Prefetch, panel_rows};
 use super::simd_task::SimdTask;
 use super::simd_vector::SimdVector;
@@ -23,8 +23,8 @@ const L2_CACHE_NUMBERS: usize = 1 << 18;
 #[derive(Clone, Debug)]
 pub(super) struct EngineLayout {
     pub layers: Vec<LayerLayout>,
-    /// The table of the look-up layer; `None` if the first layer is dense.
-    look_up: Option<LookUpLayout>,
+    /// The columns of the table of the look-up layer; empty if the first layer is dense.
+    columns: Vec<TableColumn>,
     /// Offset of the inputs of each layer in the hidden activations of a panel. The inputs of the first layer are features and not activations,
     /// so the first entry is not used.
     offsets: Vec<usize>,
@@ -42,22 +42,11 @@ impl EngineLayout {
             // A transposition writes a multiple of four columns.
             panel_activations += PANEL * layer.outputs.next_multiple_of(4);
         }
-        EngineLayout { look_up: LookUpLayout::of_shape(shape), layers, offsets, panel_activations }
+        EngineLayout { columns: TableColumn::of_shape(shape), layers, offsets, panel_activations }
     }
 
     pub fn outputs(&self) -> usize {
         self.layers[self.layers.len() - 1].outputs
-    }
-
-    /// Number of panels that go through the first layer together in the forward pass.
-    pub fn forward_panels(&self) -> usize {
-        if self.look_up.is_some() { LOOK_UP_PANELS } else { 1 }
-    }
-
-    /// Distance between the logits of successive panels.
-    fn logit_stride(&self) -> usize {
-        // A transposition writes a multiple of four columns.
-        PANEL * self.outputs().next_multiple_of(4)
     }
 }
 
@@ -66,82 +55,73 @@ impl EngineLayout {
 pub(super) struct Workspace {
     /// The features of the rows of one panel.
     input: AlignedBuffer,
-    /// The logits of the panels that go through the first layer together.
+    /// The logits of the rows of one panel.
     logits: AlignedBuffer,
     /// Hidden activations of a group of panels. Used if the batch is too large for all its activations to be stored.
     activations: AlignedBuffer,
     /// Gradients of the loss with respect to the outputs and with respect to the inputs of a layer.
     gradients: [AlignedBuffer; 2],
-    /// Scratch space for the inputs of a dense layer after the first, row by row.
+    /// Scratch space for numbers that are stored row by row: the inputs of a dense layer after the first, or the outputs of a look-up layer and
+    /// their gradient.
     rows: AlignedBuffer,
-    look_up: LookUpBuffers,
 }
 
 impl Workspace {
     pub fn new(layout: &EngineLayout) -> Self {
         let widest = layout.layers.iter().map(|layer| layer.inputs.max(layer.outputs)).max().unwrap_or(1);
         let gradients = AlignedBuffer::zeros(PANEL_GROUP * PANEL * widest);
-        let look_up = layout.look_up.as_ref();
         Workspace {
             input: AlignedBuffer::zeros(PANEL * layout.layers[0].stride),
-            logits: AlignedBuffer::zeros(layout.forward_panels() * layout.logit_stride()),
-            activations: AlignedBuffer::zeros(PANEL_GROUP.max(layout.forward_panels()) * layout.panel_activations),
+            logits: AlignedBuffer::zeros(PANEL * layout.outputs().next_multiple_of(4)),
+            activations: AlignedBuffer::zeros(PANEL_GROUP * layout.panel_activations),
             gradients: [gradients.clone(), gradients],
             rows: AlignedBuffer::zeros(PANEL_GROUP * PANEL * widest.next_multiple_of(PAD)),
-            look_up: look_up.map(|look_up| LookUpBuffers::new(look_up, &layout.layers[0])).unwrap_or_default(),
         }
     }
 }
 
-/// Computes the hidden activations of the panels that go through the first layer together, one if the first layer is dense. The panels consist of
-/// the rows `now`; the rows `next` are prefetched. If `logits` is given, computes the logits of the panels too.
+/// Computes the hidden activations of one panel, which consists of the rows `now`, and prefetches the rows `next`. If `logits` is given,
+/// computes the logits of the panel too.
 ///
 /// # Safety
-/// The conditions of [`SimdVector`] must hold, all rows must exist in the matrix, there must be at most [`EngineLayout::forward_panels`] panels, and
-/// `activations` and `logits` must have room for them.
+/// The conditions of [`SimdVector`] must hold, all rows must exist in the matrix, and `activations` and `logits` must have room for one panel.
 #[inline(always)]
-unsafe fn forward_panels<V: SimdVector>(
+unsafe fn forward_panel<V: SimdVector>(
     layout: &EngineLayout,
     parameters: *const f32,
-    (input, buffers): (&mut AlignedBuffer, &mut LookUpBuffers),
+    (input, rows): (&mut AlignedBuffer, &mut AlignedBuffer),
     matrix: &Matrix,
     (now, next): (&[u32], &[u32]),
     activations: *mut f32,
     logits: Option<*mut f32>,
 ) {
     let (first, depth) = (&layout.layers[0], layout.layers.len());
-    // SAFETY: the workspace is large enough; the caller guarantees that the rows exist, that `activations` and `logits` have room for all
-    // panels, and that the instructions of V are supported.
+    // SAFETY: the workspace is large enough; the caller guarantees that the rows exist, that `activations` and `logits` have room for one
+    // panel, and that the instructions of V are supported.
     unsafe {
         let mut prefetch = Prefetch::new(matrix, next, &[], first.outputs.div_ceil(8));
-        if let Some(look_up_layout) = &layout.look_up {
-            prefetch.all::<V>();
-            let output = match logits {
-                Some(logits) if depth == 1 => (logits, layout.logit_stride()),
-                None if depth == 1 => return,
-                _ => (activations, layout.panel_activations),
-            };
-            let layouts = (look_up_layout, first);
-            look_up::<V>(layouts, buffers, parameters, (matrix, now), output, depth > 1);
+        let is_dense = layout.columns.is_empty();
+        if is_dense {
+            transpose_to_panel::<V>(&panel_rows(matrix, now), first.inputs, input.as_mut_ptr());
         }
-        for (panel, now) in now.chunks(PANEL).enumerate() {
-            let activations = activations.add(panel * layout.panel_activations);
-            let mut from = input.as_ptr();
-            if layout.look_up.is_none() {
-                transpose_to_panel::<V>(&panel_rows(matrix, now), first.inputs, input.as_mut_ptr());
+        let mut from = input.as_ptr();
+        for (index, layer) in layout.layers.iter().enumerate() {
+            let is_last = index + 1 == depth;
+            let to = match logits {
+                Some(logits) if is_last => logits,
+                None if is_last => break,
+                _ => activations.add(layout.offsets[index + 1]),
+            };
+            if index > 0 || is_dense {
+                forward::<V>(layer, parameters, from, to, !is_last, &mut prefetch);
+            } else {
+                prefetch.all::<V>();
+                let buffer = rows.as_mut_ptr();
+                look_up::<V>(layer, &layout.columns, parameters, &panel_rows(matrix, now), buffer, !is_last);
+                let rows: [*const f32; PANEL] = std::array::from_fn(|row| buffer.add(row * layer.stride).cast_const());
+                transpose_to_panel::<V>(&rows, layer.outputs, to);
             }
-            for (index, layer) in layout.layers.iter().enumerate() {
-                let is_last = index + 1 == depth;
-                let to = match logits {
-                    Some(logits) if is_last => logits.add(panel * layout.logit_stride()),
-                    None if is_last => break,
-                    _ => activations.add(layout.offsets[index + 1]),
-                };
-                if index > 0 || layout.look_up.is_none() {
-                    forward::<V>(layer, parameters, from, to, !is_last, &mut prefetch);
-                }
-                from = to;
-            }
+            from = to;
         }
     }
 }
@@ -163,34 +143,27 @@ impl SimdTask for Forward<'_> {
     unsafe fn run_with<V: SimdVector>(self) {
         let Forward { layout, workspace, parameters, matrix, order, logits, stored_activations } = self;
         let (parameters, outputs) = (parameters.as_ptr(), layout.outputs());
-        let group_panels = layout.forward_panels();
-        let group_rows = group_panels * PANEL;
-        // If the activations are not stored, every group of panels overwrites those of the previous group.
+        // If the activations are not stored, every panel overwrites those of the previous panel.
         let (mut activations, step) = match stored_activations {
-            Some(stored) => (stored.as_mut_ptr(), group_panels * layout.panel_activations),
+            Some(stored) => (stored.as_mut_ptr(), layout.panel_activations),
             None => (workspace.activations.as_mut_ptr(), 0),
         };
         // SAFETY: the buffers are large enough for this many panels, the rows exist in the matrix, and `run` has checked the instructions
         // of V.
         unsafe {
-            Prefetch::new(matrix, &order[..group_rows.min(order.len())], &[], 1).next::<V>();
-            for (group, logits) in logits.chunks_mut(group_rows * outputs).enumerate() {
-                let (now, later) =
-                    order[group * group_rows..].split_at(group_rows.min(order.len() - group * group_rows));
-                let next = &later[..group_rows.min(later.len())];
-                let Workspace { input, look_up, logits: panel_logits, .. } = &mut *workspace;
+            Prefetch::new(matrix, &order[..PANEL.min(order.len())], &[], 1).next::<V>();
+            for (panel, logits) in logits.chunks_mut(PANEL * outputs).enumerate() {
+                let (now, later) = order[panel * PANEL..].split_at(PANEL.min(order.len() - panel * PANEL));
+                let next = &later[..PANEL.min(later.len())];
+                let Workspace { input, rows, logits: panel_logits, .. } = &mut *workspace;
                 let to = Some(panel_logits.as_mut_ptr());
-                forward_panels::<V>(layout, parameters, (input, look_up), matrix, (now, next), activations, to);
-                for (logits, panel_logits) in
-                    logits.chunks_mut(PANEL * outputs).zip(panel_logits.chunks_exact(layout.logit_stride()))
-                {
-                    if outputs == 1 {
-                        logits.copy_from_slice(&panel_logits[..logits.len()]);
-                    } else {
-                        for (row, logits) in logits.chunks_exact_mut(outputs).enumerate() {
-                            for (output, logit) in logits.iter_mut().enumerate() {
-                                *logit = panel_logits[output * PANEL + row];
-                            }
+                forward_panel::<V>(layout, parameters, (input, rows), matrix, (now, next), activations, to);
+                if outputs == 1 {
+                    logits.copy_from_slice(&workspace.logits[..logits.len()]);
+                } else {
+                    for (row, logits) in logits.chunks_exact_mut(outputs).enumerate() {
+                        for (output, logit) in logits.iter_mut().enumerate() {
+                            *logit = workspace.logits[output * PANEL + row];
                         }
                     }
                 }
@@ -222,7 +195,8 @@ impl SimdTask for Backward<'_> {
         let panel_stride = layout.panel_activations;
         let group_rows = PANEL_GROUP * PANEL;
         for (group, logit_gradient) in logit_gradient.chunks(group_rows * outputs).enumerate() {
-            let (now, later) = order[group * group_rows..].split_at(group_rows.min(order.len() - group * group_rows));
+            let order = &order[group * group_rows..];
+            let (now, later) = order.split_at(group_rows.min(order.len()));
             let panels = now.len().div_ceil(PANEL);
             let overwrite = group == 0;
             let mut no_prefetch = Prefetch::new(matrix, &[], &[], 1);
@@ -233,11 +207,10 @@ impl SimdTask for Backward<'_> {
                 let activations = match stored_activations {
                     Some(stored) => stored.as_ptr().add(group * PANEL_GROUP * panel_stride),
                     None => {
-                        let together = PANEL_GROUP.min(layout.forward_panels());
-                        for (number, now) in now.chunks(together * PANEL).enumerate() {
-                            let Workspace { input, look_up, activations, .. } = &mut *workspace;
-                            let to = activations.as_mut_ptr().add(number * together * panel_stride);
-                            forward_panels::<V>(layout, parameters, (input, look_up), matrix, (now, &[]), to, None);
+                        for (panel, now) in now.chunks(PANEL).enumerate() {
+                            let Workspace { input, rows, activations, .. } = &mut *workspace;
+                            let to = activations.as_mut_ptr().add(panel * panel_stride);
+                            forward_panel::<V>(layout, parameters, (input, rows), matrix, (now, &[]), to, None);
                         }
                         workspace.activations.as_ptr()
                     }
@@ -290,29 +263,21 @@ impl SimdTask for Backward<'_> {
                 let first = &layout.layers[0];
                 let calls = first.outputs.div_ceil(8) * first.stride.div_ceil(4 * V::WIDTH);
                 let mut prefetch = Prefetch::new(matrix, next, next_activations, calls);
-                let Some(look_up_layout) = &layout.look_up else {
-                    add_outer_products::<V>(
-                        first,
-                        output_gradient,
-                        &rows[..panels],
-                        gradient,
-                        overwrite,
-                        &mut prefetch,
-                    );
+                let rows = &rows[..panels];
+                if layout.columns.is_empty() {
+                    add_outer_products::<V>(first, output_gradient, rows, gradient, overwrite, &mut prefetch);
                     continue;
-                };
-                prefetch.all::<V>();
-                // The table has its gradient added for several groups together.
-                let first_panel = group * PANEL_GROUP % LOOK_UP_PANELS;
-                for panel in 0..panels {
-                    let derivatives = output_gradient.add(panel * PANEL * first.outputs);
-                    store_derivatives::<V>(first, &mut workspace.look_up, first_panel + panel, derivatives);
                 }
-                if later.is_empty() || first_panel + PANEL_GROUP == LOOK_UP_PANELS {
-                    let start = (group * PANEL_GROUP - first_panel) * PANEL;
-                    let rows = (matrix, &order[start..order.len() - later.len()]);
-                    let layouts = (look_up_layout, first);
-                    add_table_gradient::<V>(layouts, &mut workspace.look_up, rows, gradient, start == 0);
+                prefetch.all::<V>();
+                if overwrite {
+                    let length = first.biases + first.outputs.next_multiple_of(PAD) - first.weights;
+                    std::ptr::write_bytes(gradient.add(first.weights), 0, length);
+                }
+                let buffer = workspace.rows.as_mut_ptr();
+                for (panel, (rows, now)) in rows.iter().zip(now.chunks(PANEL)).enumerate() {
+                    let derivatives = output_gradient.add(panel * PANEL * first.outputs);
+                    transpose_to_rows::<V>(derivatives, first.outputs, buffer, first.stride);
+                    add_table_gradient::<V>(first, &layout.columns, rows, now.len(), buffer, gradient);
                 }
             }
         }

@@ -76,7 +76,7 @@ impl Ensemble {
     /// Creates an ensemble from the fits that learnt something ([`Fit::success`]), or from all fits if none did. The predictions of a member that
     /// learnt nothing would distort the mean probability of every row.
     pub fn of_fits<F: Borrow<Fit>>(fits: &[F]) -> Result<Self> {
-        Ensemble::new(fits_to_use(fits).map(|(_, fit)| fit.member.clone()).collect())
+        Ensemble::new(fits_to_use(fits).map(|fit| fit.member.clone()).collect())
     }
 
     /// The members of the ensemble.
@@ -117,10 +117,10 @@ impl Ensemble {
     }
 }
 
-/// The fits that become members of the ensemble, with their indices in `fits`: the fits that learnt something, or all fits if none did.
-fn fits_to_use<F: Borrow<Fit>>(fits: &[F]) -> impl Iterator<Item = (usize, &Fit)> {
+/// The fits that become members of an ensemble whose members have the same validation rows: those that learnt something, or all fits if none did.
+fn fits_to_use<F: Borrow<Fit>>(fits: &[F]) -> impl Iterator<Item = &Fit> {
     let some_succeeded = fits.iter().any(|fit| fit.borrow().success);
-    fits.iter().map(Borrow::borrow).enumerate().filter(move |(_, fit)| fit.success || !some_succeeded)
+    fits.iter().map(Borrow::borrow).filter(move |fit| fit.success || !some_succeeded)
 }
 
 /// For each fit of a learner, whether it becomes a member of the ensemble: the fits that learnt something, or all fits if some validation rows would
@@ -141,8 +141,8 @@ pub(crate) fn is_used<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> Vec
 /// is a validation row contribute to its mean, because they were not trained on it. `samples` has one entry for each fit.
 #[must_use]
 pub fn held_out_probabilities<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> (Vec<u32>, Vec<f64>) {
-    let (fits, samples): (Vec<&Fit>, Vec<Sample<'_>>) =
-        fits_to_use(fits).map(|(number, fit)| (fit, samples[number])).unzip();
+    let used = fits.iter().zip(samples).zip(is_used(fits, samples)).filter(|(_, is_used)| *is_used);
+    let (fits, samples): (Vec<&Fit>, Vec<Sample<'_>>) = used.map(|((fit, sample), _)| (fit.borrow(), *sample)).unzip();
     held_out_means(&fits, &samples, MeanOf::Probabilities)
 }
 

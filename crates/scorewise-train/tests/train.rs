@@ -7,6 +7,7 @@ use scorewise_table::table::{Column, Reading, Table, Values};
 use scorewise_train::backend::{Backend, Cpu};
 use scorewise_train::ensemble::held_out_probabilities;
 use scorewise_train::fit::{Epoch, Fit, Sample};
+use scorewise_train::learner::Member;
 use scorewise_train::plan::{Plan, Recipe, TrainingOptions};
 use scorewise_train::train::{cross_validate, prepare};
 
@@ -54,6 +55,39 @@ fn a_fit_keeps_the_validation_rows_of_its_own_job_if_an_earlier_job_was_never_be
     let trained = prepared.finish(fits, None, &Reading::default()).unwrap();
     assert_eq!(trained.fits.len(), 3);
     assert_eq!((trained.validation.labels.len(), trained.validation.probabilities), (rows.len(), expected));
+}
+
+#[test]
+fn shares_belong_to_the_members_of_the_model_if_a_member_learnt_nothing_or_a_learner_was_stopped() {
+    let event = |row: usize| f64::from(u8::from(wave(row) + 0.3 * (row as f64 * 1.9).sin() > 0.8));
+    let columns = vec![numeric_column("x", 200, wave), numeric_column("y", 200, event)];
+    let table = Table { file: "waves.csv".into(), columns, ..Table::default() };
+    let mut plan = Plan::new("y", "f1".parse().unwrap());
+    TrainingOptions::default().apply(&mut plan, ("default", Recipe::DEFAULT)).unwrap();
+    let fits = {
+        let prepared = prepare(&table, false, &plan).unwrap();
+        Cpu { threads: 1 }.fit(prepared.datasets(), prepared.jobs(), &never_stop).unwrap()
+    };
+    let is_trees = |fit: &Fit| fit.member.kind() == "trees";
+    let first_tree = fits.iter().flatten().position(is_trees).unwrap();
+    let finish =
+        |fits: Vec<Option<Fit>>| prepare(&table, false, &plan).unwrap().finish(fits, None, &Reading::default());
+    let kinds = |fits: &[Fit], shares: &[f64]| -> Vec<&'static str> {
+        fits.iter().zip(shares).filter(|(_, share)| **share > 0.0).map(|(fit, _)| fit.member.kind()).collect()
+    };
+    // Every fold has one member of these trees, so the one that learnt nothing stays.
+    let mut one_failed = fits.clone();
+    one_failed[first_tree].as_mut().unwrap().success = false;
+    let trained = finish(one_failed).unwrap();
+    assert_eq!(trained.model.members.len(), fits.len());
+    assert_eq!(kinds(&trained.fits, &trained.shares).len(), fits.len());
+    // A learner that has not predicted all rows is left out, and its members have no share.
+    let mut one_missing = fits.clone();
+    one_missing[first_tree] = None;
+    let trained = finish(one_missing).unwrap();
+    let of_model: Vec<&str> = trained.model.members.iter().map(Member::kind).collect();
+    assert_eq!(kinds(&trained.fits, &trained.shares), of_model);
+    assert_eq!(of_model.len(), fits.len() - 5);
 }
 
 #[test]

@@ -419,7 +419,7 @@ fn an_inconsistent_description_is_refused() {
     assert!(narrow.contains("its members have 12 inputs, but the encoder produces 11 columns"), "{narrow}");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let bytes = edit_model_file(&crate::models::two_class_model(12, &[4], 2, 0.3).to_bytes().unwrap(), |text, _| {
-        text["results"] = json!("DEEP")
+        text["results"] = json!("DEEP");
     });
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header = str::from_utf8(&bytes[8..8 + length]).unwrap().replace("\\\"DEEP\\\"", &deep);

@@ -73,6 +73,8 @@ fn help(is_done: &AtomicBool) {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::AssertUnwindSafe;
+
     use super::*;
 
     #[test]
@@ -91,7 +93,8 @@ mod tests {
     #[test]
     fn a_panic_ends_the_helpers() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        let result = std::panic::catch_unwind(|| pool.install(|| with_helpers(2, || panic!("in training"))));
+        let train = AssertUnwindSafe(|| pool.install(|| with_helpers(2, || panic!("in training"))));
+        let result = std::panic::catch_unwind(train);
         assert!(result.is_err());
         assert_eq!(pool.install(|| with_helpers(2, || 3)), 3);
     }

@@ -624,7 +624,10 @@ def test_importance_of_columns_has_the_numbers_of_the_command(pages_folder, brow
     for name, explanation in explanations:
         with open_page(browser, pages_folder[name]) as page:
             rows = page.locator("#columns tbody tr")
-            expected = [[each["column"], *(format_number(each[key]) for key in ("value", "low", "high"))] for each in explanation["importance"]]
+            # Models with trees also have the gain of each column.
+            keys = [key for key in ("value", "low", "high", "gain") if explanation["importance"][0].get(key) is not None]
+            assert ("gain" in keys) == (name == "train")
+            expected = [[each["column"], *(format_number(each[key]) for key in keys)] for each in explanation["importance"]]
             assert [row.split("\t") for row in rows.all_inner_texts()] == expected
             figures = page.evaluate("Array.from(document.querySelectorAll('#columns figure'), (each) => each.id)")
             dependence = [f"figure-dependence-{at + 1}" for at in range(len(explanation["partial_dependence"]))]

@@ -52,6 +52,37 @@ fn failure(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
+fn a_model_with_trees_has_a_gain_of_each_column_everywhere() {
+    let folder = folder_with_model("explain-gain");
+    let train =
+        ["train", "t.csv", "--target", "y", "--score", "f1", "--learners", "trees", "--replicates", "20", "--json"];
+    let trained = folder.json(&[&train[..], &["-o", "trees.scorewise", "--report", "trees.html"]].concat());
+    let gains: Vec<(&str, f64)> = trained["gain"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|gain| (gain["column"].as_str().unwrap(), gain["gain"].as_f64().unwrap()))
+        .collect();
+    assert!(gains[0].0 == "a" && gains[0].1 > 0.5 && gains.is_sorted_by(|one, next| one.1 >= next.1), "{gains:?}");
+    assert!((gains.iter().map(|gain| gain.1).sum::<f64>() - 1.0).abs() < 1e-6, "{gains:?}");
+    let explain = ["explain", "trees.scorewise", "new.csv", "--permutations", "2"];
+    let explained = folder.json(&[&explain[..], &["--json"]].concat());
+    for column in explained["importance"].as_array().unwrap() {
+        let expected = gains.iter().find(|gain| column["column"] == gain.0).unwrap().1;
+        assert_eq!(column["gain"].as_f64(), Some(expected));
+    }
+    let text = text_of(&folder, &[&explain[..], &["--csv", "importance.csv"]].concat());
+    assert!(text.contains("GAIN") && text.contains(&scorewise_report::format_number(gains[0].1)), "{text}");
+    assert!(folder.bytes("importance.csv").starts_with(b"column,value,low,high,gain\n"));
+    let page = String::from_utf8(folder.bytes("trees.html")).unwrap();
+    assert!(page.contains("gain of trees") && page.contains(&scorewise_report::format_number(gains[0].1)));
+    // A model of networks has no gains.
+    let networks = folder.json(&["explain", "model.scorewise", "new.csv", "--permutations", "2", "--json"]);
+    assert!(networks["importance"][0].get("gain").is_none());
+    assert!(!text_of(&folder, &["explain", "model.scorewise", "new.csv", "--permutations", "2"]).contains("GAIN"));
+}
+
+#[test]
 fn text_json_csv_and_page_have_the_same_numbers() {
     let folder = folder_with_model("explain-numbers");
     let explain = ["explain", "model.scorewise", "new.csv", "--permutations", "4", "--rows", "250", "--seed", "7"];

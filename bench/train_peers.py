@@ -237,7 +237,7 @@ def bind_to_last_core():
 
 
 class TrainingProcess:
-    """A process that reads commands from standard input and answers with seconds and a loss."""
+    """A process that reads commands from standard input and answers with the elapsed seconds and the loss."""
 
     def __init__(self, command, one_core=False, **environment):
         self.process = subprocess.Popen(

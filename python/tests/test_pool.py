@@ -328,7 +328,7 @@ def test_folds_by_time_are_blocks_of_consecutive_times():
         assert (np.diff(folds[np.argsort(order)]) >= 0).all() and set(folds) == {0, 1, 2, 3}
         assert all(len(np.unique(folds[order // 2 == day])) == 1 for day in range(150)), "rows of the same time are in one fold"
         assert len(pool.estimators_["recorder"][0].times_) == len(pool.estimators_["recorder"][0].rows_)
-    # Rows that are in the order of time already need no times.
+    # If the rows are already sorted by time, no times need to be given.
     assert (np.diff(held_out_folds(sw.ScorePool([("recorder", Recorder())], cv=KFold(4)).fit(X, y), 300)) >= 0).all()
 
 

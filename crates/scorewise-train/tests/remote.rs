@@ -173,7 +173,7 @@ fn the_folds_of_a_cross_validation_are_the_same_in_chunks() {
 }
 
 #[test]
-fn an_experiment_has_the_same_results_in_chunks_and_the_durations_of_the_workers() {
+fn an_experiment_in_chunks_has_the_same_results_and_the_durations_that_workers_measured() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let scores = ["tss".parse().unwrap()];
     let contenders = ["cosine:0.5,0.1", "ce", "persistence"].map(|contender| contender.parse().unwrap());

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_the_digits_that_the_page_displays() {
+    fn numbers_are_rounded_to_the_digits_that_the_page_shows() {
         let text = |value: f64| displayed_number(Some(value)).to_string();
         assert_eq!([text(2.0 / 3.0), text(1.0), text(-0.0), text(-0.25)], ["0.666667", "1", "0", "-0.25"]);
         assert_eq!([text(1e-7), text(2e18)], ["\"1.000e-7\"", "\"2000000000000000000\""]);

@@ -188,7 +188,7 @@ fn add(sums: &mut [i64], layout: &HistogramLayout, rows: &[u32], packed: &Packed
     };
     assert!(features.iter().enumerate().all(fits), "feature without room for its codes");
     let count = packed.rows.len().min(codes.all().len() / stride.max(1));
-    assert!((rows.iter().copied().max().unwrap_or(0) as usize) < count, "row without gradient or codes");
+    assert!((rows.iter().copied().max().unwrap_or(0) as usize) < count, "every row must have a gradient and codes");
     let last = rows.len().saturating_sub(1);
     let (packed, all, sums) = (packed.rows.as_ptr(), codes.all().as_ptr(), sums.as_mut_ptr());
     for block in &layout.blocks {

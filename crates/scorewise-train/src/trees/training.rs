@@ -29,7 +29,7 @@ use crate::network::coverage;
 const MAX_FEATURES: usize = 1000;
 /// With more features than this, a feature has at most [`CODES_OF_WIDE_TABLES`] codes.
 const WIDE_TABLE: usize = 200;
-/// Maximum number of codes of a feature if there are many features.
+/// Maximum number of codes (bins) of a feature in a table with many features.
 const CODES_OF_WIDE_TABLES: usize = 32;
 /// Maximum number of bytes of the histograms of one tree. Tables with very many columns get fewer codes.
 const MAX_HISTOGRAM_BYTES: usize = 1 << 28;

@@ -141,7 +141,7 @@ impl Engine {
     }
 
     fn forward_pass(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32], store: bool) {
-        assert_eq!(network.shape(), &self.shape, "the network must have the shape of the engine");
+        assert_eq!(network.shape(), &self.shape, "the network must have the same layer sizes as the engine");
         assert_eq!(
             network.parameters.len(),
             self.shape.parameters(),
@@ -195,7 +195,7 @@ impl Engine {
         );
         assert_eq!(gradient.len(), network.parameters.len(), "there must be one derivative for each parameter");
         assert_eq!(gradient.len(), self.shape.parameters(), "the network must have all parameters of its shape");
-        assert_eq!(network.shape(), &self.shape, "the network must have the shape of the engine");
+        assert_eq!(network.shape(), &self.shape, "the network must have the same layer sizes as the engine");
         let stored = self.stores_activations(self.order.len());
         let segment_rows = self.segment_rows(self.order.len());
         let Engine {

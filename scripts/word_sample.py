@@ -1,10 +1,11 @@
 """Draws a random sample of comments, names and messages from the source tree, to be judged by a reader who has not seen the repository.
 
     python3 scripts/word_sample.py SEED [COUNT]
+    python3 scripts/word_sample.py --all PATH ...      every item of these files or folders, with its file and line
 
-Each item is what a reader meets at once: a comment with the line of code below it, a name in its declaration, a message or help text as a whole
-string. Items are numbered and carry no path, because a sentence should be clear when it is taken out of its file. The three kinds are drawn in
-proportion to how often they occur in all tracked Rust and Python sources.
+Each item is what a reader meets at once: a comment with the line of code below it; a name in its declaration, with its documentation and the type or
+class that it belongs to; a message or help text as a whole string. The items of a sample are numbered and carry no path, because a sentence should be
+clear when it is taken out of its file. The three kinds are drawn in proportion to how often they occur in all tracked Rust and Python sources.
 """
 
 import ast
@@ -16,57 +17,104 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DECLARATION = re.compile(r"^\s*(?:pub(?:\([a-z]+\))? )?(?:const |unsafe |async )*(?:fn|struct|enum|trait|type|const|static|def|class) \w+")
+CONTAINER = re.compile(r"^\s*(?:pub(?:\([a-z]+\))? )?(?:unsafe )?(?:impl|trait|struct|enum|mod|class)\b")
 RUST_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
-def comments(lines: list[str], marks: tuple[str, ...]) -> list[str]:
+# The line of an item, and its text.
+Items = list[tuple[int, str]]
+
+
+def comments(lines: list[str], marks: tuple[str, ...]) -> Items:
     """Return whole comment blocks, each with the line of code that follows it."""
-    found, block = [], []
-    for line in [*lines, ""]:
+    found: Items = []
+    block: list[str] = []
+    for number, line in enumerate([*lines, ""], start=1):
         text = line.strip()
         if text.startswith(marks) and not text.startswith("#!"):
             block.append(text)
         elif not (block and text.startswith(("#[", "@"))):
             if block and any(len(row.split()) > 3 for row in block):
-                found.append("\n".join([*block, text]).rstrip())
+                found.append((number - len(block), "\n".join([*block, text]).rstrip()))
             block = []
     return found
 
 
-def docstrings(text: str) -> list[str]:
+def docstrings(text: str) -> Items:
     """Return the docstrings of Python, each with the line of the declaration above it."""
     lines = text.splitlines()
     declarations = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     documented = [(node, ast.get_docstring(node)) for node in declarations if ast.get_docstring(node)]
-    return [f"{lines[node.lineno - 1].strip()}\n    {docstring}" for node, docstring in documented]
+    return [(node.lineno, f"{lines[node.lineno - 1].strip()}\n    {docstring}") for node, docstring in documented]
 
 
-def names(lines: list[str]) -> list[str]:
-    """Return the lines that declare a function, type or constant."""
-    return [line.strip().rstrip("{").strip() for line in lines if DECLARATION.match(line)]
+def container(lines: list[str], index: int) -> list[str]:
+    """Return the line that opens the type, implementation or class around a declaration, if there is one."""
+    indent = len(lines[index]) - len(lines[index].lstrip())
+    for line in reversed(lines[:index]):
+        depth = len(line) - len(line.lstrip())
+        if line.strip() and depth < indent:
+            return [line.strip().rstrip("{").strip()] if CONTAINER.match(line) else []
+    return []
 
 
-def messages(text: str) -> list[str]:
+def documentation(lines: list[str], index: int) -> list[str]:
+    """Return the comment directly above a declaration of Rust, or the first line of the docstring below one of Python."""
+    above = index
+    while above > 0 and lines[above - 1].strip().startswith(("///", "#[")):
+        above -= 1
+    rows = [line.strip() for line in lines[above:index] if line.strip().startswith("///")]
+    below = lines[index + 1].strip() if index + 1 < len(lines) else ""
+    return rows or ([below] if below.startswith('"""') else [])
+
+
+def names(lines: list[str]) -> Items:
+    """Return the declarations of functions, types and constants, each with its documentation and what it belongs to."""
+    found: Items = []
+    for index, line in enumerate(lines):
+        if DECLARATION.match(line):
+            rows = [*container(lines, index), *documentation(lines, index), line.strip().rstrip("{").strip()]
+            found.append((index + 1, "\n".join(rows)))
+    return found
+
+
+def messages(text: str) -> Items:
     """Return the strings that read as a message: those with at least four words."""
     without_comments = re.sub(r"^\s*(//|#).*$", "", text, flags=re.M)
-    strings = [re.sub(r"\\\n\s*", "", match[1]) for match in RUST_STRING.finditer(without_comments)]
-    return [text for text in strings if len(re.findall(r"[A-Za-z]{2,}", text)) >= 4 and " " in text and "\n" not in text]
+    found: Items = []
+    for match in RUST_STRING.finditer(without_comments):
+        string = re.sub(r"\\\n\s*", "", match[1])
+        if len(re.findall(r"[A-Za-z]{2,}", string)) >= 4 and " " in string and "\n" not in string:
+            found.append((without_comments.count("\n", 0, match.start()) + 1, string))
+    return found
+
+
+def items_of(path: str) -> list[tuple[str, int, str]]:
+    """Return the kind, line and text of every item of a file."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    is_rust = path.endswith(".rs")
+    kinds = {
+        "comment": comments(lines, ("//",) if is_rust else ("#",)) + ([] if is_rust else docstrings(text)),
+        "name": names(lines),
+        "message": messages(text),
+    }
+    return [(kind, line, item) for kind, found in kinds.items() for line, item in found]
 
 
 def main() -> None:
-    seed = int(sys.argv[1])
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 150
-    paths = subprocess.run(["git", "ls-files", "*.rs", "*.py"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
-    items = []
-    for path in sorted(paths):
-        text = (ROOT / path).read_text(encoding="utf-8")
-        lines = text.splitlines()
-        is_rust = path.endswith(".rs")
-        items += [("comment", item) for item in comments(lines, ("//",) if is_rust else ("#",))]
-        items += [] if is_rust else [("comment", item) for item in docstrings(text)]
-        items += [("name", item) for item in names(lines)]
-        items += [("message", item) for item in messages(text)]
-    for number, (kind, item) in enumerate(random.Random(seed).sample(items, count), start=1):
+    arguments = sys.argv[1:]
+    every = arguments[0] == "--all"
+    patterns = [pattern for path in arguments[1:] for pattern in (path, f"{path}/*.rs", f"{path}/*.py")] if every else ["*.rs", "*.py"]
+    paths = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    if every:
+        for path in sorted(paths):
+            for kind, line, item in sorted(items_of(path), key=lambda one: one[1]):
+                print(f"--- {path}:{line} ({kind})\n{item}")
+        return
+    items = [(kind, item) for path in sorted(paths) for kind, _, item in items_of(path)]
+    count = int(arguments[1]) if len(arguments) > 1 else 150
+    for number, (kind, item) in enumerate(random.Random(int(arguments[0])).sample(items, count), start=1):
         print(f"--- {number} ({kind})\n{item}")
 
 

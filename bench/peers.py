@@ -25,7 +25,7 @@ NINE = ["accuracy", "precision", "recall", "specificity", "f1", "tss", "csi", "h
 
 
 class Scorewise:
-    """A process of the Rust program, which reads commands from standard input."""
+    """A process of the Rust program `time_rows`, which reads commands from standard input and prints the elapsed seconds and a result."""
 
     def __init__(self, program, folder, threads):
         environment = {**os.environ, "RAYON_NUM_THREADS": str(threads)}
@@ -41,6 +41,7 @@ class Scorewise:
 
 
 def run_and_time(work):
+    """Call `work` and return the elapsed seconds and its result as a float."""
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, float(result)

@@ -13,8 +13,9 @@ is the one with the exactly best score on all out-of-fold predictions (with more
 AutoGluon divides the rows and chooses the threshold itself. Test rows are used for the test only.
 
 Results are appended to target/quality/results.jsonl, and the predictions of every run are kept beside it, so that thresholds can be studied without
-training; a run that is interrupted continues where it stopped. `--again` forgets the stored results of the chosen methods and tables first. RealMLP, TabM and AutoGluon
-need other versions of some packages: install them into environments of their own (bench/quality-requirements.txt) and run this file there.
+training; a run that is interrupted continues where it stopped. `--again` first deletes the stored results of the chosen tables, methods and seeds.
+RealMLP, TabM and AutoGluon need other versions of some packages: install them into environments of their own (bench/quality-requirements.txt) and run
+this file there.
 """
 
 from __future__ import annotations
@@ -39,17 +40,18 @@ from quality_tables import PROBLEMS, ROOT, load, split
 
 warnings.filterwarnings("ignore")
 FOLDER = Path(os.environ.get("SCOREWISE_QUALITY", str(ROOT / "target/quality")))
-# The small tables first, so that an interrupted run is useful.
+# The order in which the tables are run: small tables first, so that the results of an interrupted run are useful.
 ORDER = "yeast_4 abalone19 cells email hpc_data stackoverflow credit_data page_blocks caravan flchain nassCDS movies insteval adult nycweather storms flights"
 
 
 def results() -> list[dict[str, Any]]:
+    """Return the stored results of all runs; an empty list if there are none."""
     path = FOLDER / "results.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def processor_seconds() -> float:
-    """Seconds of processor time of this process and of the processes that it waited for."""
+    """Return the seconds of processor time of this process and of the child processes that it has waited for."""
     return sum(os.times()[:4])
 
 
@@ -93,10 +95,12 @@ def one_run(name: str, seed: int, method: str, options: list[str], table: pd.Dat
 
 
 def predictions_file(name: str, seed: int, method: str) -> Path:
+    """Return the path of the file with the predictions of one method on one split of one table."""
     return FOLDER / f"{name}.{seed}.{method}.npz"
 
 
 def run(tables: list[str], methods: list[str], seeds: list[int], options: list[str], again: bool) -> None:
+    """Run the methods on all splits of the tables, and append the results to results.jsonl; runs with a stored result are skipped."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     if again:
         kept = [one for one in results() if not (one["table"] in tables and one["method"] in methods and one["seed"] in seeds)]
@@ -117,12 +121,12 @@ def run(tables: list[str], methods: list[str], seeds: list[int], options: list[s
         with (FOLDER / "results.jsonl").open("a") as file:
             file.write(json.dumps(result) + "\n")
         left = (time.perf_counter() - start) / (number + 1) * (len(todo) - number - 1)
-        text = f"{result['score']:.4f}  AUC {result['auc']:.4f}  {result['seconds']:6.1f} s  {result['processor']:6.1f} s of processors"
+        text = f"{result['score']:.4f}  AUC {result['auc']:.4f}  {result['seconds']:6.1f} s  {result['processor']:6.1f} s of processor time"
         print(f"{number + 1:4} of {len(todo)}  {name:14} {seed}  {method:18} {text}  about {left / 60:.0f} min left", file=sys.stderr, flush=True)
 
 
 def measure_time(methods: list[str], repeats: int) -> None:
-    """Measure the wall seconds of each method on Adult; nothing else should run meanwhile. The least of the repeats counts."""
+    """Measure the wall seconds of each method on Adult, the minimum of several repeats. No other program should run at the same time."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     table = load("adult")
     path = FOLDER / "time.json"
@@ -132,7 +136,7 @@ def measure_time(methods: list[str], repeats: int) -> None:
         best = min(runs, key=lambda one: one["seconds"])
         found[method] = {"seconds": best["seconds"], "processor": best["processor"], "score": best["score"], "repeats": repeats}
         path.write_text(json.dumps(found, indent=1))
-        print(f"{method:18} {best['seconds']:6.1f} s  {best['processor']:6.1f} s of processors", file=sys.stderr, flush=True)
+        print(f"{method:18} {best['seconds']:6.1f} s  {best['processor']:6.1f} s of processor time", file=sys.stderr, flush=True)
 
 
 def main() -> None:
@@ -143,9 +147,9 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", default=list(PROBLEMS), choices=list(PROBLEMS))
     parser.add_argument("--methods", nargs="*", default=default, choices=methods)
     parser.add_argument("--seeds", nargs="*", type=int, default=list(range(5)))
-    parser.add_argument("--again", action="store_true", help="run again what is stored")
-    parser.add_argument("--repeats", type=int, default=1, help="of `time`")
-    parser.add_argument("--options", nargs=argparse.REMAINDER, default=[], help="further options of `scorewise train`")
+    parser.add_argument("--again", action="store_true", help="delete the stored results of the chosen tables, methods and seeds first, and run them again")
+    parser.add_argument("--repeats", type=int, default=1, help="number of runs of each method with the action `time`")
+    parser.add_argument("--options", nargs=argparse.REMAINDER, default=[], help="additional options for `scorewise train`")
     arguments = parser.parse_args()
     if arguments.action == "run":
         run(arguments.tables, arguments.methods, arguments.seeds, arguments.options, arguments.again)

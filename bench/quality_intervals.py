@@ -17,19 +17,22 @@ BLOCKS = 20
 
 
 class Interval(NamedTuple):
+    """A mean difference of scores, with its 95 % interval."""
+
     mean: float
     low: float
     high: float
 
     def text(self, digits: int = 3) -> str:
+        """Format as `mean (low to high)`, with signs."""
         return f"{self.mean:+.{digits}f} ({self.low:+.{digits}f} to {self.high:+.{digits}f})"
 
 
 def paired_differences(
     score: str, in_time: bool, runs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], classes: int, seed: int = 1
 ) -> np.ndarray:
-    """The mean over the runs of the score of the first decisions minus that of the second; a run is (truth, first decisions, second decisions). Element
-    0 is the difference itself, the others are bootstrap replicates."""
+    """Return the score of the first decisions minus the score of the second decisions, as the mean over the runs; a run is a tuple (truth, first
+    decisions, second decisions). Element 0 of the array is the difference on the original rows, the other elements are bootstrap replicates."""
     random, total = np.random.default_rng(seed), np.zeros(REPLICATES + 1)
     for truth, first, second in runs:
         cells = (truth.astype(int) * classes + first) * classes + second
@@ -51,13 +54,14 @@ def paired_differences(
 
 
 def interval(differences: np.ndarray) -> Interval:
+    """Return the difference that `paired_differences` found, with the 95 % interval of its bootstrap replicates."""
     low, high = np.quantile(differences[1:], [0.025, 0.975])
     return Interval(float(differences[0]), float(low), float(high))
 
 
 def interval_over_tables(differences: list[np.ndarray], seed: int = 2) -> Interval:
-    """The mean over tables of the results of `paired_differences`. Each replicate draws tables, and for each of them a replicate of its rows, so that
-    the interval covers both the choice of the tables and the chance of their test rows."""
+    """Return the mean, over tables, of the differences that `paired_differences` returned for each table, with its 95 % interval. Each bootstrap
+    replicate draws tables, and for each drawn table one replicate of its rows, so that the interval covers the choice of both tables and rows."""
     random, all_tables = np.random.default_rng(seed), np.stack(differences)
     tables = random.integers(len(all_tables), size=(5000, len(all_tables)))
     replicates = random.integers(1, all_tables.shape[1], size=tables.shape)

@@ -19,7 +19,7 @@ THREADS = int(os.environ.get("SCOREWISE_QUALITY_THREADS", "2"))
 
 
 def features(table: pd.DataFrame) -> pd.DataFrame:
-    """Inputs for the other libraries: a date becomes weekday, day of the year and hour."""
+    """Return the inputs for the other libraries: all columns but the target, with a date replaced by weekday, day of the year and hour."""
     table = table.drop(columns=["target"])
     if "date" in table:
         date = table.pop("date")
@@ -28,6 +28,7 @@ def features(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def text_columns(table: pd.DataFrame) -> list[str]:
+    """Return the names of the columns of strings."""
     return [name for name in table.columns if table[name].dtype == object]
 
 
@@ -105,7 +106,8 @@ def random_forest(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop
 
 
 def filled(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """For the networks of pytabkit: missing numbers become the median, missing levels a level of their own, and the types are plain."""
+    """Return a function that prepares tables for the networks of pytabkit: missing numbers become the median of the training rows, missing strings
+    become the category `missing`, and all columns get the types float or str."""
     text = text_columns(train)
     medians = {name: train[name].median() for name in train.columns if name not in text}
 
@@ -117,6 +119,8 @@ def filled(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
 
 
 def pytabkit_peer(class_name: str) -> Callable[..., Predict]:
+    """Return a function for `PEERS` that trains the classifier of pytabkit with this class name."""
+
     def fit_network(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.ndarray, seed: int) -> Predict:
         import pytabkit
 
@@ -143,6 +147,7 @@ PEERS: dict[str, Callable[..., Predict]] = {
 
 
 def run_peer(name: str, problem: Problem, train: pd.DataFrame, test: pd.DataFrame, seed: int) -> dict[str, Any]:
+    """Cross-fit the method `name` of `PEERS`; return its predictions for the test rows and its out-of-fold predictions."""
     classes, labels = np.unique(train.target, return_inverse=True)
     inputs, test_inputs = features(train), features(test)
     out_of_fold, forecast = np.zeros((len(train), len(classes))), np.zeros((len(test), len(classes)))
@@ -159,8 +164,9 @@ def run_peer(name: str, problem: Problem, train: pd.DataFrame, test: pd.DataFram
 
 
 def run_autogluon(problem: Problem, train: pd.DataFrame, test: pd.DataFrame, classes: np.ndarray, seed: int) -> dict[str, Any]:
-    """AutoGluon as its users run it: one call for the whole table, with its preset `medium_quality`, and its own calibration of the decision
-    threshold for the score. CSI and F1 rank decisions in the same order, TSS is twice the balanced accuracy minus 1, and HSS is Cohen's kappa."""
+    """Train AutoGluon and predict the test rows, as its users do: one call for the whole table, with its preset `medium_quality`, and its own
+    calibration of the decision threshold. Its metric is one that ranks decisions as the score of the table does: F1 ranks them as CSI, balanced
+    accuracy as TSS (which is twice the balanced accuracy minus 1), and Cohen's kappa is HSS."""
     from autogluon.core.metrics import make_scorer
     from autogluon.tabular import TabularPredictor
     from sklearn.metrics import cohen_kappa_score

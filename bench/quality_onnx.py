@@ -33,7 +33,8 @@ LEARNERS = ["networks", "trees", "networks,trees,linear"]
 
 
 def encode(encoder: dict[str, Any], table: pd.DataFrame) -> np.ndarray:
-    """The matrix of positions of a table, for an encoder with binned inputs and without lags."""
+    """Encode a table as the input matrix of the ONNX model: one column for each binned input, with the position of each value among the knots or
+    categories of that input. Inputs with lags are not implemented."""
     columns = []
     for column in encoder["inputs"]:
         if column["lag"] != 0:
@@ -44,12 +45,13 @@ def encode(encoder: dict[str, Any], table: pd.DataFrame) -> np.ndarray:
 
 
 def seconds_since_1970(values: pd.Series) -> np.ndarray:
-    """Whole seconds, rounded down, and NaN for missing times."""
+    """Convert times to whole seconds since 1970, rounded down; NaN for missing times."""
     since = (values - pd.Timestamp(0)).dt.total_seconds()
     return np.floor(since.to_numpy(float))
 
 
 def numbers_of(column: dict[str, Any], values: pd.Series) -> np.ndarray:
+    """Convert the values of an input to numbers; a time becomes its hour, weekday or day of the year, as the input requires."""
     if column["kind"] != "time":
         return values.to_numpy(float)
     t = seconds_since_1970(values)
@@ -57,6 +59,7 @@ def numbers_of(column: dict[str, Any], values: pd.Series) -> np.ndarray:
 
 
 def knot_positions(column: dict[str, Any], values: pd.Series) -> np.ndarray:
+    """Return the position of each value among the knots, interpolated between two knots; special and missing values have positions of their own."""
     x = numbers_of(column, values)
     knots, own = np.array(column["knots"]), list(column["own"])
     is_missing = ~np.isfinite(x)
@@ -75,6 +78,7 @@ def knot_positions(column: dict[str, Any], values: pd.Series) -> np.ndarray:
 
 
 def level_positions(column: dict[str, Any], values: pd.Series) -> np.ndarray:
+    """Return the index of each value in the list of categories; unknown and missing values have indices after the last category."""
     levels = column["levels"]
     if column["kind"] in ("number", "time"):
         x = numbers_of(column, values)
@@ -91,10 +95,12 @@ def level_positions(column: dict[str, Any], values: pd.Series) -> np.ndarray:
 
 
 def compare(name: str, learners: str) -> dict[str, Any]:
+    """Train and export a model on one table; return the differences between the predictions of onnxruntime and of `scorewise predict`."""
     problem, table = PROBLEMS[name], load(name)
     train_rows, test_rows = split(name, table, 0)
     classes, labels = np.unique(table.target, return_inverse=True)
-    # Evenly spaced rows, so that tables in time keep their whole period; all rows of classes with fewer than 50.
+    # Training uses evenly spaced rows, so that the whole period of a time series is kept, and all rows of classes that would keep fewer than about
+    # 50 rows.
     every = max(1, -(-len(train_rows) // TRAINING_ROWS))
     rare = np.bincount(labels[train_rows])[labels[train_rows]] < 50 * every
     chosen = np.union1d(train_rows[::every], train_rows[rare])

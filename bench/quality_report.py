@@ -37,14 +37,15 @@ class Results:
         self.found: dict[tuple[str, str, str, bool], np.ndarray] = {}
 
     def mean(self, name: str, method: str, key: str) -> float:
+        """Return the mean of a result, such as `score` or `seconds`, over the splits of a table."""
         return float(self.means.loc[(name, method), key])
 
     def tables(self, *methods: str, among: list[str] | None = None) -> list[str]:
-        """The tables on which all the methods were run on all splits."""
+        """Return the tables on which each of the methods was run on all splits."""
         return [name for name in among or list(PROBLEMS) if all((name, one) in self.done for one in methods)]
 
     def differences(self, name: str, method: str, other: str, common_seeds: bool = False) -> np.ndarray:
-        """The result of `paired_differences` for the decisions of two methods; with `common_seeds`, on the splits on which both were run."""
+        """Return the result of `paired_differences` for two methods on one table; with `common_seeds`, on the splits on which both were run."""
         key = (name, method, other, common_seeds)
         if key not in self.found:
             of_table = self.runs[self.runs.table == name]
@@ -58,20 +59,24 @@ class Results:
         return self.found[key]
 
     def over_tables(self, method: str, other: str, names: list[str]) -> str:
+        """Return, as text, the mean difference of two methods over tables, and on how many tables the first method is not below the other."""
         values = [self.differences(name, method, other) for name in names]
         not_below = sum(int(one[0] >= 0) for one in values)
         return f"{interval_over_tables(values).text(4)}; not below on {not_below} of {len(names)}"
 
 
 def row(*cells: object) -> str:
+    """Return a row of a Markdown table."""
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
 def head(*names: str) -> list[str]:
+    """Return the first two lines of a Markdown table: the column names, and the line below them."""
     return [row(*names), "|" + "---|" * len(names)]
 
 
 def scores(found: Results, methods: list[str]) -> list[str]:
+    """Return the table with the test scores of all methods."""
     lines = head("table", "score", *methods)
     for name in PROBLEMS:
         shown = {one: found.mean(name, one, "score") for one in methods if (name, one) in found.done}
@@ -90,6 +95,7 @@ def scores(found: Results, methods: list[str]) -> list[str]:
 
 
 def paired(found: Results, methods: list[str]) -> list[str]:
+    """Return the section with the score of the pool minus the score of each other method."""
     others = [one for one in methods if one != POOL]
     lines = [DIFFERENCES, *head("table", *[f"minus {one}" for one in others])]
     for name in found.tables(POOL):
@@ -101,7 +107,7 @@ def paired(found: Results, methods: list[str]) -> list[str]:
 
 
 def bars(found: Results) -> list[str]:
-    """Single learners against the other libraries, and the pool against its parts."""
+    """Return the section that compares trees and networks alone with the other libraries, and the pool with trees and networks alone."""
     lines = [BARS, *head("difference", "tables", "mean over tables without Adult (95 % interval)")]
     pairs = [(TREES, "lightgbm"), (TREES, "catboost"), (NETWORKS, "lightgbm"), (NETWORKS, "catboost"), (TREES, NETWORKS)]
     for method, other in pairs:
@@ -127,7 +133,7 @@ def bars(found: Results) -> list[str]:
 
 
 def further(found: Results) -> list[str]:
-    """Methods that were run on some tables and splits only."""
+    """Return the section on methods that were run on only some of the tables and splits."""
     ran = set(found.runs["method"])
     others = [one for one in (*PEERS, "autogluon") if one in ran and one not in CLASSIC]
     lines = [FURTHER, *head("method", "table", "splits", "its test score", "scorewise", "scorewise minus it", "its processor seconds", "those of scorewise")]
@@ -149,7 +155,7 @@ def further(found: Results) -> list[str]:
 
 
 def not_run(found: Results) -> list[str]:
-    """The tables on which a method was not run on all splits."""
+    """Return the section that lists, for each method, the tables on which it was not run on all splits."""
     lines = []
     for method in (*VARIANTS, *CLASSIC):
         if missing := [name for name in PROBLEMS if (name, method) not in found.done]:
@@ -158,12 +164,14 @@ def not_run(found: Results) -> list[str]:
 
 
 def decision_name(words: str) -> str:
+    """Return the short name of a decision rule, from its description in the output of `scorewise train`."""
     if "centre" in words or "greatest" in words:
         return "untuned"
     return "exact" if words.endswith("on the validation rows") else "smooth or factors"
 
 
 def decisions(found: Results) -> list[str]:
+    """Return the section that compares the test scores of the decision rules of the pool."""
     lines = [DECISIONS, *head("table", "used", "untuned", "smooth or factors", "exact")]
     for name in found.tables(POOL):
         runs = found.runs[(found.runs.table == name) & (found.runs["method"] == POOL)]
@@ -176,7 +184,7 @@ def decisions(found: Results) -> list[str]:
 
 
 def weights(found: Results) -> list[str]:
-    """The mean weights of the learners in the pool."""
+    """Return the section with the mean weights of networks, trees and linear models in the pool."""
     learners = ["network", "trees", "linear"]
     lines = ["\n## Weights in the pool\n\nMean over the splits, in per cent.\n", *head("table", "networks", "trees", "linear models")]
     for name in found.tables(POOL):
@@ -186,6 +194,7 @@ def weights(found: Results) -> list[str]:
 
 
 def onnx() -> list[str]:
+    """Return the section on exported models, from the results of bench/quality_onnx.py; empty if there are none."""
     path = FOLDER / "onnx.json"
     if not path.exists():
         return []
@@ -201,6 +210,7 @@ def onnx() -> list[str]:
 
 
 def table_of(found: Results, methods: list[str], cell: Callable[[str, str], str]) -> list[str]:
+    """Return a Markdown table with a row for each table of data and a column for each method; `cell` returns the text of a cell."""
     lines = head("table", *methods)
     for name in PROBLEMS:
         if any((name, one) in found.done for one in methods):
@@ -209,6 +219,7 @@ def table_of(found: Results, methods: list[str], cell: Callable[[str, str], str]
 
 
 def times() -> list[str]:
+    """Return the section on the training times on Adult, from the results of `bench/quality.py time`; empty if there are none."""
     path = FOLDER / "time.json"
     if not path.exists():
         return []

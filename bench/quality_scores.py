@@ -6,7 +6,7 @@ import numpy as np
 
 
 def score_of(name: str, matrix: np.ndarray) -> np.ndarray:
-    """The score of confusion matrices [..., truth, prediction]; undefined scores are 0."""
+    """Return the score of each confusion matrix; the last two axes are truth and prediction. Undefined scores are 0."""
     if name == "macro(f1)":
         hits = np.diagonal(matrix, axis1=-2, axis2=-1)
         sums = matrix.sum(-1) + matrix.sum(-2)
@@ -28,7 +28,7 @@ def confusion(truth: np.ndarray, predicted: np.ndarray, classes: int) -> np.ndar
 
 
 def best_threshold(score: str, truth: np.ndarray, probability: np.ndarray) -> float:
-    """The threshold in the middle of the interval with the exactly best score."""
+    """Return the midpoint of the interval of thresholds with the exactly best score."""
     order = np.argsort(-probability, kind="stable")
     values = probability[order]
     tp, fp = np.cumsum(truth[order]), np.cumsum(1 - truth[order])
@@ -40,7 +40,8 @@ def best_threshold(score: str, truth: np.ndarray, probability: np.ndarray) -> fl
 
 
 def best_factors(score: str, truth: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-    """One factor for each class, by coordinate ascent: candidates are 1 and 201 quantiles of the factors at which the prediction of a row changes."""
+    """Return one factor for each class, found by coordinate ascent on the score. The candidates for a factor are 1 and 201 quantiles of the factors at
+    which the prediction of a row changes."""
     classes = probabilities.shape[1]
     factors, best = np.ones(classes), -1.0
     for _ in range(5):

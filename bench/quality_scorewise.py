@@ -34,6 +34,7 @@ VARIANTS: dict[str, list[str]] = {
 
 
 def run_command(*arguments: object) -> str:
+    """Run the command `scorewise` and return its standard output; raise an error if it fails."""
     done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr)
@@ -51,7 +52,7 @@ def train_model(options: list[str], problem: Problem, classes: np.ndarray, seed:
 
 
 def predict(model: Path, table: Path, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The probabilities of all classes and the decisions, as numbers of classes."""
+    """Predict the rows of a table with `scorewise predict`; return the probabilities of all classes, and the index of the predicted class of each row."""
     output = model.with_suffix(".predictions.parquet")
     run_command("predict", model, table, "-o", output, "--overwrite")
     found = pd.read_parquet(output)
@@ -66,7 +67,7 @@ def predict(model: Path, table: Path, classes: np.ndarray) -> tuple[np.ndarray, 
 def run_scorewise(
     options: list[str], problem: Problem, train: pd.DataFrame, test: pd.DataFrame, classes: np.ndarray, seed: int, with_held_out: bool
 ) -> dict[str, Any]:
-    """Train and predict. Only this is timed; the out-of-fold predictions are computed afterwards, if they are wanted."""
+    """Train and predict the test rows, and measure the time of both. With `with_held_out`, also compute the out-of-fold predictions, which is not timed."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         train.to_parquet(folder / "train.parquet")
@@ -101,7 +102,7 @@ def run_scorewise(
 
 
 class ModelFile:
-    """A model file, from which files with single members can be made."""
+    """A model file whose members can be written to model files of their own."""
 
     def __init__(self, path: Path) -> None:
         content = path.read_bytes()
@@ -111,7 +112,7 @@ class ModelFile:
         self.data = content[8 + length :]
 
     def write_member(self, number: int, path: Path) -> None:
-        """Write a model that has only one of the members."""
+        """Write a model file that contains only the member with this number."""
         description = self.description | {"members": [self.description["members"][number]], "weights": [1.0]}
         digits = "0" * 16
         header: dict[str, Any] = {"__metadata__": {"checksum": digits, "scorewise": json.dumps(description)}}
@@ -130,7 +131,7 @@ class ModelFile:
 
 
 def random_words(seed: int, purpose: str, number: int) -> Iterator[int]:
-    """The random 64-bit words of a stream: XXH3 of seed, purpose and number, then SplitMix64 and xoshiro256++, as in crates/scorewise/src/seed.rs."""
+    """Yield the random 64-bit words of a stream: XXH3 of seed, purpose and number, then SplitMix64 and xoshiro256++, as in crates/scorewise/src/seed.rs."""
     mask = (1 << 64) - 1
     state = xxhash.xxh3_64_intdigest(struct.pack("<Q", number), xxhash.xxh3_64_intdigest(purpose.encode(), seed))
     words = []
@@ -153,7 +154,7 @@ def random_words(seed: int, purpose: str, number: int) -> Iterator[int]:
 
 
 def random_folds(labels: np.ndarray, folds: int, repeats: int, seed: int) -> list[np.ndarray]:
-    """The rows of each fold of each repeat: the rows of every class are shuffled and divided into blocks."""
+    """Return the rows of each fold of each repeat: the rows of every class are shuffled and divided into blocks."""
     found: list[list[np.ndarray]] = [[] for _ in range(folds * repeats)]
     classes = int(labels.max()) + 1
     for repeat in range(repeats):
@@ -170,12 +171,13 @@ def random_folds(labels: np.ndarray, folds: int, repeats: int, seed: int) -> lis
 
 
 def time_folds(times: pd.Series, labels: np.ndarray, folds: int, repeats: int) -> list[np.ndarray]:
-    """The rows of each fold: blocks of consecutive times with about equally many rows, or, if one of two classes were absent from a block, with about
-    equally many rows of the rarer class."""
+    """Return the rows of each fold, once for each repeat. Folds are blocks of consecutive times with about equally many rows. If there are two classes
+    and one would be absent from a block, the blocks have about equally many rows of the rarer class instead."""
     stamps = times.to_numpy()
     order = np.argsort(stamps, kind="stable")
 
     def blocks(counted: np.ndarray) -> np.ndarray:
+        """Return the fold of each row; every fold contains about equally many of the rows where `counted` is true."""
         total, before, found = max(int(counted.sum()), 1), 0, np.zeros(len(labels), int)
         for position, row in enumerate(order):
             is_same = position > 0 and stamps[order[position - 1]] == stamps[row]
@@ -193,12 +195,13 @@ def time_folds(times: pd.Series, labels: np.ndarray, folds: int, repeats: int) -
 def out_of_fold(
     folder: Path, summary: dict[str, Any], train: pd.DataFrame, labels: np.ndarray, classes: np.ndarray, problem: Problem
 ) -> np.ndarray:
-    """The out-of-fold probabilities of the training rows, with the model model.scorewise of the folder, whose training printed `summary`."""
+    """Return the out-of-fold probabilities of the training rows, from the file model.scorewise in `folder`; `summary` is the JSON output of its training."""
     file = ModelFile(folder / "model.scorewise")
     description = file.description
     names = [str(value) for value in classes]
     own_labels = np.array([description["classes"].index(name) for name in names])[labels]
-    # The members of each learner of the plan follow each other. Networks with hidden layers may have several repeats of the folds.
+    # The members of a learner are consecutive, in the order of the learners in the plan. Only networks with hidden layers can have several repeats of
+    # the folds.
     count, members, learners = summary["cross_fit"], summary["members"], description["plan"]["learners"]
     single = count * sum(1 for one in learners if repeats_of(one) == 1)
     several = sum(1 for one in learners if repeats_of(one) != 1)
@@ -231,8 +234,8 @@ def out_of_fold(
 
 
 def pooled_members(members: list[dict[str, Any]], sizes: list[int], fold_rows: list[np.ndarray]) -> list[list[int]]:
-    """For each learner in the model, the folds of its members. A member that learnt nothing is left out, unless all of its learner did; a learner whose
-    other members do not predict all rows out of fold is left out of the pool (crates/scorewise-train/src/train/pool.rs)."""
+    """Return, for each learner in the pool, the indices of the folds of its members. A member that learnt nothing is left out, unless all members of its
+    learner learnt nothing. Then learners whose remaining members predict fewer rows out of fold than those of another learner are left out."""
     found, start = [], 0
     for size in sizes:
         good = [number for number in range(size) if members[start + number]["success"]]
@@ -243,18 +246,18 @@ def pooled_members(members: list[dict[str, Any]], sizes: list[int], fold_rows: l
 
 
 def repeats_of(learner: dict[str, Any]) -> int:
-    """1 for a learner with one member for each fold, 0 for networks with hidden layers, whose number of members is a setting."""
+    """Return 1 for a learner with one member for each fold, or 0 for networks with hidden layers, whose number of members for each fold is a setting."""
     return 0 if learner["learner"] == "network" and learner["hidden"] else 1
 
 
 def compare_with_report(summary: dict[str, Any], labels: np.ndarray, held_out: np.ndarray) -> None:
-    """Stop unless the out-of-fold predictions give the confusion matrix that the command reports. A few rows may differ by rounding."""
+    """Raise an error unless the out-of-fold predictions give the confusion matrix that the command reports; cells may differ by 2, because of rounding."""
     reported, classes, decision = summary["validation"]["confusion"], held_out.shape[1], summary["decision"]
     if classes == 2:
         predicted = (held_out[:, 1] > decision["threshold"]).astype(int)
         expected = np.array([reported[cell] for cell in ("tn", "fp", "fn", "tp")]).reshape(2, 2)
     else:
-        # The classes of the command are in the order of their names here.
+        # With more than two classes, the command lists the classes in the order of their names, like the columns of `held_out`.
         predicted, expected = (held_out * decision.get("factors", np.ones(classes))).argmax(1), np.array(reported)
     matrix = confusion(labels, predicted, classes)
     if np.abs(matrix - expected).max() > 2:

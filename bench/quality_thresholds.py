@@ -38,7 +38,8 @@ GROUPS: list[tuple[str, list[tuple[str, str, float, float]]]] = [
 
 
 def thresholds(name: str, seed: int, method: str) -> dict[str, Any]:
-    """The exact threshold and that of each width. They are stored, with the time of the predictions that they belong to."""
+    """Return the exactly best threshold, and the smoothed threshold for each width in `WIDTHS`. They are stored in a file, and computed again only if the
+    predictions have changed."""
     file = predictions_file(name, seed, method)
     stored = FOLDER / "thresholds" / f"{name}.{seed}.{method}.json"
     stamp = file.stat().st_mtime
@@ -61,7 +62,8 @@ def thresholds(name: str, seed: int, method: str) -> dict[str, Any]:
 
 
 def differences(name: str, method: str, width: float) -> np.ndarray:
-    """The test score at the smoothed threshold minus that at the exact one, mean over the splits, and bootstrap replicates of it."""
+    """Return the test score at the smoothed threshold minus the test score at the exactly best threshold, as an array like that of
+    `paired_differences`."""
     runs = []
     for seed in PROBLEMS[name].seeds:
         arrays, found = np.load(predictions_file(name, seed, method)), thresholds(name, seed, method)
@@ -71,11 +73,12 @@ def differences(name: str, method: str, width: float) -> np.ndarray:
 
 
 def is_complete(name: str, method: str) -> bool:
+    """Return whether predictions of the method are stored for all splits of the table."""
     return all(predictions_file(name, seed, method).exists() for seed in PROBLEMS[name].seeds)
 
 
 def section() -> str:
-    """The section of docs/quality.md."""
+    """Return the section of docs/quality.md on exact and smoothed thresholds."""
     binary = [name for name, problem in PROBLEMS.items() if problem.score != "macro(f1)"]
     found: dict[tuple[str, float], dict[str, np.ndarray]] = {}
     sizes: dict[str, dict[str, float]] = {}

@@ -28,6 +28,7 @@ MOVES = 300
 
 
 def random_predictions(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels, of which about 2 % are positive, and predicted probabilities."""
     random = np.random.default_rng(0)
     labels = random.random(rows) < 0.02
     logits = random.normal(-3 + 2.5 * labels, 1.2)
@@ -50,6 +51,7 @@ def measure_seconds(work: Callable[[], object]) -> float:
 
 
 def sklearn_figures(labels: np.ndarray, probability: np.ndarray) -> None:
+    """Make four figures with scikit-learn and matplotlib: ROC curve, precision-recall curve, calibration curve and histogram."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -44,7 +44,8 @@ COUNTRY, INCOME = 13, 14
 def adult_data():
     """Return the data encoded as in Marchetti et al. (2022).
 
-    Rows with `?` and the column `education` are left out, one country is encoded against the rest, and the 48 columns are standardised.
+    Rows with `?` and the column `education` are left out, the country becomes a binary column (United States or not), and the 48 columns are
+    standardised.
     """
     path = pathlib.Path(__file__).resolve().parents[1] / "crates/scorewise-table/data" / "adult.data.gz"
     with gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -60,6 +61,7 @@ def adult_data():
 
 
 def run_and_time(work):
+    """Call `work` and return the elapsed seconds and its result."""
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, result

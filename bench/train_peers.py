@@ -70,6 +70,7 @@ def pollution_data():
 
 
 def write_data(folder, name, matrix, labels, n_training, hidden, score):
+    """Write a data set, the widths of its network and its score, for the Rust program and for the processes of the other frameworks."""
     matrix.astype(numpy.float32).tofile(folder / f"{name}.f32")
     labels.astype(numpy.uint8).tofile(folder / f"{name}.u8")
     widths = ",".join(map(str, hidden))
@@ -77,6 +78,7 @@ def write_data(folder, name, matrix, labels, n_training, hidden, score):
 
 
 def read_data(folder, name):
+    """Read what `write_data` has written, except the prior."""
     columns, n_training, hidden, score, _ = (pathlib.Path(folder) / f"{name}.txt").read_text().split()
     matrix = numpy.fromfile(pathlib.Path(folder) / f"{name}.f32", numpy.float32).reshape(-1, int(columns))
     labels = numpy.fromfile(pathlib.Path(folder) / f"{name}.u8", numpy.uint8).astype(numpy.float32)
@@ -90,10 +92,11 @@ def score_loss(tp, fp, positives, negatives, score):
     return 1 - tp / positives + fp / negatives
 
 
-# --- The other frameworks: each function returns a function that runs one epoch and returns the validation loss -------------------
+# --- The other frameworks ----------------------------------------------------------------------------------------------------------
 
 
 def torch_trainer(folder, name, batch):
+    """Return a function that runs one epoch in PyTorch and returns the validation loss."""
     import torch
 
     torch.set_num_threads(1)
@@ -130,6 +133,7 @@ def torch_trainer(folder, name, batch):
 
 
 def jax_trainer(folder, name, batch):
+    """Return a function that runs one epoch in JAX and returns the validation loss."""
     import jax
     import jax.numpy as jnp
 
@@ -181,6 +185,7 @@ def jax_trainer(folder, name, batch):
 
 
 def keras_trainer(folder, name, batch, epochs=1):
+    """Return a function that runs `epochs` epochs in Keras and returns the validation loss."""
     import keras
     from keras import ops
 

@@ -4,14 +4,15 @@
     python bench/trees_peers.py [ROUNDS] [--train | --predict] [--quick]
 
 Training: leaf-wise trees with 31 and with 50 leaves against LightGBM, symmetric trees with 64 leaves against CatBoost, with one thread and with two.
-All have the same rows, number of trees, learning rate, L2 and least number of rows in a leaf, sample neither rows nor columns, and do not stop early.
+Both libraries of a comparison use the same rows, number of trees, learning rate, L2 and minimum number of rows in a leaf, sample neither rows nor
+columns, and do not stop early.
 Each table comes twice: as its columns are, numbers and categories, and with all columns as numbers, so that both programs do the same work.
 The number of bins is 255, LightGBM's default, or 128, the default of scorewise. LightGBM's time begins after it has divided the values into bins;
 the time of scorewise includes that.
 
 Prediction: the trees that LightGBM has trained are read by both programs, which predict the same rows with one thread; the logits must agree.
 
-Prints medians and ranges of seconds, and the median over the rounds of the ratio to the other library; the bar is 1. The machine should be otherwise
+Prints medians and ranges of seconds, and the median over the rounds of the ratio to the other library; the target is at most 1. The machine should be otherwise
 idle. --train and --predict run one of the two parts; with --quick only leaf-wise trees with 31 leaves and 255 bins are trained.
 """
 
@@ -37,7 +38,8 @@ PAUSE = 0.3  # seconds between two measurements, in which threads that wait acti
 
 
 class TreeProcess:
-    """The program `time_trees`, which answers commands with seconds and a number."""
+    """A process of the Rust program `time_trees`, which reads commands from standard input and prints the elapsed seconds and a number: the training loss,
+    or the mean of the predicted logits."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         command = ["cargo", "build", "--release", "-p", "scorewise-train", "--example", "time_trees", "--message-format", "json"]
@@ -76,6 +78,7 @@ def tables(folder: pathlib.Path) -> dict[str, tuple[pd.DataFrame, np.ndarray]]:
 
 
 def lightgbm_training(inputs: pd.DataFrame, labels: np.ndarray, leaves: int, bins: int, trees: int, threads: int) -> tuple[float, lightgbm.Booster]:
+    """Train with LightGBM; return the seconds without the binning of the values, and the model."""
     settings = {
         "objective": "binary", "num_leaves": leaves, "max_bin": bins, "learning_rate": RATE, "lambda_l2": L2, "min_data_in_leaf": MIN_ROWS,
         "num_threads": threads, "verbose": -1,
@@ -87,6 +90,7 @@ def lightgbm_training(inputs: pd.DataFrame, labels: np.ndarray, leaves: int, bin
 
 
 def catboost_training(inputs: pd.DataFrame, labels: np.ndarray, leaves: int, bins: int, trees: int, threads: int) -> float:
+    """Train symmetric trees with CatBoost and return the seconds."""
     import catboost
 
     text = [name for name in inputs.columns if inputs[name].dtype == "category"]
@@ -110,11 +114,12 @@ def format_times(times: list[float], scale: float = 1.0) -> str:
 
 
 def compare(title: str, peer: str, ours: list[float], theirs: list[float], note: str = "") -> bool:
+    """Print the times of scorewise and of another library, and return whether scorewise is at least as fast."""
     ratios = [mine / other for mine, other in zip(ours, theirs)]
     ratio = statistics.median(ratios)
     verdict = "met" if ratio <= 1 else "MISSED"
     times = f"scorewise {format_times(ours)}, {peer} {format_times(theirs)}"
-    print(f"{title}: {times}: {ratio:.2f} x ({min(ratios):.2f} to {max(ratios):.2f}), bar 1 {verdict}{note}", flush=True)
+    print(f"{title}: {times}: {ratio:.2f} x ({min(ratios):.2f} to {max(ratios):.2f}), target: at most 1 x, {verdict}{note}", flush=True)
     return ratio <= 1
 
 
@@ -156,7 +161,7 @@ def compare_training(program: TreeProcess, found: dict[str, tuple[pd.DataFrame, 
 
 
 def write_trees(model: lightgbm.Booster, path: pathlib.Path) -> None:
-    """Write the trees of LightGBM as `time_trees` reads them. Children follow each other, and come after their parent."""
+    """Write the trees of a LightGBM model in the format that `time_trees` reads: the two children of a node are consecutive, and come after the node."""
     rows: list[list[float]] = []
     for tree in model.dump_model()["tree_info"]:
         nodes = [tree["tree_structure"]]
@@ -165,7 +170,7 @@ def write_trees(model: lightgbm.Booster, path: pathlib.Path) -> None:
                 rows.append([at, -1, node["leaf_value"], 0, 0])
                 continue
             assert node["decision_type"] == "<=" and node["missing_type"] in ("None", "NaN")
-            # The inputs are f32 numbers, so the greatest f32 number up to the threshold divides them in the same way.
+            # The inputs are f32 numbers, so the greatest f32 number that is not above the threshold divides them as the threshold does.
             threshold = np.float32(node["threshold"])
             if threshold > node["threshold"]:
                 threshold = np.nextafter(threshold, np.float32(-np.inf))

@@ -21,7 +21,7 @@ CONTAINER = re.compile(r"^\s*(?:pub(?:\([a-z]+\))? )?(?:unsafe )?(?:impl|trait|s
 RUST_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
-# The line of an item, and its text.
+# Items of a file, each with its line number and its text.
 Items = list[tuple[int, str]]
 
 
@@ -105,8 +105,9 @@ def items_of(path: str) -> list[tuple[str, int, str]]:
 def main() -> None:
     arguments = sys.argv[1:]
     every = arguments[0] == "--all"
-    patterns = [pattern for path in arguments[1:] for pattern in (path, f"{path}/*.rs", f"{path}/*.py")] if every else ["*.rs", "*.py"]
-    paths = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    folders = arguments[1:] if every else ["."]
+    tracked = subprocess.run(["git", "ls-files", *folders], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    paths = [path for path in tracked if path.endswith((".rs", ".py"))]
     if every:
         for path in sorted(paths):
             for kind, line, item in sorted(items_of(path), key=lambda one: one[1]):

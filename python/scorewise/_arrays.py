@@ -203,6 +203,7 @@ def _convert_column(values: Any) -> Array | tuple[Array, list[str]]:
 
 
 def _to_float(value: Any) -> float:
+    """Convert a number of any type to float; raise an error if it is too large."""
     try:
         return float(value)
     except OverflowError:
@@ -210,6 +211,7 @@ def _to_float(value: Any) -> float:
 
 
 def _object_array(values: list[Any]) -> Array:
+    """Return the values as a one-dimensional array of objects."""
     result = np.empty(len(values), dtype=object)  # numpy.array would turn a list of equally long lists into a matrix
     result[:] = values
     return result
@@ -239,6 +241,7 @@ def _sorted_categories(codes: Array, levels: list[Any]) -> tuple[Array, list[str
 
 
 def _is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or pandas.NA."""
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas.NA has no truth value
@@ -248,5 +251,6 @@ def _is_missing(value: Any) -> bool:
 
 
 def _unix_seconds(value: date) -> int:
+    """Convert a date or a time to whole seconds since 1970, rounded down; a time without a time zone is taken as UTC."""
     moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
     return math.floor((moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp())

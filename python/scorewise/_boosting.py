@@ -174,4 +174,5 @@ def _rows(labels: Any, predictions: Any, weights: Any) -> Rows:
 
 
 def _array_or_none(values: Any) -> Any:
+    """Convert values to an array; None stays None."""
     return None if values is None else np.asarray(values)

@@ -286,18 +286,18 @@ class ScoreClassifier(ScoreEstimator):
         sample_weight : array-like, optional
             The weights of the rows in the score.
         permutations : int, default=10
-            How often each column is shuffled.
+            The number of times that each column is shuffled.
         rows : int, default=10_000
             If X has more rows, this many are drawn.
         random_state : int, RandomState or None, default=0
-            The seed. The same integer gives the same bits for any number of threads.
+            The seed. The same integer gives bit-identical results for any number of threads.
 
         Returns
         -------
         Document
             A dictionary with the keys of ``scorewise explain --json``: ``importance`` is a list of dictionaries with the keys ``column``,
             ``value``, ``low`` and ``high`` (a 95 % interval over rows and permutations), the most important column first, and ``gain``, the
-            share of the column in the gains of all splits, if the model has trees;
+            share of the column in the total gain of all splits, if the model has trees;
             ``partial_dependence`` is a list with the mean predictions for values of the four most important columns, with classes in the order
             of ``classes``. ``pandas.DataFrame(found["importance"])`` is a table.
         """
@@ -355,6 +355,7 @@ class ScoreClassifier(ScoreEstimator):
         self._training = facts["report"]
 
     def _probabilities(self, X: Any) -> Array:
+        """Return the probabilities of the native model, row by row: of its second class if there are two classes, otherwise of each class."""
         check_is_fitted(self, "_model")
         found: Array = self._model.probabilities(self._columns(X, reset=False))
         return found
@@ -398,10 +399,12 @@ class ScoreClassifier(ScoreEstimator):
             learners = [_checks.text("learners", name) for name in learners]
 
         def whole(name: str, least: int) -> int | None:
+            """Return the parameter with this name, which must be an integer of ``least`` or more, or None."""
             value = getattr(self, name)
             return None if value is None else _checks.whole(name, value, least)
 
         def number(name: str, most: float) -> float | None:
+            """Return the parameter with this name, which must be a number from 0 to ``most``, or None."""
             value = getattr(self, name)
             return None if value is None else _checks.number(name, value, 0, most)
 
@@ -460,6 +463,7 @@ class ScoreClassifier(ScoreEstimator):
 
 
 def _is_table(X: Any) -> bool:
+    """Return whether X looks like a pandas, polars or pyarrow table."""
     return (hasattr(X, "column_names") and hasattr(X, "column")) or (hasattr(X, "columns") and hasattr(X, "__getitem__"))
 
 
@@ -473,11 +477,13 @@ def _array_of_rows(X: Sequence[Any]) -> Any:
 
 
 def _n_rows(columns: list[Column]) -> int:
+    """Return the number of rows of the columns."""
     values = columns[0][1]
     return len(values[0] if isinstance(values, tuple) else values)
 
 
 def _select_rows(values: Array | tuple[Array, list[str]], kept: Array) -> Array | tuple[Array, list[str]]:
+    """Return the values of a column in the rows ``kept``; the list of categories stays as it is."""
     return (values[0][kept], values[1]) if isinstance(values, tuple) else values[kept]
 
 
@@ -513,4 +519,4 @@ def _parameters(options: dict[str, Any]) -> dict[str, Any]:
 
 
 _PARAMETERS = {"warm_start": "cross_entropy_first", "seed": "random_state"}
-"""Training options with another parameter name: scikit-learn calls the seed ``random_state``, and uses ``warm_start`` for something else."""
+"""Training options whose parameter has another name: scikit-learn calls the seed ``random_state``, and uses ``warm_start`` for something else."""

@@ -38,14 +38,16 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
     3. the threshold is the one that is best on average over nearby thresholds, as in ``scorewise.sweep(y, p).best(score, smooth=0.2)``. With more
        than two classes, the probability of each class is multiplied by a factor instead, where that improves the score.
 
-    The models of all folds are kept, and a prediction is the mean of their logits: ``predict`` takes the time of all of them. No classifier is
+    The models of all folds are kept, and a prediction is the mean of their logits, so ``predict`` runs all of them. No classifier is
     trained on all rows in the end, because the weights and the threshold belong to the models of the folds. Each classifier is calibrated; the
-    probabilities of the pool are usually a little less extreme than calibrated ones, because a mean of several logits is.
+    probabilities of the pool are usually a little less extreme than calibrated ones, because the mean of several logits is less extreme than the
+    single logits.
 
     Parameters
     ----------
     estimators : list of (str, classifier)
-        The classifiers with their names. Each has ``predict_proba`` or ``decision_function``. A classifier that is ``"drop"`` is left out.
+        The classifiers with their names. Each must have ``predict_proba`` or ``decision_function``. A name with ``"drop"`` instead of a classifier is
+        left out.
     score : str, default="f1"
         The score to optimise, by name (see :func:`scorewise.scores`) or as a formula; with more than two classes as in :class:`ScoreClassifier`.
     cv : int, splitter, iterable of splits or None, default=None
@@ -53,8 +55,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         of consecutive times if ``fit`` gets ``time``. None is 5 folds, or fewer if a class has fewer rows. A scikit-learn splitter
         may be used too, such as ``KFold(5)``, which gives blocks of consecutive rows. Rows that no fold holds out are used for training only.
     repeats : int, default=1
-        How often the rows are divided into folds, if ``cv`` is an integer or None; the number of models of each classifier is the number of folds times
-        this.
+        How often the rows are divided into folds, if ``cv`` is an integer or None. Each classifier is trained once for each fold of each repeat.
     random_state : int, RandomState or None, default=0
         The seed of the folds, if ``cv`` is an integer or None, and of the bootstrap that decides on the factors of more than two classes. The
         classifiers keep their own ``random_state``.
@@ -298,7 +299,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
             folds = _FOLDS if self.cv is None else _checks.whole("cv", self.cv, 2)
             given = [name for name in ("groups", "time") if per_row[name] is not None]
             if len(given) == 2:
-                raise ValueError("groups and time are both given: rows are divided by one of them")
+                raise ValueError("groups and time are both given: pass only one of them")
             columns: list[Column] = [(name, _fold_column(name, per_row[name][kept])) for name in given]
             names = [str(name) for name in classes.tolist()]
             found = _scorewise.cross_fit(codes.astype(np.uint32), names, columns, folds, repeats, self.cv is None, seed)
@@ -307,7 +308,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         if per_row["time"] is not None:
             raise ValueError("time is given, but cv is a splitter, which does not use it: make cv a number of folds")
         if repeats != 1:
-            raise ValueError("repeats is given, but cv is a splitter, which decides on repeats itself: leave repeats out")
+            raise ValueError("repeats is given, but cv is a splitter, which defines its own repeats: leave repeats out")
         is_kept = np.zeros(len(labels), dtype=bool)
         is_kept[kept] = True
         rows = np.arange(len(labels))
@@ -343,6 +344,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         return found
 
     def _check_features(self, X: Any) -> None:
+        """Raise an error if the number or the names of the columns of X differ from those seen during ``fit``."""
         _validate_features(self, X, reset=False)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -365,7 +367,10 @@ class _Features(ScoreEstimator):
 
 
 def _validate_features(estimator: Any, X: Any, reset: bool) -> None:
-    """Set, or compare with those seen during ``fit``, the number and the names of the columns of X; the values are checked by the classifiers."""
+    """Set the number and the names of the columns if ``reset``, otherwise check them against those seen during ``fit``.
+
+    The values of the columns are checked by the classifiers.
+    """
     if hasattr(X, "shape") and len(X.shape) != 2:
         raise ValueError(f"Expected a 2-dimensional table, got an array of shape {tuple(X.shape)}. Reshape your data.")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -399,7 +404,7 @@ def _fold_column(name: str, values: Array) -> Array | tuple[Array, list[str]]:
 def _fit_and_predict(
     name: str, estimator: Any, X: Any, codes: Array, fit_params: dict[str, Any], n_classes: int, training: Array, held_out: Array
 ) -> tuple[Any, str, Array]:
-    """Train a classifier on the training rows; return it, the method that predicts, and its logits for the held-out rows."""
+    """Train a classifier on the training rows; return the classifier, the name of its prediction method, and its logits for the held-out rows."""
     params = {key: _safe_indexing(value, training) for key, value in fit_params.items()}
     estimator.fit(_safe_indexing(X, training), codes[training], **params)
     return estimator, *_logits(name, estimator, _safe_indexing(X, held_out), n_classes)
@@ -434,5 +439,5 @@ def _logits(name: str, estimator: Any, X: Any, n_classes: int) -> tuple[str, Arr
 
 
 def _columns(probabilities: Array, n_classes: int) -> Array:
-    """Return the probabilities of the native module with one column for each class."""
+    """Reshape the probabilities that the native module returns to one column for each class."""
     return np.column_stack([1.0 - probabilities, probabilities]) if n_classes == 2 else probabilities.reshape(-1, n_classes)

@@ -34,12 +34,14 @@ class FormulaFunctions:
         self.operations = operations
 
     def ratio(self, x: Any, y: Any) -> Any:
+        """Return x / y, or 0 where y is 0."""
         if isinstance(y, float):
             return x * 0.0 if y == 0.0 else x / y
         zero = y == 0
         return self.operations.where(zero, 0.0 * y, x / self.operations.where(zero, 0.0 * y + 1.0, y))
 
     def power(self, x: Any, y: Any) -> Any:
+        """Return x to the power of y, or 0 where the power or its derivative is undefined or infinite."""
         operations = self.operations
         if isinstance(x, float) and isinstance(y, float):
             return 0.0 if (x == 0.0 and y < 0.0) or (x < 0.0 and not y.is_integer()) else x**y
@@ -55,11 +57,13 @@ class FormulaFunctions:
         return operations.where(x > 0, operations.exp(y * self.ln(x)), 0.0 * y)
 
     def sqrt(self, x: Any) -> Any:
+        """Return the square root of x, or 0 where x is not positive."""
         if isinstance(x, float):
             return math.sqrt(x) if x > 0.0 else 0.0
         return self.operations.where(x > 0, self.operations.sqrt(self._replace_nonpositive_by_one(x)), 0.0 * x)
 
     def ln(self, x: Any) -> Any:
+        """Return the natural logarithm of x, or 0 where x is not positive."""
         if isinstance(x, float):
             return math.log(x) if x > 0.0 else 0.0
         return self.operations.where(x > 0, self.operations.log(self._replace_nonpositive_by_one(x)), 0.0 * x)
@@ -81,6 +85,7 @@ class FormulaFunctions:
 
     @staticmethod
     def _minimum_or_maximum(a: Any, b: Any, of_floats: Any, of_tensors: Any) -> Any:
+        """Call ``of_floats`` if both arguments are floats, otherwise ``of_tensors``, with a float converted to a tensor."""
         if isinstance(a, float) and isinstance(b, float):
             return of_floats(a, b)
         # The functions minimum and maximum of PyTorch and Keras need two tensors of the same type.
@@ -118,6 +123,7 @@ class Formula:
 
 
 def _load_formula(score: str, module: str) -> Formula:
+    """Make a formula again when it is unpickled, from the text of its score and the name of the module with its operations."""
     return Formula(score, importlib.import_module(module))
 
 

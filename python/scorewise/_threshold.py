@@ -54,8 +54,8 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         ValueError.
     smooth : float, default=None
         A width from 0.001 to below 0.5, usually 0.2: use the threshold that is best on average over nearby thresholds, which depends less on
-        single rows than the exactly best one (see :meth:`scorewise.Sweep.best`). It needs probabilities, and no ``subject_to``. None uses the
-        exactly best threshold.
+        single rows than the exactly best one (see :meth:`scorewise.Sweep.best`). It needs ``predict_proba`` and cannot be combined with
+        ``subject_to``. None uses the exactly best threshold.
     cv : int, float, splitter, iterable of splits or "prefit", default=5
         The number of stratified folds (int), the fraction of rows in a single held-out set (float), or any scikit-learn splitter; a row that is
         held out several times is counted every time. With "prefit" the estimator is not trained again, and the threshold is chosen on all
@@ -174,7 +174,10 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         to_original_scale: Callable[[float], float] = float
         if method == "decision_function":
             if smooth is not None:
-                raise ValueError("smooth needs probabilities, but the estimator has values of decision_function, whose scale is not known: leave it out")
+                raise ValueError(
+                    "smooth needs probabilities, but the estimator has values of decision_function, whose scale is not known: "
+                    "omit smooth, or use an estimator with predict_proba"
+                )
             values, to_original_scale = _ranks(values)
         best = _measures.sweep(positive, values, row_weights).best(score, self.subject_to, smooth=smooth)
         self.interval_ = (to_original_scale(best.interval[0]), to_original_scale(best.interval[1]))
@@ -240,16 +243,19 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         return router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
 
     def _values_to_compare(self, X: Any) -> Array:
+        """Return the values of the fitted estimator that are compared with the threshold."""
         check_is_fitted(self, "threshold_")
         return _predicted_values(self.estimator_, X, self.method_, self.classes_)[1]
 
     def _splitter(self, labels: Array) -> Any:
+        """Return the scikit-learn splitter for the parameter ``cv``."""
         if isinstance(self.cv, Real) and not isinstance(self.cv, Integral):
             fraction = _checks.number("cv", self.cv, 0, 1)
             return StratifiedShuffleSplit(n_splits=1, test_size=fraction, random_state=self.random_state)
         return check_cv(self.cv, labels, classifier=True)
 
     def _check_prefit(self) -> None:
+        """Raise an error unless the estimator is already fitted."""
         try:
             check_is_fitted(self.estimator)
         except NotFittedError as error:
@@ -291,6 +297,7 @@ def _fit_fold(
 
 
 def _has_entry_per_row(value: Any, n_rows: int) -> bool:
+    """Return whether an argument of ``fit`` is a sequence with one entry for each row."""
     is_list = hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, (str, bytes, dict))
     return is_list and len(value) == n_rows
 

@@ -103,6 +103,7 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         return _tensors.average_loss(self._formula, self.average, tn, fp, fn, tp, p, n)
 
     def _labels(self, y: Any, shape: Any, classes: int, dtype: Any) -> Any:
+        """Return the labels as a matrix of 0 and 1 with one column for each class; ``shape`` is the shape of the predictions."""
         if self.task == "multiclass" and (len(y.shape) < len(shape) or y.shape[-1] != classes):
             return ops.reshape(ops.one_hot(ops.cast(ops.reshape(y, (-1,)), "int32"), classes, dtype=dtype), (-1, classes))
         if self.task != "binary" and y.shape[-1] != classes:
@@ -110,6 +111,7 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         return ops.reshape(ops.cast(y, dtype), (-1, classes))
 
     def _log_odds(self, z: Any) -> Any:
+        """Convert the predictions, logits or probabilities, to the log-odds of each class."""
         if not self.from_logits:
             # Probabilities are clipped, because the derivative of the logit is infinite at 0 and 1.
             least = float(np.finfo(keras.backend.standardize_dtype(z.dtype)).eps)
@@ -126,6 +128,7 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         return ops.where(top, z - rest, -ops.log(ops.expm1(gap)))
 
     def _cdf(self, z: Any) -> Any:
+        """Return the distribution function of the prior of each class at the log-odds z."""
         if len(self._priors) == 1:
             return _prior_cdf(self._priors[0], z)
         if len(self._priors) != z.shape[1]:

@@ -106,6 +106,7 @@ class _Loss(nn.Module):  # type: ignore[misc]
         return total + scale * (part - part.detach())
 
     def _group(self) -> Any:
+        """Return the process group, or None for the default group."""
         return None if self.process_group is True else self.process_group
 
 
@@ -180,6 +181,7 @@ class ScoreLoss(_Loss):
             return torch.stack([tp, (w * cdf).sum(0) - tp, p, w.sum(0) - p])
 
     def _loss_from_sums(self, sums: Any) -> Any:
+        """Return the loss from the sums that the method ``sums`` returns."""
         tp, fp, p, n = sums.unbind(0)
         fn, tn = (p - tp).clamp(min=0.0), (n - fp).clamp(min=0.0)
         if self.task == "binary":
@@ -202,6 +204,7 @@ class ScoreLoss(_Loss):
         return z.reshape(-1, columns), targets.to(z.dtype).reshape(-1, columns)
 
     def _cdf(self, z: Any) -> Any:
+        """Return the distribution function of the prior of each class at the log-odds z."""
         if len(self.priors) == 1:
             return self.priors[0].cdf(z)
         if len(self.priors) != z.shape[1]:
@@ -209,6 +212,7 @@ class ScoreLoss(_Loss):
         return torch.stack([prior.cdf(z[:, at]) for at, prior in enumerate(self.priors)], 1)
 
     def _expand_weights(self, weights: Any, y: Any, targets: Any) -> Any:
+        """Expand weights, one per row or one per element, to the shape of the labels y."""
         weights = weights.to(y.dtype)
         if weights.shape == targets.shape and self.task != "multiclass":
             return weights.reshape(y.shape)
@@ -271,8 +275,8 @@ class TemporalScoreLoss(_Loss):
         The distribution of the threshold.
     weighting : {"value", "sum", "maximum"}, default="value"
         The weight of a false alarm is 1, or less if an event follows; the weight of a missed event is 1, or less if an alarm precedes it. The
-        reduction is a number of ``masks``, which depends on the distance between error and event or alarm; if there are several events or
-        alarms, the reduction is the greatest of their numbers ("maximum") or their sum ("sum").
+        reduction is one of the numbers in ``masks``, chosen by the distance between the error and the event or alarm; if there are several
+        events or alarms, the reduction is the greatest of their numbers ("maximum") or the sum of their numbers ("sum").
         "value" is like "maximum", but the weight of a false alarm with no event near it, or of a missed event with no alarm near it, is 2.
     masks : tuple of float, optional
         The numbers that are subtracted from the weight of an error at distances of 1, 2, … steps.
@@ -315,6 +319,7 @@ class TemporalScoreLoss(_Loss):
         return self.formula.loss(self.formula.value(tn, fp, fn, tp, tp + fn, fp + tn))
 
     def _confusion(self, z: Any, targets: Any, weights: Any, mask: Any) -> Any:
+        """Return the expected confusion matrix (tn, fp, fn, tp), with errors weighted by their distance from events and alarms."""
         y, cdf = targets.to(z.dtype), self.prior.cdf(z)
         w = torch.ones_like(z) if weights is None else weights.to(z.dtype).expand(z.shape)
         if mask is not None:
@@ -348,6 +353,7 @@ class TemporalScoreLoss(_Loss):
 
 
 def _check_masks(masks: tuple[float, ...], weighting: str) -> None:
+    """Raise an error if ``masks`` is empty, increases with the distance, has numbers outside [0, 1], or could make a weight negative."""
     increasing = any(later > earlier for earlier, later in zip(masks, masks[1:], strict=False))
     if not masks or increasing or any(not 0.0 <= mask <= 1.0 for mask in masks):
         raise ValueError(f"masks must be numbers from 0 to 1 that do not increase with the distance, not {masks}")
@@ -423,6 +429,7 @@ def init_output_layer(model: Any, prior: str = "cosine:0.5,0.1", inputs: Any = N
 
 @contextmanager
 def _evaluation_mode(model: Any) -> Iterator[None]:
+    """Put the model into evaluation mode, and restore its mode afterwards."""
     was_training = model.training
     model.eval()
     try:

@@ -92,6 +92,7 @@ class ReportPage:
 
     @property
     def folder(self) -> pathlib.Path:
+        """The folder of the page."""
         return self.path.parent
 
     @functools.cached_property
@@ -109,6 +110,7 @@ class ReportPage:
         return next(text for text in texts if self.score(text)["confusion"] == exact)
 
     def tune(self, score: str, *more: str) -> Any:
+        """Return the output of `tune` for a score, with additional arguments."""
         return json.loads(run_command(self.folder, "tune", *self.rows, "--score", score, *more, "--replicates", 1, "--json"))
 
 

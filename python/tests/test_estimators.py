@@ -46,8 +46,8 @@ CLASSIFIER_FAILS = {
     "split, while two equal rows may be on both sides; rows of weight 0 are left out exactly",
 }
 PROBABILITY_THRESHOLD_FAILS = {
-    "check_classifiers_train": "requires that the predicted class has the greatest probability; the purpose of this estimator is another "
-    "threshold than 1/2 (with decision_function the same check passes)",
+    "check_classifiers_train": "requires that the predicted class has the greatest probability; this estimator deliberately uses a threshold "
+    "other than 1/2 (with decision_function the same check passes)",
 }
 ESTIMATORS = [
     (sw.ScoreClassifier(), CLASSIFIER_FAILS),

@@ -94,7 +94,7 @@ def test_exported_file_is_valid_and_has_complete_metadata(case_folder, name):
     assert json.loads(header["__metadata__"]["scorewise"]) == description
 
 
-def test_exported_adult_model_gives_the_labels_of_predict(tmp_path):
+def test_exported_adult_model_gives_the_same_labels_as_scorewise_predict(tmp_path):
     model, exported, predictions = tmp_path / "adult.scorewise", tmp_path / "adult.onnx", tmp_path / "predictions.csv"
     # After five epochs the model predicts both classes, which is enough for this test.
     train = ["train", "adult", "--epochs", "5", "--ensemble", "2", "--replicates", "10", "-o", model]
@@ -171,6 +171,7 @@ def encode(encoder, rows):
     positions = {row: (members, position) for members in series.values() for position, row in enumerate(members)}
 
     def earlier_row(row, lag):
+        """Return the row that is `lag` steps earlier in the same series, or None if there is none."""
         if lag == 0:
             return rows[row]
         members, position = positions.get(row, ([], 0))
@@ -183,6 +184,7 @@ def encode(encoder, rows):
         return min(max((x - scale["mean"]) / scale["deviation"], -1e6), 1e6)
 
     def encode_binned_cell(column, cell):
+        """Return the position of a cell among the knots or categories of a binned input."""
         missing = cell == ""
         if column["coding"] == "levels":
             levels = column["levels"]
@@ -209,6 +211,7 @@ def encode(encoder, rows):
         return after - 1 + (x - knots[after - 1]) / (knots[after] - knots[after - 1])
 
     def encode_cell(column, cell):
+        """Return the numbers that encode a cell."""
         if column["coding"] in ("knots", "levels"):
             return [encode_binned_cell(column, cell)]
         missing, indicator = cell == "", [1.0 if cell == "" else 0.0] if column["indicator"] else []
@@ -267,7 +270,7 @@ def test_encoding_example_in_the_documentation_follows_its_formulas():
     "setup", [["--split", "random"], ["--split", "time", "--lags", "2"], ["--split", "group:station", "--lags", "2"]], ids=["rows", "lags", "groups"]
 )
 @pytest.mark.parametrize("recipe", ["default", "paper"])
-def test_rows_encoded_as_documented_give_the_predictions_of_predict(tmp_path, setup, recipe):
+def test_rows_encoded_as_documented_give_the_same_predictions_as_scorewise_predict(tmp_path, setup, recipe):
     write_storm_table(tmp_path / "train.csv", 1500, seed=1)
     write_storm_table(tmp_path / "new.csv", 700, seed=2)
     model, exported, predictions = tmp_path / "m.scorewise", tmp_path / "m.onnx", tmp_path / "p.csv"

@@ -216,7 +216,7 @@ CONTRAST = """() => {
 def test_page_is_accessible(pages_folder, browser, name):
     report = pages_folder[name]
     # The page is checked in light mode, in dark mode with all details open, and on a phone. The contrast check of axe is slow. It is left out on the
-    # phone, where colours are the same, and for pages whose sections are also on other pages. There the script CONTRAST is enough.
+    # phone, where colours are the same, and for pages whose sections are also on other pages. In these cases the script CONTRAST is enough.
     has_all = name in PAGES_WITH_ALL_SECTIONS
     settings = [("light", DESKTOP, False, has_all), ("dark", DESKTOP, True, has_all), ("light", PHONE, True, False)]
     with open_page(browser, report) as page:
@@ -545,7 +545,7 @@ def test_invalid_thresholds_are_ignored(pages_folder, browser):
             assert read_state(page) == before, text
 
 
-def test_jump_menu_selects_the_best_threshold_of_tune(pages_folder, browser):
+def test_jump_menu_selects_the_best_threshold_that_scorewise_tune_finds(pages_folder, browser):
     report = pages_folder["tune"]
     with open_page(browser, report) as page:
         open_all_details(page)

@@ -33,7 +33,7 @@ from scorewise import _pool, _scorewise
 
 # Checks of scikit-learn that a pool cannot pass, with the reasons.
 THRESHOLD_FAILS = {
-    "check_classifiers_train": "requires that the predicted class has the greatest probability; the pool decides by another threshold than 1/2",
+    "check_classifiers_train": "requires that the predicted class has the greatest probability; the pool uses a threshold other than 1/2",
 }
 BOOTSTRAP_FAILS = {
     "check_sample_weight_equivalence_on_dense_data": "the factors of more than two classes are means over bootstrap samples, which draw a row of weight 2 "
@@ -54,14 +54,17 @@ NO_WEIGHT_FAILS = dict.fromkeys(
 
 
 def probabilities():
+    """Return a pool of classifiers with ``predict_proba``."""
     return sw.ScorePool([("logistic", LogisticRegression()), ("bayes", GaussianNB())], cv=3)
 
 
 def decision_function():
+    """Return a pool with a classifier that has only ``decision_function``."""
     return sw.ScorePool([("svc", LinearSVC()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))], "tss")
 
 
 def no_weights():
+    """Return a pool with a classifier that does not accept sample weights."""
     return sw.ScorePool([("neighbours", KNeighborsClassifier()), ("logistic", LogisticRegression())], "f1")
 
 
@@ -89,12 +92,13 @@ def rare_events(n_rows=1500, seed=0, share=0.1):
 
 
 def three_classes(n_rows=(500, 500, 60)):
-    """Return features and the labels 2, 7 and 10, which are not sorted as strings; the rare class overlaps with the first."""
+    """Return features and the labels 2, 7 and 10, whose order as numbers differs from their order as strings. The rare class 10 overlaps with class 2."""
     X, y = make_blobs(list(n_rows), centers=[[0, 0], [6, 0], [1.5, 0]], cluster_std=1.0, random_state=3)
     return X, np.array([2, 7, 10])[y]
 
 
 def members():
+    """Return three classifiers with their names, for a pool."""
     return [("logistic", LogisticRegression()), ("forest", RandomForestClassifier(20, min_samples_leaf=3, random_state=0)), ("bayes", GaussianNB())]
 
 
@@ -103,7 +107,7 @@ def sigmoid(z):
 
 
 def test_weights_and_threshold_equal_those_of_a_plain_implementation():
-    """Calibration by scikit-learn, then greedy selection with replacement, both written out here."""
+    """Compare with a calibration by scikit-learn and a greedy selection with replacement, which are written out in this test."""
     X, y = rare_events()
     folds = StratifiedKFold(4, shuffle=True, random_state=1)
     pool = sw.ScorePool(members(), "csi", cv=folds).fit(X, y)
@@ -272,7 +276,7 @@ def held_out_folds(pool, n_rows):
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """Predicts the first column, and keeps the arguments of ``fit``; the last column is the row number."""
+    """Classifier that stores the arguments of ``fit``; its logits are the first column of X, and the last column of X is the row number."""
 
     def fit(self, X, y, sample_weight=None, groups=None, time=None):
         X = np.asarray(X)
@@ -286,6 +290,7 @@ class Recorder(ClassifierMixin, BaseEstimator):
 
 
 def recorded(n_rows=300):
+    """Return features for `Recorder`, whose last column is the row number, and labels."""
     random = np.random.default_rng(0)
     y = (np.arange(n_rows) % 5 == 0).astype(int)
     return np.column_stack([y + random.normal(size=n_rows), np.arange(n_rows)]), y
@@ -305,7 +310,7 @@ def test_folds_have_the_same_share_of_each_class_and_depend_on_the_seed():
         sw.ScorePool([("recorder", Recorder())], cv=5).fit(X[:15], y[:15])
 
 
-def test_groups_are_not_divided_and_are_passed_on():
+def test_groups_are_not_divided_between_folds_and_are_passed_to_the_classifiers():
     X, y = recorded()
     groups = np.repeat(np.arange(30), 10)
     for values in (groups, [f"station {group}" for group in groups], pandas.Series(groups).astype("category"), polars.Series(groups)):
@@ -343,7 +348,7 @@ def test_splitters_and_lists_of_splits_are_accepted():
     assert never_held_out[:150].all() and not never_held_out[150:].any() and 0 < later.best_score_ < 1
 
 
-def test_weights_are_passed_on_and_rows_of_weight_zero_are_ignored():
+def test_sample_weights_are_passed_to_the_classifiers_and_rows_of_weight_zero_are_ignored():
     X, y = recorded()
     weights = np.random.default_rng(2).integers(0, 3, 300).astype(float)
     pool = sw.ScorePool([("recorder", Recorder()), ("bayes", GaussianNB())], "f1").fit(X, y, sample_weight=weights)
@@ -414,7 +419,7 @@ def test_tables_of_every_library_give_the_same_pool():
 
 
 class _ColumnOf(BaseEstimator):
-    """Selects a column of a table of any library as a matrix."""
+    """Transformer that returns one column of a table of any library as a matrix."""
 
     def __init__(self, name):
         self.name = name
@@ -458,7 +463,7 @@ def test_pool_can_be_pickled_and_cloned():
 
 
 class Interrupted(GaussianNB):
-    """Is interrupted in the second fold."""
+    """Classifier for which every second call of ``fit`` raises KeyboardInterrupt."""
 
     calls = 0
 
@@ -492,6 +497,8 @@ def test_report_describes_the_pool_on_new_rows():
 
 
 class NoValues(ClassifierMixin, BaseEstimator):
+    """Classifier with neither ``predict_proba`` nor ``decision_function``."""
+
     def fit(self, X, y):
         self.classes_ = np.unique(y)
         return self
@@ -501,6 +508,8 @@ class NoValues(ClassifierMixin, BaseEstimator):
 
 
 class NotFinite(GaussianNB):
+    """Classifier whose probabilities are NaN."""
+
     def predict_proba(self, X):
         return super().predict_proba(X) * np.nan
 
@@ -553,7 +562,7 @@ def test_invalid_arguments_raise_a_clear_error(arguments, message):
         sw.ScorePool(**{"estimators": [("bayes", GaussianNB())], **arguments}).fit(X, y, **fit)
 
 
-def test_constant_classifiers_and_sure_classifiers_are_combined():
+def test_classifiers_with_constant_or_extreme_predictions_are_combined():
     X, y = rare_events(300, share=0.3)
     constant = sw.ScorePool([("constant", DummyClassifier()), ("also", DummyClassifier())], "f1").fit(X, y)
     assert np.isfinite(constant.predict_proba(X)).all()
@@ -561,7 +570,7 @@ def test_constant_classifiers_and_sure_classifiers_are_combined():
     assert np.isfinite(sure.predict_proba(X)).all() and sure.best_score_ > 0.5
 
 
-def test_native_functions_refuse_arrays_that_do_not_fit():
+def test_native_functions_refuse_arrays_of_inconsistent_lengths_and_invalid_values():
     numbers, labels = np.zeros(4), np.array([0, 1, 0, 1], dtype=np.uint32)
     for candidates, values, classes in [([numbers[:3]], labels, 2), ([], labels, 2), ([numbers], labels + 1, 2), ([numbers], labels, 3), ([numbers + np.inf], labels, 2)]:
         with pytest.raises(ValueError, match="candidates"):

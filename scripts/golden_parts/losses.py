@@ -179,7 +179,7 @@ def exact_cross_entropy(positive_weight, logits, labels, weights):
 def check_case(case, value, gradient):
     """Check that the values of torch agree with the exact values. The tolerance of the gradient is 1e-12 of its largest entry.
 
-    The tolerance is not relative to each entry, because at z = 30 an entry has at most three correct digits in f64, because 1 − σ(30) has no more.
+    The tolerance is not relative to each entry: at z = 30 an entry has at most three correct digits in f64, like 1 − σ(30).
     """
     largest = max(abs(exact) for exact in gradient)
     assert abs(case["loss"] - value) <= TOLERANCE * abs(value), (case["score"], case["prior"], "loss")

@@ -63,6 +63,7 @@ def format_value(value):
 
 
 def provenance_record(what, tools):
+    """Return how a golden file was made: the command, the date, and the versions of Python and the tools."""
     return {
         "what": what,
         "command": f"python scripts/golden.py {what}",
@@ -73,6 +74,7 @@ def provenance_record(what, tools):
 
 
 def write_csv(name, provenance, notes, header, rows):
+    """Write a golden file as CSV, with the provenance and the notes as comments above the header."""
     GOLDEN_FOLDER.mkdir(parents=True, exist_ok=True)
     with open(GOLDEN_FOLDER / name, "w", newline="", encoding="utf-8") as file:
         file.write(f"# Golden values, made by `{provenance['command']}` on {provenance['date']}, Python {provenance['python']}.\n")
@@ -86,6 +88,7 @@ def write_csv(name, provenance, notes, header, rows):
 
 
 def write_json(name, document):
+    """Write a golden file as JSON."""
     GOLDEN_FOLDER.mkdir(parents=True, exist_ok=True)
     with open(GOLDEN_FOLDER / name, "w", encoding="utf-8") as file:
         # One case per line, so that a changed case is one line of a diff.

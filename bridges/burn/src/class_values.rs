@@ -23,12 +23,14 @@ pub(crate) enum ClassValues<'a> {
 use ClassValues::{Constant, Stored};
 
 impl TensorArena {
+    /// Stores a tensor and returns a [`ClassValues`] that refers to it.
     pub fn store(&self, tensor: Tensor<1>) -> ClassValues<'_> {
         let mut tensors = self.0.borrow_mut();
         tensors.push(tensor);
         Stored(self, tensors.len() - 1)
     }
 
+    /// Returns the stored tensor with this index.
     fn get(&self, index: usize) -> Tensor<1> {
         self.0.borrow()[index].clone()
     }
@@ -43,7 +45,7 @@ impl ClassValues<'_> {
         }
     }
 
-    /// Applies a function of one argument, given for a constant and for a tensor.
+    /// Applies a function of one argument: `constant` if the value is a constant, `tensor` if it is a tensor.
     fn map(self, constant: impl Fn(f64) -> f64, tensor: impl Fn(Tensor<1>) -> Tensor<1>) -> Self {
         match self {
             Constant(value) => Constant(constant(value)),
@@ -51,7 +53,8 @@ impl ClassValues<'_> {
         }
     }
 
-    /// Applies a function of two arguments. If one argument is a constant and the other a tensor, the constant is converted to a tensor first.
+    /// Applies a function of two arguments: `constants` if both are constants, otherwise `tensors`, for which a constant is converted to a
+    /// tensor first.
     fn zip_map(
         self,
         other: Self,

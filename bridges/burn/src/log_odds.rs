@@ -32,7 +32,7 @@ pub(crate) struct SoftmaxLink {
     other_sums: Tensor<2>,
     /// True for the class with the largest logit of each row (the top class).
     is_top: Tensor<2, Bool>,
-    /// The sum of the exponentials of all classes but the top class, `[rows, 1]`.
+    /// The sum of the exponentials of all classes except the one with the largest logit, `[rows, 1]`.
     rest: Tensor<2>,
 }
 
@@ -78,6 +78,7 @@ impl LogOddsLink {
 }
 
 impl SoftmaxLink {
+    /// Converts the gradient with respect to the log-odds to the gradient with respect to the logits of the softmax.
     fn backward(self, gradient: Tensor<2>) -> Tensor<2> {
         let SoftmaxLink { exponentials, other_sums, is_top, rest } = self;
         let top_gradient = gradient.clone().mask_fill(is_top.clone().bool_not(), 0.0).sum_dim(1);

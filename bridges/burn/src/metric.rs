@@ -131,6 +131,7 @@ impl ScoreMetric {
         self.epoch.matrix
     }
 
+    /// Counts the confusion matrix of one batch at the threshold of the metric.
     fn count_batch(&self, input: &ScoreInput) -> Result<MatrixAndRows, TensorReadError> {
         let (mut predictions, mut targets) = (input.predictions.clone(), input.targets.clone());
         if let Some(class) = self.class {
@@ -155,6 +156,8 @@ impl ScoreMetric {
         if f64::from(nearest) > exact { nearest.next_down() } else { nearest }
     }
 
+    /// An entry for burn's log that shows the scores of the epoch so far and of the last batch as text; `serialized` is the value that burn
+    /// stores.
     fn formatted_entry(&self, serialized: String) -> SerializedEntry {
         let formatted = |counts: &MatrixAndRows| match self.score.checked(&counts.matrix) {
             Some(value) => format_float(value, 4),
@@ -163,6 +166,7 @@ impl ScoreMetric {
         SerializedEntry::new(format!("epoch {} - batch {}", formatted(&self.epoch), formatted(&self.batch)), serialized)
     }
 
+    /// The score of a confusion matrix, with its number of rows; `None` while the score is undefined.
     fn numeric_entry(&self, counts: &MatrixAndRows) -> Option<NumericEntry> {
         let entry = |value| NumericEntry::Aggregated { aggregated_value: value, count: counts.rows };
         self.score.checked(&counts.matrix).map(entry)

@@ -21,6 +21,7 @@ const MORE_PRIORS: [&str; 6] = [
     "mix:0.2,logistic:0.8,0.01",
 ];
 
+/// The loss and its gradient with respect to the logits, computed by `scorewise` in the precision of the logits.
 fn scorewise_value_and_gradient<R: Real>(
     loss: &ScoreLoss,
     logits: &[R],

@@ -364,6 +364,7 @@ enum PredictOutput {
 }
 
 impl PredictOutput {
+    /// Opens the file, or standard output if `path` is `None`.
     fn create(path: Option<&PathBuf>, mut outputs: Outputs) -> Result<Self, Failure> {
         Ok(match path {
             Some(path) => PredictOutput::File(Box::new(outputs.create(path, OutputKind::Predictions)?)),
@@ -371,6 +372,7 @@ impl PredictOutput {
         })
     }
 
+    /// Gives a complete file its final name; does nothing for standard output.
     fn finish(self) -> Result<(), Failure> {
         match self {
             PredictOutput::File(file) => Ok(file.finish()?),

@@ -145,6 +145,7 @@ fn values_table(matrix: &Confusion) -> String {
     aligned_table(&["score", "value", "best"], &rows)
 }
 
+/// The value of a score for a confusion matrix as text, or `undefined`.
 fn format_value(score: &Score, matrix: &Confusion) -> String {
     score.checked(matrix).map_or("undefined".into(), format_number)
 }

@@ -57,6 +57,7 @@ pub fn run(arguments: &TheoryArguments) -> Result<Outcome, Failure> {
     .into())
 }
 
+/// The distribution of a score under a random threshold, and its bounds, as text for the terminal.
 fn theory_text(score: &Score, prior: &Prior, theory: &Theory) -> String {
     let format_or_empty = |value: Option<f64>| value.map_or(String::new(), format_number);
     let verb = match score.direction() {

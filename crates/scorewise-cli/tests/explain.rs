@@ -40,6 +40,7 @@ fn folder_with_model(name: &str) -> Folder {
     folder
 }
 
+/// Standard output of a command that must succeed, as text.
 fn text_of(folder: &Folder, arguments: &[&str]) -> String {
     String::from_utf8(folder.run(arguments)).unwrap()
 }
@@ -52,7 +53,7 @@ fn failure(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_model_with_trees_has_a_gain_of_each_column_everywhere() {
+fn every_output_for_a_model_with_trees_contains_the_gain_of_each_column() {
     let folder = folder_with_model("explain-gain");
     let train =
         ["train", "t.csv", "--target", "y", "--score", "f1", "--learners", "trees", "--replicates", "20", "--json"];
@@ -173,7 +174,7 @@ fn explaining_a_model_on_its_training_table_prints_a_note() {
 }
 
 #[test]
-fn bad_input_gets_one_sentence_and_exit_code_2() {
+fn bad_input_gives_an_error_message_and_exit_code_2() {
     let folder = folder_with_model("explain-errors");
     let write = |name: &str, text: &str| fs::write(folder.0.join(name), text).unwrap();
     write("no-target.csv", "a,b,colour\n1,2,red\n3,4,blue\n");
@@ -196,7 +197,7 @@ fn bad_input_gets_one_sentence_and_exit_code_2() {
         assert!(error.contains(message), "{arguments:?}: {error}");
         assert!(!error.contains("panicked"), "{error}");
     }
-    // A file that is not an older result is not replaced, and only a name that ends in .csv is accepted.
+    // `--csv` does not replace a file that `explain` has not written, and accepts only names that end in .csv.
     write("mine.csv", "my,own\n1,2\n");
     let (code, error) = failure(&folder, &["explain", "model.scorewise", "new.csv", "--csv", "mine.csv"]);
     assert!(code == Some(2) && error.contains("already exists and is not a table of importance"), "{error}");
@@ -222,7 +223,7 @@ fn the_report_of_train_shows_which_columns_matter() {
     let part = data["explanation"]["part"].as_str().unwrap();
     assert!(part.contains("because there are no test rows"), "{part}");
     assert_eq!(data["explanation"]["importance"][0]["column"].as_str(), Some("a"));
-    // With a table of test rows, the model is explained on them.
+    // If `--test` names a table, the model is explained on the rows of that table.
     folder.run(&[&train[..], &["--test", "t.csv", "--report", "data.json"]].concat());
     let data: Value = serde_json::from_slice(&folder.bytes("data.json")).unwrap();
     assert_eq!(data["explanation"]["rows"].as_u64(), Some(400));

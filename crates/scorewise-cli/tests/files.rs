@@ -126,8 +126,8 @@ fn a_file_of_another_kind_is_replaced_only_with_the_option_overwrite() {
         (vec!["score", "p.csv", "--replicates", "20", "--report"], "a scorewise report"),
     ];
     for (command, kind) in &cases {
-        // `own` is a file of the kind that the command writes, so the command may replace it, and the loop below leaves it out. There is no ONNX
-        // file in the folder; for `export`, `own` is a file of another kind.
+        // `own` is the file in the folder that the command may replace, because it is of the kind that the command writes; the loop below
+        // leaves it out. There is no such file for `export`, so `r.json` is left out although it is not an ONNX file.
         let own = match *kind {
             "a scorewise model" => "m.scorewise",
             "a table of predictions" => "p.csv",
@@ -247,7 +247,7 @@ fn reproduce_fails_before_training_if_it_would_replace_a_file_of_another_kind() 
     assert_error(&output, message, &arguments);
 }
 
-/// Signals that stop a command, with the exit code of the command.
+/// Signals that stop a command, each with the exit code of a command that it stopped.
 #[cfg(unix)]
 const SIGNALS: [(&str, i32); 2] = [("INT", 130), ("TERM", 143)];
 

@@ -96,7 +96,7 @@ fn a_cost_is_minimised_with_a_note() {
     let scored =
         String::from_utf8(folder.run(&["score", "p.csv", "--score", "fp + fn", "--replicates", "20"])).unwrap();
     assert!(scored.contains("lower"), "{scored}");
-    // There are also notes about a constant score, and about a score whose direction cannot be derived.
+    // There are also notes about a constant score, and about a formula for which it is unknown whether higher or lower values are better.
     let (errors, _) = errors_and_code(&folder, &["tune", "p.csv", "--score", "p/total", "--replicates", "20"]);
     assert!(
         errors.contains("`p/total` is the same for every forecast: no threshold is better than another"),
@@ -314,8 +314,8 @@ fn cross_fitting_refuses_invalid_numbers_of_folds() {
     let parts = ["--cross-fit: 9 folds, but the class `1` has only"];
     assert_refused(&folder, &train_arguments("y", &["--cross-fit", "9"]), &parts);
     assert_works(&folder, &train_arguments("y", &[]), &["3 folds instead of 5, because there are few rows of a class"]);
-    // The final model after a cross-validation is trained on all rows, with 4 rows of the rare class; each fold is trained with 3. So the note about
-    // the final model is another than that about the folds, and only the former is printed.
+    // The final model after a cross-validation is trained on all rows, with 4 rows of the rare class; each fold is trained with 3. So the
+    // note about the final model differs from the note about the folds, and only the note about the final model is printed.
     let notes = assert_works(&folder, &train_arguments("y", &["--folds", "4"]), &["4 folds instead of 5"]);
     assert_eq!(notes.matches("folds instead of 5").count(), 1, "{notes}");
     // Each class has a single row, which cannot be both a training row and a validation or test row.
@@ -358,7 +358,7 @@ fn columns_that_leak_the_target_get_a_note() {
     ];
     let errors = assert_works(&folder, &train_arguments("y", &[]), &[&parts[0], &parts[1], &parts[2]]);
     assert_eq!(errors.matches(perfect).count(), 3, "{errors}");
-    // A cross-validation and the final model report the same columns once.
+    // The columns leak in every fold of a cross-validation and in the final model; each column is reported only once.
     let folds =
         assert_works(&folder, &train_arguments("y", &["--folds", "2", "--ensemble", "1"]), &[&parts[0], &parts[1]]);
     assert_eq!(folds.matches(perfect).count(), 3, "{folds}");
@@ -446,10 +446,10 @@ fn smoothed_thresholds_are_found_with_weights_and_for_more_than_two_classes() {
         assert_eq!(smooth(&weighted, "confusion"), smooth(&kept, "confusion"));
         assert_eq!(smooth(&kept, "width"), 0.3);
         assert!(smooth(&kept, "expected_value").as_f64() < kept["classes"][class]["value"].as_f64());
-        // The exact threshold is the one without `--smooth`.
+        // `--smooth` does not change the exact threshold.
         assert_eq!(kept["classes"][class]["threshold"], plain["classes"][class]["threshold"]);
         assert!(plain["classes"][class]["smooth"].is_null());
-        // The result for each class is the same as if only that class is compared with all others.
+        // The smoothed threshold of each class is the same as if `--positive` named that class.
         let name = ["a", "b", "c"][class];
         let alone = tuned("kept.csv", &["--positive", name]);
         assert_eq!(alone["smooth"], kept["classes"][class]["smooth"]);

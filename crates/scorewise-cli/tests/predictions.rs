@@ -62,6 +62,7 @@ const fn training_case(name: &'static str, arguments: &'static [&'static str], f
     TrainingCase { name, arguments, file }
 }
 
+/// Training runs whose predictions must have the same scores from a pipe, from a file and in the output of `train`.
 const TRAINING_CASES: [TrainingCase; 13] = [
     training_case("two classes", &["--target", "z > 0.9", "--drop", "state,event"], "p.csv"),
     training_case("many classes", &["--target", "kind", "--score", "macro(f1)"], "p.csv"),
@@ -238,9 +239,9 @@ fn the_interval_of_the_best_threshold_includes_1_only_if_no_prediction_is_1() {
         line.split_once(' ').unwrap().1.trim().to_owned()
     };
     assert_eq!(interval("0,0.2\n1,0.7\n", "f1"), "0.2 up to but not including 0.7");
-    // Above 0.2 and below 1, only the positive row is predicted positive; at 1 no row is.
+    // At thresholds from 0.2 to below 1, only the positive row is predicted positive; at the threshold 1, no row is.
     assert_eq!(interval("0,0.2\n1,1\n", "f1"), "0.2 up to but not including 1");
-    // From 0.7 to 1, no row is predicted positive.
+    // At thresholds from 0.7 to 1, no row is predicted positive.
     assert_eq!(interval("0,0.7\n1,0.2\n", "pofd"), "0.7 to 1");
     assert_eq!(interval("0,1\n1,0.2\n", "pofd"), "1 to 1");
 }
@@ -258,12 +259,12 @@ fn process_substitution_can_be_an_input() {
 }
 
 #[test]
-fn unknown_classes_get_a_note_and_words_for_yes_and_no_are_matched() {
+fn unknown_classes_get_a_note_and_words_for_yes_and_no_are_read_as_classes() {
     let folder = Folder::new("predictions-classes");
     folder.write("table.csv", &csv_table(1, 400));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
     folder.run(&[&arguments[..], &SHORT_TRAINING, &["2"]].concat());
-    // New rows in which the two classes have other names, with one unknown class and one missing value.
+    // New rows in which the classes 0 and 1 are written differently, with one unknown class and one missing value.
     let plain = csv_table(5, 200);
     for [no, yes] in [["no", "yes"], ["false", "true"], ["0.0", "1.0"]] {
         let other: String = plain
@@ -324,7 +325,8 @@ fn predictions_do_not_depend_on_whether_the_newest_row_is_first() {
         let (csv, model) = (format!("{name}.csv"), format!("{name}.scorewise"));
         trained.push(folder.json(&[&["train", &csv, "-o", &model][..], &arguments, &SHORT_TRAINING, &["2"]].concat()));
     }
-    // Both files give the same training, validation and test rows. Batches depend on the order of the rows, so the networks differ.
+    // Both files give the same training, validation and test rows. Batches depend on the order of the rows in the file, so the two models
+    // differ.
     for set in ["train", "validation", "test"] {
         assert_eq!(trained[0][set]["rows"], trained[1][set]["rows"]);
         assert_eq!(trained[0][set]["positives"], trained[1][set]["positives"]);
@@ -490,7 +492,7 @@ fn a_copied_column_with_the_name_of_an_output_column_is_renamed() {
 }
 
 #[test]
-fn the_strong_recipe_explains_overlapping_rows_and_takes_its_threshold_from_the_prior() {
+fn the_strong_recipe_says_why_training_and_validation_rows_overlap_and_takes_its_threshold_from_the_prior() {
     let folder = Folder::new("predictions-overlap");
     folder.write("table.csv", &csv_table(1, 400));
     let arguments =

@@ -6,7 +6,7 @@ use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
 use scorewise_table::setting::render;
 
-/// A `ValueError` with the message of an error.
+/// A `ValueError` with the message of an error, in which settings are written as Python parameters.
 pub fn value_error(error: impl Display) -> PyErr {
     PyValueError::new_err(with_parameter_names(error))
 }

@@ -1,4 +1,4 @@
-//! Long work that Ctrl-C stops.
+//! Runs long computations so that Ctrl-C stops them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// Runs long work in another thread and checks for Ctrl-C meanwhile; `work` must stop when its argument becomes true.
+/// Runs `work` in another thread and meanwhile checks for Ctrl-C, which sets the argument of `work` to true; `work` must then stop.
 pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> PyResult<T> {
     let stop = &AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -55,6 +55,7 @@ impl Gradient {
     }
 }
 
+/// Converts the result of [`evaluate`] to Python: a gradient becomes a NumPy array, an error a `ValueError`.
 fn to_python(py: Python<'_>, result: Result<(f64, Option<Gradient>)>) -> PyResult<ValueAndGradient<'_>> {
     let (value, gradient) = result.map_err(value_error)?;
     Ok((value, gradient.map(|gradient| gradient.into_array(py))))

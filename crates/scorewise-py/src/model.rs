@@ -86,6 +86,7 @@ impl Watch for StopFlag<'_> {
     }
 }
 
+/// A summary of a training run as JSON: its curves for a report, the epochs and losses of each member, the notes, and the validation score.
 fn training_summary(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
     let losses = |fit: &Fit, loss: fn(&Epoch) -> f64| -> Vec<f64> { fit.history.iter().map(loss).collect() };
     let member = |fit: &Fit| {
@@ -128,7 +129,7 @@ pub fn held_out_score(
     Ok(score.multiclass().checked(&matrix))
 }
 
-/// The `ValueError` for an error, with the names of Python parameters.
+/// Converts an error to a `ValueError` that names the parameters of the Python function.
 fn to_py_error(error: Error) -> PyErr {
     value_error(with_argument_names(error))
 }

@@ -1,4 +1,4 @@
-//! A pool of classifiers of any library: the folds on which they are trained, and the mean of their logits.
+//! A pool of classifiers of any library: the folds on which the classifiers are trained, and the combination of their logits.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -26,9 +26,9 @@ const LEAST_PROBABILITY: f64 = 1e-6;
 /// Arrays of row numbers: the training rows and the held-out rows of a fold.
 type FoldRows<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
-/// Divides rows into folds as `scorewise train` does: at random with the same share of each class, or if there is a column `groups` or `time`,
-/// without dividing a group, or into blocks of consecutive times. Returns the training rows and the held-out rows of each fold of each repeat.
-/// If `may_reduce` is true, there are fewer folds if a class has too few rows.
+/// Divides rows into folds as `scorewise train` does: at random with the same share of each class; with a column `groups`, so that no group
+/// is divided; with a column `time`, into blocks of consecutive times. Returns the training rows and the held-out rows of each fold of each
+/// repeat. If `may_reduce` is true and a class has too few rows for this number of folds, fewer folds are used.
 #[pyfunction]
 #[pyo3(signature = (labels, classes, columns, folds, repeats, may_reduce, seed))]
 #[allow(clippy::too_many_arguments)] // the parameters of `ScorePool` that concern folds
@@ -75,7 +75,7 @@ pub fn cross_fit<'py>(
     Ok(splits.into_iter().map(|split| (numbers(split.training), numbers(split.validation))).collect())
 }
 
-/// An error of a number of folds, about the parameter `cv`.
+/// Rewords an error about the number of folds so that it names the parameter `cv`.
 fn with_parameter(error: Error) -> Error {
     match error {
         Error::Setting { setting, problem, hint } if setting == "cross-fit" => {
@@ -85,8 +85,8 @@ fn with_parameter(error: Error) -> Error {
     }
 }
 
-/// The logits of predicted probabilities: with one number for each row the log-odds, otherwise the logarithms. Changes nothing else, so the softmax of
-/// logarithms gives the probabilities again.
+/// Converts predicted probabilities to logits: to log-odds if there is one number for each row, otherwise to logarithms, whose softmax
+/// gives the probabilities again. Probabilities near 0 and 1 are limited first, see [`LEAST_PROBABILITY`].
 #[pyfunction]
 pub fn pool_logits<'py>(
     py: Python<'py>,
@@ -105,10 +105,11 @@ pub fn pool_logits<'py>(
     Ok(logits.into_pyarray(py))
 }
 
-/// Chooses how candidates are combined, on predictions of rows that they were not trained on. `candidates` is a list of logits, row by row, with one
-/// logit for each row if there are two classes; `has_scale` says of each candidate whether its numbers are logits, or else values of a
-/// `decision_function`, whose scale is not known. Returns JSON with the keys `calibrations` (a list of scales and shifts), `weights`, `decision`
-/// and `value` (the score with the decision), and the combined probabilities of the rows.
+/// Chooses how candidates are combined, on predictions for rows that they were not trained on. `candidates` holds the predictions of each
+/// candidate, row by row, with one number for each row if there are two classes. `has_scale` says for each candidate whether its
+/// predictions are logits; otherwise they are values of a `decision_function`, whose scale is not known. Returns JSON with the keys
+/// `calibrations` (a list of scales and shifts), `weights`, `threshold` (null if there is none), `factors` (one for each class, or null)
+/// and `value` (the score of the resulting decisions), and the combined probabilities of the rows.
 #[pyfunction]
 #[pyo3(signature = (candidates, has_scale, labels, classes, weights, score, seed))]
 #[allow(clippy::too_many_arguments)] // the fitted classifiers, and the parameters of `ScorePool`
@@ -127,7 +128,7 @@ pub fn pool<'py>(
     // Classifiers of other libraries have no prior of the threshold, so the threshold is tuned, and logits are not shifted towards a prior.
     (plan.loss, plan.threshold, plan.cross_fit, plan.seed) = (LossName::CrossEntropy, ThresholdRule::Auto, 2, seed);
     if has_scale.len() != candidates.len() {
-        return Err(value_error("candidates: there is not one entry of has_scale for each"));
+        return Err(value_error("has_scale must have one entry for each candidate"));
     }
     let mut rows = LabelledPredictions {
         labels: slice(&labels)?.to_vec(),
@@ -188,7 +189,8 @@ pub fn pool_probabilities<'py>(
     Ok(py.detach(|| Combination::apply(&calibrations, &weights, &logits, outputs)).into_pyarray(py))
 }
 
-/// The weighted standard deviation of the predictions of rows, which have `outputs` numbers each; 1 if they are all equal.
+/// The standard deviation of all predicted numbers, weighted by row, with `outputs` numbers for each row; 1 if the numbers are all equal or
+/// the deviation is not finite.
 fn deviation(numbers: &[f64], weights: Option<&[f64]>, outputs: usize) -> f64 {
     let weight = |index: usize| weights.and_then(|weights| weights.get(index / outputs)).map_or(1.0, |weight| *weight);
     let weighted_mean = |value: &dyn Fn(f64) -> f64| {

@@ -15,6 +15,7 @@ pub(crate) struct Bitmap<'a>(pub BitMapBackend<'a>);
 /// Downward shift of text as a fraction of the text size, chosen so that digits are centred at the position of the text.
 const TEXT_SHIFT: f64 = 0.2;
 
+/// The result of a drawing method of plotters' bitmap backend.
 type DrawResult<'a> = Result<(), DrawingErrorKind<<BitMapBackend<'a> as DrawingBackend>::ErrorType>>;
 
 // Shapes without a method below use the default methods of `DrawingBackend`, as in plotters' own bitmap backend.

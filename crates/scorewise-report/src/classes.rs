@@ -54,7 +54,7 @@ pub fn figure_classes(classes: ClassHistograms) -> Result<Picture> {
     Picture::new(classes)
 }
 
-/// The lines of the negative and the positive class.
+/// Styles of the outlines of the histograms of the negative and the positive class.
 const CLASS_STROKES: [Stroke; 2] = [Stroke::solid(BLUE, 1.75), Stroke::solid(VERMILLION, 1.75)];
 /// Opacity of the area under the histogram of a class.
 const CLASS_OPACITY: f64 = 0.18;

@@ -59,14 +59,14 @@ pub(crate) fn density_lines_below(prior: &Prior, ceiling: f64) -> Vec<Vec<PlotPo
             let fraction = if outside.1.is_finite() { (ceiling - inside.1) / (outside.1 - inside.1) } else { 1.0 };
             let border = (inside.0 + fraction * (outside.0 - inside.0), ceiling);
             if point.1 > ceiling {
-                lines.last_mut().expect("`lines` starts with one line").push(border);
+                lines.last_mut().expect("`lines` is never empty").push(border);
                 lines.push(Vec::new());
             } else {
                 lines.push(vec![border]);
             }
         }
         if point.1 <= ceiling {
-            lines.last_mut().expect("`lines` starts with one line").push(point);
+            lines.last_mut().expect("`lines` is never empty").push(point);
         }
         previous = Some(point);
     }

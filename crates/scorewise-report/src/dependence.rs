@@ -1,5 +1,6 @@
-//! Partial dependence: the mean prediction, plotted against the value to which a column is set in every row. For a column of numbers, predictions
-//! are lines from left to right. For a categorical column, they are dots from top to bottom, where there is room for the names of the levels.
+//! Partial dependence: the mean prediction, plotted against the value to which a column is set in every row. For a column of numbers,
+//! predictions are lines from left to right. For a categorical column, each level is a row of dots, which leaves room for the name of the
+//! level to the left.
 
 use plotters::prelude::DrawingBackend;
 
@@ -21,7 +22,8 @@ pub struct DependenceCurves {
     pub label: String,
     /// Names of the levels from top to bottom; empty for a column of numbers.
     pub levels: Vec<String>,
-    /// The lines. The x of a point is the number to which the column is set, or the index of the level.
+    /// One line for each kind of prediction, such as the mean probability. The x of a point is the number to which the column is set, or
+    /// the index of the level in `levels`; y is the prediction.
     pub lines: Vec<NamedLine>,
 }
 
@@ -42,7 +44,7 @@ const MIN_LOWER_HALF_SHARE: f64 = 0.12;
 const VALUE_RADIUS: f64 = 2.0;
 
 impl DependenceCurves {
-    /// The points of all lines that have finite coordinates.
+    /// The points with finite coordinates, of all lines.
     fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         self.lines.iter().flat_map(NamedLine::defined_points)
     }

@@ -37,9 +37,9 @@ pub fn figure_difference(differences: Differences) -> Result<Picture> {
 
 /// Number of bars of the histogram.
 const BAR_COUNT: usize = 40;
-/// The line at the difference on the original rows, and its error bar.
+/// Style of the vertical line at the difference on the original (not resampled) rows, and of its error bar.
 const DIFFERENCE_STROKE: Stroke = Stroke::solid(VERMILLION, 2.0);
-/// The vertical line at a difference of 0.
+/// Style of the vertical line at a difference of 0.
 const ZERO_STROKE: Stroke = Stroke::solid(INK, 1.25).dashed(4.0, 3.0);
 /// Height of the highest bar as a fraction of the panel.
 const HIGHEST_BAR_HEIGHT: f64 = 0.86;
@@ -74,11 +74,12 @@ impl Differences {
         counts
     }
 
+    /// Number of differences in the highest bar.
     fn highest_count(&self) -> f64 {
         self.bar_counts().into_iter().max().unwrap_or(0) as f64
     }
 
-    /// The range of the x axis: all differences, the 95 % interval, and also 0 unless it is far away.
+    /// The range of the x axis: all differences, the 95 % interval, and 0 unless 0 is far from the differences (see [`MIN_DATA_FRACTION`]).
     fn x_range(&self) -> (f64, f64) {
         let ends = [self.difference, self.interval.0, self.interval.1].into_iter().filter(|end| end.is_finite());
         let (low, high) =

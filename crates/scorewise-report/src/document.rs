@@ -32,8 +32,8 @@ pub struct Document {
     /// Evaluation of a forecast over all thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<ForecastEvaluation>,
-    /// Which columns matter to the model that `train` has trained. The explanation of `explain` is the result itself; see
-    /// [`Document::explanation`].
+    /// The importance of the columns for the model that `train` has trained. `None` for the command `explain`, where the explanation is
+    /// stored in `result` (see [`Document::explanation`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
     /// The training history of a model.
@@ -288,7 +288,7 @@ pub struct TrainingHistory {
     pub loss: String,
     /// Name of the score that can be computed from the loss; `None` when the loss does not correspond to a score.
     pub score: Option<String>,
-    /// The training run of every ensemble member.
+    /// The training run of each ensemble member of the same type (`network`, `linear` or `trees`) as the first member.
     pub members: Vec<MemberHistory>,
 }
 
@@ -304,7 +304,7 @@ pub struct MemberHistory {
     pub kept: Option<usize>,
     /// Why the training run ended.
     pub end: String,
-    /// Whether the network learnt anything.
+    /// Whether the ensemble member learnt something: its validation loss fell, and the validation rows do not all get the same label.
     pub success: bool,
     /// Number of failed training attempts, with other initial weights, before this training run.
     pub restarts: usize,

@@ -385,7 +385,7 @@ fn training_figure(training: &TrainingHistory) -> Result<Option<ReportFigure>> {
         1 => "The mark shows the epoch whose weights were kept.".into(),
         members => {
             format!(
-                "The line is the median of {members} networks, and the band covers all of them. Marks show the epochs whose weights were kept."
+                "The line is the median of {members} ensemble members, and the band covers all of them. Marks show the epochs whose weights were kept."
             )
         }
     };
@@ -414,7 +414,7 @@ fn explanation_figures(explanation: &Explanation) -> Result<Vec<ReportFigure>> {
         String::new()
     };
     let caption = format!(
-        "By how much {} gets worse when the values of one column are shuffled among the rows. A column whose interval contains 0 may as well be useless to the model.{which}",
+        "By how much {} gets worse when the values of one column are shuffled among the rows. A column whose interval contains 0 may be of no use to the model.{which}",
         explanation.score
     );
     let mut figures = Vec::new();

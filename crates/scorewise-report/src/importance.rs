@@ -41,9 +41,9 @@ pub fn figure_importance(bars: ImportanceBars) -> Result<Picture> {
     Picture::new(bars)
 }
 
-/// The error bar of a column.
+/// Style of the error bar of a column.
 const INTERVAL_STROKE: Stroke = Stroke::solid(INK, 1.5);
-/// The vertical line at an importance of 0.
+/// Style of the vertical line at an importance of 0.
 const ZERO_STROKE: Stroke = Stroke::solid(FRAME, 1.25);
 /// Half the thickness of a bar, as a share of the distance between two bars.
 const HALF_BAR_THICKNESS: f64 = 0.32;

@@ -53,11 +53,11 @@ pub fn figure_reliability(reliability: Reliability) -> Result<Picture> {
 const DATA_STROKE: Stroke = Stroke::solid(BLUE, 2.0);
 /// Style of the error bars of the observed frequencies.
 const INTERVAL_STROKE: Stroke = Stroke::solid(BLUE, 1.25);
-/// Style of the two lines at the base rate.
+/// Style of the horizontal and the vertical line at the base rate.
 const BASE_RATE_STROKE: Stroke = Stroke::solid(FRAME, 0.9).dashed(2.0, 3.0);
-/// The panel with the observed frequencies.
+/// Position and size of the panel with the observed frequencies.
 const UPPER_PANEL: Rect = Rect { left: 0.0, top: 0.0, width: SQUARE_PANEL.0, height: SQUARE_PANEL.1 };
-/// The panel with the number of rows in each bin.
+/// Position and size of the panel with the number (or total weight) of the rows in each bin.
 const LOWER_PANEL: Rect = Rect { left: 0.0, top: SQUARE_PANEL.1 + 2.0, width: SQUARE_PANEL.0, height: 110.0 };
 /// Half the width of a bar, in the units of the x axis.
 const HALF_BAR_WIDTH: f64 = 0.012;

@@ -86,13 +86,13 @@ struct EpochPanel {
 
 /// Width and height of a panel, in pixels.
 const PANEL_SIZE: (f64, f64) = (360.0, 270.0);
-/// Style of the training loss.
+/// Style of the line of the training loss.
 const TRAINING_STROKE: Stroke = Stroke::solid(BLUE, 1.75);
-/// Style of the validation loss.
+/// Style of the line of the validation loss.
 const VALIDATION_STROKE: Stroke = Stroke::solid(VERMILLION, 1.75);
-/// Style of the score.
+/// Style of the line of the score.
 const SCORE_STROKE: Stroke = Stroke::solid(GREEN, 1.75);
-/// Style of the fraction of predictions inside the support of the prior.
+/// Style of the line of the fraction of predictions inside the support of the prior.
 const COVERAGE_STROKE: Stroke = Stroke::solid(PURPLE, 1.75);
 /// Opacity of the band from the lowest to the highest member.
 const BAND_OPACITY: f64 = 0.2;

@@ -192,7 +192,7 @@ fn high_densities_get_a_square_root_axis_and_a_prior_on_all_of_0_to_1_shows_its_
 
 #[test]
 fn bars_of_importance_end_at_their_values_and_have_their_intervals() {
-    // The names are the positions on the y axis, so that the picture can be read back.
+    // The name of each bar is its position on the y axis, so that the picture can be read back.
     let bar = |name: &str, value: f64, interval: (f64, f64)| ImportanceBar { name: name.into(), value, interval };
     let bars = vec![
         bar("2", 0.5, (0.375, 0.625)),

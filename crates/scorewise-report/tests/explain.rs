@@ -75,7 +75,7 @@ fn table(columns: Vec<Column>) -> Table {
     Table { file: "rows.csv".into(), columns, ..Table::default() }
 }
 
-/// A pseudo-random number between −1 and 1 for a row; numbers with a different `number` are independent.
+/// A pseudo-random number between −1 and 1 for a row. Calls with different values of `number` give independent random numbers.
 fn noise(row: u32, number: u32) -> f64 {
     (stream(u64::from(number), Purpose::Thresholds, u64::from(row)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
@@ -111,7 +111,7 @@ fn noisy_table(rows: u32) -> Table {
     ])
 }
 
-/// The model with the weights 4 of `x`, 1 of `z` and 0 of `unused`.
+/// A linear model with the weights 4 of `x`, 1 of `z` and 0 of `unused`.
 fn noisy_model(score: &str) -> Model {
     let inputs = ["x", "z", "unused"].map(number_input).to_vec();
     linear_model(inputs, &[vec![4.0, 1.0, 0.0]], &[0.0], score)
@@ -185,7 +185,7 @@ fn importance_is_positive_also_if_lower_scores_are_better_and_0_for_the_frequenc
 
 #[test]
 fn lags_of_a_column_are_shuffled_together() {
-    // x rises by 1 in every row, and the model predicts an event where x has risen since the row before.
+    // x rises by 1 in every row, and the model predicts an event in each row where x is greater than in the previous row.
     let rows = 200;
     let coding = ColumnEncoding::Number { mean: 0.0, deviation: 1.0, indicator: true };
     let input = |lag: usize| InputColumn { lag, coding: coding.clone(), ..number_input("x") };
@@ -193,9 +193,9 @@ fn lags_of_a_column_are_shuffled_together() {
     let table = table(vec![number_column("x", rows, f64::from), class_column(rows, 2, |row| u32::from(row > 0))]);
     let explanation = explain_on_table(&model, &table, &OPTIONS);
     assert_eq!((explanation.value, explanation.importance.len()), (Some(1.0), 1));
-    // All lags of a column are shuffled together. So each row gets the two values of another row, of which the second has risen by 1, unless it
-    // gets those of the first row, which has no row before it. At most two decisions change. If the lags were shuffled separately, about half of
-    // all decisions would change.
+    // All lags of a column are shuffled together, so each row gets x and the previous x of one other row, which differ by 1. Only the first
+    // row has no previous x, so at most two decisions change: that of the first row, and that of the row that gets the values of the first
+    // row. If the lags were shuffled separately, about half of all decisions would change.
     assert!(explanation.importance[0].value <= Some(2.0 / 200.0 + 1e-12), "{:?}", explanation.importance);
 }
 
@@ -315,7 +315,7 @@ fn partial_dependence_lists_levels_by_frequency_or_in_their_order_if_they_are_or
 }
 
 #[test]
-fn partial_dependence_on_a_time_sets_the_part_that_matters_most() {
+fn partial_dependence_on_a_time_column_varies_the_part_of_the_time_that_matters_most() {
     let rows = 400u32;
     let hours = |row: u32| i64::from(row * 7) * 3600;
     let knots = |count: u32| ColumnEncoding::Knots {
@@ -333,7 +333,7 @@ fn partial_dependence_on_a_time_sets_the_part_that_matters_most() {
         coding: knots(count),
     };
     let inputs = vec![input(TimePart::Weekday, 7), input(TimePart::Hour, 24)];
-    // The logit rises with the hour and hardly with the weekday.
+    // The logit rises with the hour and depends very little on the weekday.
     let model = linear_model(inputs, &[vec![0.01, 0.5]], &[-6.0], "accuracy");
     let time = column("time", Values::Time((0..rows).map(hours).collect()));
     let table = table(vec![time, class_column(rows, 2, |row| u32::from(row * 7 % 24 > 12))]);
@@ -347,7 +347,7 @@ fn partial_dependence_on_a_time_sets_the_part_that_matters_most() {
 }
 
 #[test]
-fn three_classes_have_a_probability_and_a_share_for_each_class() {
+fn partial_dependence_has_a_probability_and_a_share_for_each_of_three_classes() {
     let rows = 300;
     let model = linear_model(
         ["x", "z"].map(number_input).to_vec(),
@@ -439,7 +439,7 @@ fn settings_out_of_range_are_refused_and_the_work_can_be_stopped() {
     assert!(explain(&model, &rows, &OPTIONS, &count).unwrap().is_some());
     let mut steps = steps.into_inner().unwrap();
     steps.sort_unstable();
-    // Three columns with five permutations, then the partial dependence on all three.
+    // Progress is reported in 18 steps: five permutations of each of three columns, then the partial dependence on each column.
     assert_eq!(steps, (1..=18).map(|done| (done, 18)).collect::<Vec<_>>());
     for last in [4, 16] {
         let stop = |done: usize, _: usize| if done < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// Tolerance in axis coordinates.
 const TOLERANCE: f64 = 1e-3;
 
-/// The evaluation of the six rows at all thresholds.
+/// The evaluation, at all thresholds, of the six rows that are listed in the documentation of this module.
 fn six_row_forecast() -> ForecastEvaluation {
     // Thresholds between the predictions, with the cells tn, fp, fn, tp of the confusion matrix counted by hand.
     let steps = [
@@ -65,7 +65,7 @@ fn six_row_forecast() -> ForecastEvaluation {
     }
 }
 
-/// A result with the six rows, a made-up training history and theory, and names that contain HTML.
+/// A result with the evaluation of six rows, a made-up training history and score distribution, and names that contain HTML.
 fn six_row_document() -> Document {
     let epoch = |loss: f64| EpochRecord {
         training: loss,
@@ -246,7 +246,7 @@ fn a_range_of_thresholds_includes_1_only_if_no_prediction_is_1() {
     };
     assert_eq!(ranges(0.9), ["0.8 up to but not including 0.9", "0.9 to 1"]);
     assert_eq!(ranges(1.0), ["0.8 up to but not including 1", "1 to 1"]);
-    // The page does not know whether one of the rows on which the threshold was chosen has a prediction of 1.
+    // The page has no information on whether a row on which the threshold was chosen has a prediction of 1, so the interval excludes 1.
     let mut document = six_row_document();
     document.forecast.as_mut().unwrap().interval = Some((0.8, 1.0));
     let page = page(&document).unwrap();

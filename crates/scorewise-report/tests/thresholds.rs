@@ -43,7 +43,7 @@ fn bars(tags: &[Tag], reader: &AxisReader) -> Vec<(f64, f64, f64)> {
     bars
 }
 
-/// Lines with two points that have the colour of the data and lie above the x axis.
+/// Lines that consist of two points, have the colour of the data and lie above the x axis; positions are in axis coordinates.
 fn two_point_lines(tags: &[Tag], reader: &AxisReader) -> Vec<[(f64, f64); 2]> {
     tags.iter()
         .filter(|tag| tag.name == "polyline" && tag.has_attribute("stroke", VERMILLION))
@@ -53,7 +53,7 @@ fn two_point_lines(tags: &[Tag], reader: &AxisReader) -> Vec<[(f64, f64); 2]> {
         .collect()
 }
 
-/// The x coordinates of the vertical lines.
+/// The x coordinates of those lines that are vertical.
 fn vertical_lines(two_point_lines: &[[(f64, f64); 2]]) -> Vec<f64> {
     let is_vertical = |ends: &&[(f64, f64); 2]| ends[0].0 == ends[1].0;
     two_point_lines.iter().filter(is_vertical).map(|ends| ends[0].0).collect()
@@ -170,6 +170,7 @@ fn a_whisker_beyond_the_axis_is_clipped_without_caps() {
     assert_close(whisker[1].0, 1.0, TOLERANCE);
 }
 
+/// Ten panels with the priors of Figure 2 of Marchetti et al. (2022).
 fn ten_panels() -> Vec<ThresholdPanel> {
     let mut panels = vec![panel("Uniform", "uniform", &[0.1, 0.5, 0.9])];
     for mu in [0.3, 0.5, 0.7] {

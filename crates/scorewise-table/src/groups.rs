@@ -88,7 +88,7 @@ const MIN_REGULAR_SHARE: f64 = 0.9;
 const MAX_TIE_SHARE: f64 = 0.1;
 
 impl RowOrder {
-    /// Keeps the order of the file, separately for each group of rows if a column of groups is given.
+    /// The order of the rows in the file. If `group` names a column, the rows of each group are a series of their own.
     #[must_use]
     pub fn of_file(group: Option<&str>) -> Self {
         RowOrder { group: group.map(str::to_owned), ..RowOrder::default() }
@@ -198,7 +198,7 @@ enum TimeDirection {
 }
 
 impl TimeDirection {
-    /// The direction of the values that are not missing.
+    /// Whether the times that are not missing rise or fall from the first row to the last, or neither.
     fn of_times(values: &Values) -> Self {
         let keys = (0..values.len()).filter(|row| !values.is_missing(*row)).map(|row| time_key(values, row));
         if keys.clone().is_sorted() {

@@ -58,7 +58,7 @@ pub fn suggestion(name: &str, names: &[&str]) -> String {
     }
 }
 
-/// The names, quoted and separated by commas; only the first [`MAX_LISTED`] when there are more.
+/// The names, quoted and separated by commas. After the first [`MAX_LISTED`] names, only the number of further names is given.
 pub fn quoted_list(names: &[&str]) -> String {
     let mut list = names.iter().take(MAX_LISTED).map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
     if names.len() > MAX_LISTED {

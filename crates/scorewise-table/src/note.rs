@@ -30,8 +30,8 @@ impl Note {
         Note { column: self.column.clone(), text: format!("fold {fold} of repeat {repeat}: {}", self.text) }
     }
 
-    /// Whether this note says the same as `other`, apart from numbers such as counts of rows. This note may be about a fold although `other` is
-    /// not.
+    /// Whether this note says the same as `other`, apart from numbers such as counts of rows. A note about a fold also repeats the same
+    /// note without a fold.
     #[must_use]
     pub fn repeats(&self, other: &Note) -> bool {
         let without_numbers = |note: &Note| note.text.replace(|c: char| c.is_ascii_digit(), "");

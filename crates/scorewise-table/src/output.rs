@@ -33,7 +33,8 @@ use crate::error::{Error, Location, Result};
 use crate::setting::Setting;
 use crate::table::{Reader, Reading, Source};
 
-/// What an output file contains. Unless the user allows more, an existing file is only replaced by an output with the same `OutputKind`.
+/// What an output file contains. Unless the user allows overwriting, an existing file is only replaced by an output with the same
+/// `OutputKind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputKind {
@@ -179,12 +180,12 @@ pub struct Outputs {
     outputs: Vec<FileIdentity>,
     /// Whether existing files that are not older outputs of the same kind may be replaced.
     overwrites: bool,
-    /// The plain name of the setting that sets `overwrites`, for hints.
+    /// The name of the setting by which the user allows overwriting, without the `--` of the command line; used in hints.
     option: Option<&'static str>,
 }
 
 impl Outputs {
-    /// Creates the list of files of a command, without any input or output files.
+    /// Creates the list of the files of a command, which is empty at first.
     #[must_use]
     pub fn new() -> Self {
         Outputs::default()
@@ -225,7 +226,7 @@ impl Outputs {
         Ok(file)
     }
 
-    /// Writes `bytes` as a whole file. If writing fails, an existing file is left unchanged.
+    /// Writes an output file that consists of `bytes`. If writing fails, an existing file is left unchanged.
     pub fn write(&mut self, path: &Path, kind: OutputKind, bytes: &[u8]) -> Result<()> {
         let mut file = self.create(path, kind)?;
         file.writer
@@ -302,7 +303,8 @@ impl FileIdentity {
         })
     }
 
-    /// The identity of the file that the shell redirected to standard input, as in `< table.csv`.
+    /// The identity of the file that the shell redirected to standard input, as in `< table.csv`; [`FileIdentity::Stream`] for a pipe or a
+    /// terminal, and `None` on systems other than Unix.
     fn of_standard_input() -> Option<Self> {
         #[cfg(unix)]
         {
@@ -314,12 +316,14 @@ impl FileIdentity {
         None
     }
 
+    /// The identity of a file with this metadata.
     #[cfg(unix)]
     fn of_metadata(metadata: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         Some(if metadata.is_file() { FileIdentity::File(metadata.dev(), metadata.ino()) } else { FileIdentity::Stream })
     }
 
+    /// The identity of a pipe or a device; `None` for a file, which cannot be identified by its metadata on this system.
     #[cfg(not(unix))]
     fn of_metadata(metadata: &Metadata) -> Option<Self> {
         (!metadata.is_file()).then_some(FileIdentity::Stream)

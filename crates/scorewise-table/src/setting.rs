@@ -8,15 +8,15 @@
 //! use scorewise_table::Error;
 //! use scorewise_table::setting::Setting;
 //!
-//! let hint = format!("leave it out, or write `{}`", Setting("split").to("random"));
+//! let hint = format!("leave this setting out, or write `{}`", Setting("split").to("random"));
 //! let error = Error::setting("weight-decay", "must be 0 or above", hint);
-//! assert_eq!(error.to_string(), "weight-decay: must be 0 or above\nhint: leave it out, or write `split random`");
+//! assert_eq!(error.to_string(), "weight-decay: must be 0 or above\nhint: leave this setting out, or write `split random`");
 //!
 //! let option = |name: &str, value: Option<&str>| match value {
 //!     Some(value) => Some(format!("--{name} {value}")),
 //!     None => Some(format!("--{name}")),
 //! };
-//! assert_eq!(error.render(&option), "--weight-decay: must be 0 or above\nhint: leave it out, or write `--split random`");
+//! assert_eq!(error.render(&option), "--weight-decay: must be 0 or above\nhint: leave this setting out, or write `--split random`");
 //! ```
 //!
 //! A front end may not have every setting. A hint is not shown if it mentions a setting that the front end lacks.
@@ -90,8 +90,8 @@ impl fmt::Display for HintLine<'_> {
     }
 }
 
-/// Returns the message with every setting written by `formatter`, or by its plain name if `formatter` returns `None`. Of several alternative hints,
-/// only the first one is kept whose settings are all known to `formatter`.
+/// Returns the message with every setting written by `formatter`, or by its plain name if `formatter` returns `None`. Of several
+/// hints, the message keeps only the first one whose settings are all known to `formatter`; if there is no such hint, it has none.
 #[must_use]
 pub fn render(message: &str, formatter: SettingFormatter<'_>) -> String {
     let (mut rendered, mut rest) = (String::with_capacity(message.len()), message);

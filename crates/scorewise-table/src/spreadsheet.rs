@@ -27,8 +27,8 @@ pub fn unescape_formula(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|text| needs_apostrophe(text)).unwrap_or(cell)
 }
 
-/// Whether a string begins like a formula. Leading apostrophes are ignored, so `'=1` is written as `''=1`, and when the cell is read, only the
-/// added apostrophe is removed.
+/// Whether a spreadsheet program would run a string as a formula: it begins like a formula and is neither a number nor a single character.
+/// Leading apostrophes are ignored, so `'=1` is written as `''=1`, and when the cell is read, only the added apostrophe is removed.
 fn needs_apostrophe(text: &str) -> bool {
     let formula = text.trim_start_matches('\'');
     // Spreadsheet programs also accept the full-width characters of East Asian keyboards.

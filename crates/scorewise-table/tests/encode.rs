@@ -700,7 +700,7 @@ fn the_pollution_table_is_encoded_with_lags_and_a_lead() {
 }
 
 #[test]
-fn the_columns_of_the_matrix_are_known_for_each_column_of_the_table() {
+fn every_column_of_the_matrix_is_listed_for_exactly_one_column_of_the_table() {
     let hours: Vec<i64> = (0..6).map(|row| row * 3600 * 30).collect();
     let table = table(vec![
         number("x", &[1.0, 2.0, MISSING, 4.0, 5.0, 9.0]),

@@ -33,7 +33,7 @@ fn sample_table(rows: usize, groups: u32, classes: u32) -> (Table, Labels) {
     (Table { file: "test.csv".into(), columns: vec![group, x], ..Table::default() }, labels)
 }
 
-/// Splits the labelled rows of a table as the text `split` says.
+/// Splits the labelled rows of a table by the kind of split that `split` names, such as `random` or `time:x`.
 fn split_into_sets(split: &str, table: &Table, labels: &Labels, shares: &SplitShares, seed: u64) -> SplitRows {
     Split::parse(split).unwrap().split_rows(table, labels, shares, seed).unwrap().0
 }

@@ -130,7 +130,7 @@ fn a_file_in_the_format_of_the_uci_air_quality_table_can_be_read() {
 }
 
 #[test]
-fn in_a_column_of_text_none_and_null_are_classes_and_other_markers_mean_missing() {
+fn the_words_none_and_null_are_levels_in_a_column_of_text_and_other_markers_mean_missing() {
     let table = read_text("class,x,b\nNone,1,yes\n?,NA,No\nnull,NaN,TRUE\n,nan,\n", &default_reading()).unwrap();
     let class = strings(&table, "class");
     assert_eq!(class, [Some("None".into()), None, Some("null".into()), None]);

@@ -19,6 +19,7 @@ use scorewise_train::job::{Dataset, Job, RowSplit};
 use scorewise_train::learner::Learner;
 use scorewise_train::trees::{TreeFeature, TreeNode, TreeSettings, Trees};
 
+/// A result with any type of error.
 type AnyResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> AnyResult<()> {
@@ -69,6 +70,7 @@ fn settings(growth: &str, leaves: usize, codes: usize, rounds: usize) -> AnyResu
     Ok(TreeSettings { rounds, patience: rounds, learning_rate: Some(0.1), row_share: 1.0, codes, ..settings })
 }
 
+/// Trains trees on all rows of a table. Returns the duration in seconds and the training loss before the last round.
 fn train(table: &Dataset, settings: TreeSettings, threads: usize) -> AnyResult<(f64, f64)> {
     let objective = Objective::Binary(Loss::CrossEntropy(CrossEntropy::plain()));
     let job = Job { dataset: 0, split: 0, learner: Learner::Trees(settings), objective, seed: 1 };
@@ -117,6 +119,7 @@ fn read_trees(path: &Path, inputs: usize) -> AnyResult<Trees> {
     Ok(Trees::new(inputs, Vec::new(), features, vec![*bias], nodes, roots)?)
 }
 
+/// Reads a file of little-endian f32 numbers.
 fn read_numbers(path: &Path) -> AnyResult<Vec<f32>> {
     let bytes = std::fs::read(path)?;
     Ok(bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect())

@@ -36,7 +36,7 @@ fn reference_outputs(widths: &[usize], parameters: &[f64], input: &[f64]) -> Vec
 struct EngineCase {
     network: Network,
     matrix: Matrix,
-    /// The widths of the layers after a look-up layer is replaced by the dense layer that computes the same, which has one input for each position.
+    /// The widths of the layers. A look-up layer counts as the equivalent dense layer, which has one input for each position.
     widths: Vec<usize>,
     inputs: Vec<f64>,
     labels: Vec<bool>,
@@ -53,7 +53,7 @@ fn dense_case(hidden: &[usize], inputs: usize, rows: usize, seed: u64) -> Engine
     }
     let values: Vec<f32> = (0..rows * inputs).map(|_| random.next() as f32).collect();
     let labels: Vec<bool> = (0..rows).map(|row| values[row * inputs] + 0.5 * random.next() as f32 > 0.3).collect();
-    // The batch has its rows in another order than the matrix and lacks some of them, like a shuffled batch.
+    // Like a shuffled batch, this batch has the rows in a different order than the matrix, and only some of them.
     let order: Vec<u32> = (0..rows as u32).rev().filter(|row| row % 7 != 3).collect();
     let matrix = Matrix::new(inputs, &values).unwrap();
     let inputs =

@@ -218,8 +218,8 @@ fn initial_weights_split_and_bootstrap_use_independent_random_numbers() {
             assert!(equal < N_ROWS * 3 / 4, "seed {seed}, replicate {replicate}: {equal} of {N_ROWS} rows agree");
         }
 
-        // If a split shuffled the rows of each class with the random numbers of the weights, the rows at the end of the order below would be its test
-        // rows.
+        // If a split shuffled the rows of each class with the random numbers of the weights, its test rows would be the rows at the end of
+        // `order`.
         let classes: Vec<u32> = (0..N_ROWS as u32).map(|row| row % 2).collect();
         let names = vec!["no".to_string(), "yes".to_string()];
         let labels = Labels { classes, names, ahead: None };

@@ -60,7 +60,7 @@ fn score_oriented_training_moves_the_best_threshold_to_the_centre_of_the_prior()
     assert!(trained.success && trained.restarts == 0);
     let (at_half, best) = f1_on_all_rows(&trained, &data);
     assert!(at_half > 0.85, "{at_half}");
-    assert!(best - at_half < 0.02, "{best} for {at_half}");
+    assert!(best - at_half < 0.02, "F1 {at_half} at the threshold ½, {best} at the best threshold");
 }
 
 #[test]
@@ -225,8 +225,8 @@ fn a_warm_start_learns_a_ring_that_the_score_loss_alone_does_not_learn() {
     settings.warm_start = Some(WarmStart::default());
     let trained = data.train(&[24, 12], &settings);
     let (warm, best) = f1_on_all_rows(&trained, &data);
-    assert!(warm > 0.9 && cold < 0.8, "{warm} warm, {cold} cold");
-    assert!(best - warm < 0.02, "{warm} for {best}");
+    assert!(warm > 0.9 && cold < 0.8, "F1 {warm} with a warm start, {cold} without");
+    assert!(best - warm < 0.02, "F1 {warm} at the threshold ½, {best} at the best threshold");
     assert!(trained.success && trained.warm_up.iter().all(|epoch| epoch.phase == Phase::WarmUp));
     assert!(trained.history.iter().all(|epoch| epoch.phase == Phase::Main));
 }

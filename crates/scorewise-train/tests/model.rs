@@ -321,21 +321,21 @@ fn the_weights_of_members_are_stored_checked_and_used() {
 fn gains_are_stored_checked_and_summed_over_the_inputs_of_a_column() {
     let model = crate::models::model_of_trees();
     let columns: Vec<&str> = model.encoder.matrix_columns().into_iter().map(|(name, _)| name).collect();
-    // The second and the third feature of the trees stem from the second column. Trees without gains do not count.
+    // The second and the third feature of the trees come from the second column. Members without stored gains are ignored.
     let expected = vec![(columns[0], 0.5), (columns[1], 0.5)];
     assert_eq!(model.gain_of_columns(), Some(expected.clone()));
     let bytes = model.to_bytes().unwrap();
     assert_eq!(Model::from_bytes("m", &bytes).unwrap().gain_of_columns(), Some(expected.clone()));
     assert_eq!(crate::models::pooled_model().gain_of_columns(), Some(expected));
     assert_eq!(crate::models::binned_model(&[4], 2).gain_of_columns(), None);
-    // Every member counts with its weight.
+    // The gains of each member are weighted by the weight of the member.
     let Member::Trees(second) = &model.members[1] else { panic!("not trees") };
     let second = second.clone().with_gains(vec![1.0, 0.0, 0.0]).unwrap();
     let members = vec![model.members[0].clone(), Member::Trees(second)];
     let weighted = Model { members, weights: vec![0.5, 1.5], ..model.clone() };
     let gains = weighted.gain_of_columns().unwrap();
     assert!((gains[0].1 - 0.875).abs() < 1e-9 && (gains[1].1 - 0.125).abs() < 1e-9, "{gains:?}");
-    // The description says which trees have gains; a file that says otherwise is refused.
+    // The description in a model file says which trees have a tensor of gains; a file whose tensors contradict its description is refused.
     let description =
         |edit: fn(&mut Value)| load_error(&edit_model_file(&bytes, |description, _| edit(&mut description["members"])));
     let missing = description(|members| members[1]["gains"] = true.into());

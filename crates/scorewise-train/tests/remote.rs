@@ -1,4 +1,5 @@
-//! Tests of training on workers: the same bits as on this machine, whatever the transport does with the chunks.
+//! Tests of training on workers. A model has the same bits as if it was trained on this machine, even if the transport reorders the chunks
+//! (parts of the list of jobs) and loses, damages or repeats the responses of the workers.
 
 use std::ops::ControlFlow;
 use std::process::Command;
@@ -19,14 +20,15 @@ use scorewise_train::{Error, Location, Result};
 use crate::messages::{datasets, jobs};
 use crate::mutated_models::MutationRandom;
 
-/// The name of this environment variable is known to the tests only; see [`train_chunk_in_this_process`].
+/// Name of the environment variable that passes a folder and the number of a chunk to [`train_chunk_in_this_process`]; only tests use it.
 const FOLDER: &str = "SCOREWISE_TEST_CHUNK";
 
 fn never_stop(_: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// A table with numbers, missing values, levels and sample weights, and its plan: few and small networks, linear models and trees.
+/// A table with numbers, missing values, levels and sample weights, and a plan for training a few small networks, linear models and trees
+/// on it.
 fn table_and_plan() -> (Table, Plan) {
     let rows = 240;
     let wave = |row: usize| (row as f64 * 0.7).sin() + (row as f64 * 0.31).cos();
@@ -61,13 +63,14 @@ fn table_and_plan() -> (Table, Plan) {
     (Table { file: "waves.csv".into(), columns, ..Table::default() }, plan)
 }
 
+/// The bytes of a model file that is trained on this backend.
 fn model_bytes(backend: &dyn Backend) -> Vec<u8> {
     let (table, plan) = table_and_plan();
     train(&table, None, &Reading::default(), &plan, backend, &never_stop).unwrap().model.to_bytes().unwrap()
 }
 
-/// Trains the chunks on three threads in a random order. Every first answer to a chunk with an even number is lost or damaged, and all chunks with
-/// an odd number are answered twice.
+/// Trains every chunk twice, on three threads and in a random order. For chunks with an even number, the first response is lost or damaged;
+/// for chunks with an odd number, both responses are received.
 fn careless_transport(run: &RemoteRun<'_>) -> Result<()> {
     let mut random = MutationRandom { seed: 11, numbers_drawn: 0 };
     let count = run.chunks().len();
@@ -103,7 +106,7 @@ fn careless_transport(run: &RemoteRun<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Trains every chunk in a process of its own, two at a time; data sets, jobs and answers are files.
+/// Trains each chunk in its own process, two at a time. Data sets, jobs and fits are exchanged as files.
 fn process_transport(run: &RemoteRun<'_>) -> Result<()> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let number = RUNS.fetch_add(1, Ordering::Relaxed);
@@ -189,7 +192,8 @@ fn an_experiment_in_chunks_has_the_same_results_and_the_durations_that_workers_m
     let remote = trials(&Remote { chunks: 3, transport: careless_transport }, "remote");
     for (local, remote) in local.iter().zip(&remote) {
         assert_eq!(Trial { seconds: 0.0, ..remote.clone() }, Trial { seconds: 0.0, ..local.clone() });
-        // The workers measure the time: the answer of a chunk is received within microseconds, but its training takes much longer.
+        // The duration is measured by the worker: receiving the response for a chunk takes microseconds, but training the chunk takes much
+        // longer.
         assert!(remote.contender == "persistence" || remote.seconds > 0.01, "{} seconds", remote.seconds);
     }
 }
@@ -207,7 +211,7 @@ fn open_returns_the_installed_backend() {
     assert_eq!(fit(open(1)).unwrap().len(), 1);
 }
 
-/// Counts calls; stops after some epochs if `stop_after` is set.
+/// Counts the epochs and lists the finished jobs of a training run; stops the run after `stop_after` epochs, if set.
 #[derive(Default)]
 struct CountingWatch {
     stop_after: Option<usize>,
@@ -268,7 +272,7 @@ fn a_stopped_run_keeps_the_fits_that_have_arrived() {
     let watch = CountingWatch { stop_after: Some(1), ..CountingWatch::default() };
     let fits = Remote { chunks: 3, transport: ordered_transport }.fit(prepared.datasets(), jobs, &watch).unwrap();
     assert_eq!(fits.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false, false, false, false]);
-    // A transport that waits can ask whether it should stop before any answer has arrived.
+    // A transport can find out that the run is stopped even before it has received a response.
     struct Stopped;
     impl Watch for Stopped {
         fn epoch(&self, _: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
@@ -309,14 +313,14 @@ fn errors_name_the_chunk() {
     );
     let exchanged = error(&jobs, |run| run.receive(2, &train_chunk(&run.chunks()[2], run.datasets(), 1)));
     assert!(exchanged.contains("is the answer to other jobs"), "{exchanged}");
-    // The error of the training, as the worker has sent it.
+    // If training fails on a worker, the worker sends the error message as its response.
     jobs[3].learner.network_mut().unwrap().learning_rate = -1.0;
     let failed = error(&jobs, ordered_transport);
     assert!(failed.starts_with("chunk 2 of 3 (jobs 3 to 4): learning-rate: must be above 0, not -1"), "{failed}");
     jobs[3].split = 1000;
     let failed = error(&jobs, ordered_transport);
     assert!(failed.contains("needs split 1000 of data set 0, which does not exist"), "{failed}");
-    // JSON has no infinity.
+    // A job with an infinite number cannot be written, because JSON has no infinity.
     jobs[3].learner.network_mut().unwrap().learning_rate = f32::INFINITY;
     assert!(error(&jobs, ordered_transport).starts_with("message with jobs: cannot be written"));
 }

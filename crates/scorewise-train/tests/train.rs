@@ -46,7 +46,7 @@ fn a_fit_keeps_the_validation_rows_of_its_own_job_if_an_earlier_job_was_never_be
     let prepared = prepare(&table, false, &plan).unwrap();
     let (datasets, jobs) = (prepared.datasets(), prepared.jobs());
     let mut fits = Cpu { threads: 1 }.fit(datasets, jobs, &never_stop).unwrap();
-    // If the user stops a run on several threads, a job may not have begun although a later one has.
+    // If the user stops a run on several threads, some jobs may not have begun although later jobs have; here these are jobs 0 and 2.
     fits[0] = None;
     fits[2] = None;
     let begun: Vec<Fit> = fits.iter().flatten().cloned().collect();
@@ -58,7 +58,7 @@ fn a_fit_keeps_the_validation_rows_of_its_own_job_if_an_earlier_job_was_never_be
 }
 
 #[test]
-fn shares_belong_to_the_members_of_the_model_if_a_member_learnt_nothing_or_a_learner_was_stopped() {
+fn exactly_the_fits_that_are_members_of_the_model_have_a_share_of_its_weights() {
     let event = |row: usize| f64::from(u8::from(wave(row) + 0.3 * (row as f64 * 1.9).sin() > 0.8));
     let columns = vec![numeric_column("x", 200, wave), numeric_column("y", 200, event)];
     let table = Table { file: "waves.csv".into(), columns, ..Table::default() };
@@ -75,13 +75,13 @@ fn shares_belong_to_the_members_of_the_model_if_a_member_learnt_nothing_or_a_lea
     let kinds = |fits: &[Fit], shares: &[f64]| -> Vec<&'static str> {
         fits.iter().zip(shares).filter(|(_, share)| **share > 0.0).map(|(fit, _)| fit.member.kind()).collect()
     };
-    // Every fold has one member of these trees, so the one that learnt nothing stays.
+    // Each fold has only one fit of this learner, so a fit that learnt nothing is still a member of the model.
     let mut one_failed = fits.clone();
     one_failed[first_tree].as_mut().unwrap().success = false;
     let trained = finish(one_failed).unwrap();
     assert_eq!(trained.model.members.len(), fits.len());
     assert_eq!(kinds(&trained.fits, &trained.shares).len(), fits.len());
-    // A learner that has not predicted all rows is left out, and its members have no share.
+    // A learner whose fits have not predicted all rows is left out of the model, so its fits have no share.
     let mut one_missing = fits.clone();
     one_missing[first_tree] = None;
     let trained = finish(one_missing).unwrap();

@@ -96,7 +96,8 @@ fn both_kinds_of_trees_learn_interactions_missing_values_and_levels() {
         assert!(accuracy_of(&interaction, &settings) > 0.95, "{growth:?}: interaction");
         let missing = test_dataset(3000, 2, |x, y, _| u32::from(x.is_nan() || y > 8.0));
         assert!(accuracy_of(&missing, &settings) > 0.98, "{growth:?}: missing values");
-        // Every third level is positive. There are more levels than trees split off one at a time, so the target statistics of the levels are used.
+        // Every third level is positive. There are 30 levels, more than `single_levels`, so trees split by the target statistics of the
+        // levels.
         let levels = test_dataset(6000, 2, |_, _, level| u32::from(level % 3 == 0));
         assert!(accuracy_of(&levels, &settings) > 0.98, "{growth:?}: statistics of levels");
         let single = TreeSettings { single_levels: 30, ..settings };
@@ -180,7 +181,7 @@ fn a_weight_of_two_has_the_same_effect_on_trees_as_a_repeated_row() {
 }
 
 #[test]
-fn after_cross_entropy_the_best_threshold_lies_at_the_centre_of_the_prior() {
+fn trees_that_start_with_cross_entropy_are_accurate_at_the_centre_of_the_prior() {
     let dataset = test_dataset(4000, 2, |x, y, _| u32::from(x > 8.5 && y > 4.0));
     let loss = ScoreLoss::new(Score::parse("csi").unwrap(), "cosine:0.5,0.4".parse::<Prior>().unwrap());
     let objective = Objective::Binary(Loss::Score(loss));
@@ -190,7 +191,7 @@ fn after_cross_entropy_the_best_threshold_lies_at_the_centre_of_the_prior() {
 }
 
 #[test]
-fn gains_are_shares_of_the_features_and_belong_to_those_that_decide_the_class() {
+fn gains_sum_to_1_and_are_high_for_the_features_that_determine_the_class() {
     for growth in [Growth::Symmetric, Growth::LeafWise] {
         let dataset_of_two = test_dataset(4000, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
         let fit_of_two = fit_trees(&dataset_of_two, &tree_settings(growth), &cross_entropy(), 1);
@@ -198,7 +199,7 @@ fn gains_are_shares_of_the_features_and_belong_to_those_that_decide_the_class() 
         assert_eq!(gains.len(), 3);
         assert!((gains.iter().sum::<f32>() - 1.0).abs() < 1e-5 && gains[0] + gains[1] > 0.95, "{growth:?}: {gains:?}");
         assert!(gains[0] > 0.1 && gains[1] > 0.1, "{growth:?}: {gains:?}");
-        // Of three classes there are three target statistics of the levels, which stem from one column.
+        // With three classes, the column of levels has three target statistics. Their gains are added up for the column.
         let dataset_of_levels = test_dataset(4000, 3, |_, _, level| level % 3);
         let objective = Objective::Softmax(SoftmaxCrossEntropy::plain());
         let fit_of_levels =
@@ -207,7 +208,7 @@ fn gains_are_shares_of_the_features_and_belong_to_those_that_decide_the_class() 
         let of_inputs = fit_of_levels.member.gains_of_inputs().unwrap();
         assert!(of_inputs.len() == 3 && of_inputs[2] > 0.95, "{growth:?}: {of_inputs:?}");
     }
-    // Without anything to learn, no tree is kept.
+    // There are fewer training rows than `min_rows`, so no tree has a split, and all gains are 0.
     let constant = test_dataset(400, 2, |_, _, level| level % 2);
     let settings =
         TreeSettings { single_levels: 0, learning_rate: Some(1e-6), rounds: 1, ..tree_settings(Growth::LeafWise) };
@@ -239,9 +240,9 @@ fn damaged_gains_are_refused() {
 }
 
 #[test]
-fn a_row_reaches_the_leaf_that_its_questions_lead_to() {
+fn a_row_reaches_the_leaf_that_the_splits_of_the_tree_lead_to() {
     let mut random = TestRandom(5);
-    // Features: a number, a level, and one whose last position is a missing value.
+    // Features: a number with ten knots, a level, and a number with three values. The last position of both numbers is a missing value.
     let features = vec![
         TreeFeature { column: 0, knots: 10, is_level: false, values: vec![-1.0] },
         TreeFeature { column: 1, knots: 0, is_level: true, values: vec![0.0, 1.0, 2.0, 3.0] },
@@ -251,7 +252,7 @@ fn a_row_reaches_the_leaf_that_its_questions_lead_to() {
     let (mut nodes, mut roots) = (Vec::new(), Vec::new());
     for tree in 0..30u32 {
         roots.push(nodes.len() as u32);
-        // Trees of 1 to 30 questions; a random leaf is split.
+        // The trees have 0 to 29 splits, each of a random leaf.
         let mut own = vec![TreeNode { feature: TreeNode::LEAF, number: tree as f32, left: 0, missing_left: false }];
         for _ in 0..tree {
             let leaves: Vec<usize> = (0..own.len()).filter(|node| own[*node].feature == TreeNode::LEAF).collect();
@@ -342,7 +343,7 @@ fn damaged_trees_are_refused() {
         chain.push(TreeNode { left: 2 * depth + 1, ..root });
         chain.push(leaf(0.0));
     }
-    // Node 2 d, at depth d, splits the rows; its left child is a leaf, and its right child is the next node that splits.
+    // Node 2d, at depth d, is a split; its left child is a leaf, and its right child is the next split.
     chain.push(leaf(0.0));
     assert!(new(&features, &chain, &[0]).unwrap_err().contains("deeper than 32"));
 }

@@ -1,6 +1,6 @@
 //! Benchmark: loss and gradient for ten million f32 logits on one thread, compared with only reading and writing the same bytes.
 //!
-//! The comparison reads logits and labels and writes a gradient with minimal computation, so its time is limited by the memory bandwidth. The
+//! The baseline reads logits and labels and writes a gradient with minimal computation, so its time is limited by the memory bandwidth. The
 //! loss reads logits and labels twice (for the sums, then for the gradient), so it would take about one and a half times as long even if its
 //! arithmetic took no time.
 

@@ -1,5 +1,6 @@
-//! Benchmark of the exact sweep over ten million predictions: its time compared with that of sorting them, the time to find the best thresholds of
-//! all scores, and its memory use. Then a benchmark of the bootstrap of 100 000 predictions. Both also time the smoothed threshold.
+//! Benchmark of the exact sweep over ten million predictions: its time compared with that of sorting the predictions, the time to find the
+//! best thresholds of all scores, and its memory use. A second benchmark measures the bootstrap of 100 000 predictions. Both benchmarks
+//! also measure the time of the smoothed threshold.
 
 mod timing;
 
@@ -121,7 +122,7 @@ fn main() {
     let start = Instant::now();
     let found = black_box(sweep_of_rows.all_best(&all));
     println!(
-        "  best thresholds of {} registered scores after the sweep: {:.0} ms; {} scores have one",
+        "  best thresholds of {} registered scores after the sweep: {:.0} ms; {} scores have a best threshold",
         all.len(),
         1e3 * start.elapsed().as_secs_f64(),
         found.iter().flatten().count()

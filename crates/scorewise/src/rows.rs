@@ -23,8 +23,10 @@ pub struct Probabilities<'a, R>(pub &'a [R]);
 pub trait Predictions: sealed::SealedPredictions + Copy + Send + Sync {
     /// The floating-point type of the predictions: f32 or f64.
     type Number: Real;
+    /// The name of the predictions in error messages: `logits` or `probabilities`.
     #[doc(hidden)]
     const NAME: &'static str;
+    /// The predictions of all rows.
     #[doc(hidden)]
     fn values(&self) -> &[Self::Number];
     /// Whether a prediction is invalid: NaN, or for probabilities any value outside [0, 1].
@@ -147,7 +149,7 @@ impl<'a, P: Predictions> Rows<'a, P> {
     }
 
     /// Returns an error that names the first invalid row. Performance-critical code calls this only after a sum over the rows was NaN or
-    /// infinite, which shows that some row is invalid; other code calls it at once.
+    /// infinite, which shows that some row is invalid; other code calls it before it uses the rows.
     pub(crate) fn check(&self) -> Result<()> {
         check_all(P::NAME, self.predictions.values(), P::is_invalid, "between 0 and 1")?;
         check_weights(self.weights.unwrap_or(&[]))
@@ -160,8 +162,8 @@ pub(crate) fn check_weights<R: Real>(weights: &[R]) -> Result<()> {
     check_all("weights", weights, is_invalid, "a finite number at or above 0")
 }
 
-/// Returns an error that names the first invalid value. Values are checked in blocks, because checking a block without invalid values
-/// takes only a few vector instructions.
+/// Returns an error that names the first invalid value. Values are checked in blocks: a vectorised loop finds out whether a block contains
+/// an invalid value, and only then is the value searched for.
 fn check_all<R: Real>(
     what: &'static str,
     values: &[R],
@@ -186,6 +188,7 @@ fn check_all<R: Real>(
 /// Number of values that [`check_all`] checks together.
 const VALUES_PER_BLOCK: usize = 1024;
 
+/// Returns an error if the length of the input `what` differs from the expected length.
 pub(crate) fn check_same_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
     if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what, expected, got }) }
 }

@@ -43,8 +43,9 @@ purposes! {
     FoldSplit = "parts of a fold",
     /// The seed of the training for one fold of a cross-validation; `number` of [`stream`] counts the folds of all repetitions.
     FoldTraining = "training of a fold",
-    /// The choice of the validation rows of each member of an ensemble. `number` of [`stream`] counts the shuffles: all classes are shuffled
-    /// separately, and again whenever every row has been a validation row once. In a split by group, `number` counts the repetitions.
+    /// The choice of the validation rows of each member of an ensemble. `number` of [`stream`] counts the shuffles: in each round every
+    /// class is shuffled once, and a new round begins when every row has been a validation row once. In a split by group, `number` counts
+    /// the repetitions.
     MemberSplit = "validation deal",
     /// The seed of an ensemble member; `number` of [`stream`] is the index of the member.
     Member = "member",

@@ -1,5 +1,5 @@
-//! Compares the fast bootstraps, which draw one random number for each cell of the matrix or for each run of consecutive sorted rows, with a
-//! bootstrap that draws one for each row.
+//! Compares the fast bootstraps, which draw the total number of copies in each cell of the matrix or in each run of consecutive sorted
+//! rows, with a bootstrap that draws the number of copies of each row.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -208,7 +208,7 @@ fn random_totals_of_matrix_cells_of_two_forecasts_give_the_same_distribution_as_
 }
 
 #[test]
-fn paired_best_tunes_both_forecasts_on_the_same_drawn_rows() {
+fn paired_best_finds_the_best_thresholds_of_both_forecasts_on_the_same_drawn_rows() {
     let data = two_forecasts(9, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 40, seed: 2 };

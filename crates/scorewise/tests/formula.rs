@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::common::{Random, all_scores};
 use scorewise::{Confusion, Formula, Score};
 
+/// The confusion matrix for which the tests evaluate formulas.
 const MATRIX: Confusion = Confusion::new(70.0, 10.0, 5.0, 15.0);
 
 fn formula_value(text: &str) -> f64 {

@@ -7,10 +7,12 @@ use std::path::PathBuf;
 
 use scorewise::{Confusion, CrossEntropy, Logits, Loss, Prior, Rows, Score, ScoreLoss};
 
+/// The path of a file with expected values.
 fn golden_path(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file)
 }
 
+/// The rows of a CSV file with expected values.
 fn golden_table(file: &str) -> Vec<csv::StringRecord> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_path(golden_path(file)).unwrap();
     reader.records().map(Result::unwrap).collect()

@@ -8,6 +8,7 @@ use scorewise::formula::{Number, Side, ratio};
 use scorewise::score::REGISTRY;
 use scorewise::{Confusion, Score};
 
+/// Confusion matrices with the cells tn, fp, fn, tp; most of them make some scores undefined.
 const MATRICES: [[f64; 4]; 8] = [
     [2680.0, 72.0, 23.0, 28.0],
     [10.0, 0.0, 3.0, 5.0],
@@ -19,6 +20,7 @@ const MATRICES: [[f64; 4]; 8] = [
     [0.0, 0.0, 0.0, 0.0],
 ];
 
+/// One value for each confusion matrix of `MATRICES`.
 type MatrixValues = [f64; MATRICES.len()];
 
 /// Owns the values that each [`Handle`] points to.
@@ -33,16 +35,19 @@ enum Handle<'s> {
 }
 
 impl<'s> Handle<'s> {
+    /// Adds values to the store and returns a handle to them.
     fn store(store: &'s Store, values: MatrixValues) -> Self {
         store.0.borrow_mut().push(values);
         Handle::At(store, store.0.borrow().len() - 1)
     }
+    /// The values that the handle points to; a constant has the same value for every matrix.
     fn values(self) -> MatrixValues {
         match self {
             Handle::Constant(value) => [value; MATRICES.len()],
             Handle::At(store, index) => store.0.borrow()[index],
         }
     }
+    /// Applies a function to the values of the handles, separately for each matrix.
     fn map<const N: usize>(handles: [Self; N], value: impl Fn([f64; N]) -> f64) -> Self {
         let columns = handles.map(Handle::values);
         let values = std::array::from_fn(|matrix| value(columns.map(|column| column[matrix])));

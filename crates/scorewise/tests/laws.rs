@@ -424,7 +424,7 @@ fn registry_names_are_valid_and_unique() {
                 "{name}{}",
                 if row.parameters.iter().any(|p| p.default.is_none()) { "(0.1)" } else { "" }
             ));
-            assert!(parsed.unwrap().name().starts_with(row.name), "an alias is accepted but never printed");
+            assert!(parsed.unwrap().name().starts_with(row.name), "an alias must be printed as the name of its score");
         }
         assert!(!row.reference.is_empty(), "{} has no reference", row.name);
         let has_minimum = row.direction == Direction::Lower && row.range.0.is_finite();
@@ -532,7 +532,7 @@ fn expected_matrix_of_f32_rows_is_accurate_near_the_ends_of_the_support() {
             let exact = prior.cdf(f64::from(p));
             assert!(
                 (0.0..=1.0).contains(&f) && f >= last - 1e-7,
-                "{text}: F({p}) = {f}, but F at the point before is {last}"
+                "{text}: F({p}) = {f}, but F at the previous point is {last}"
             );
             assert!((f - exact).abs() <= 2e-6, "{text}: F({p}) = {f}, expected {exact}");
             last = f;

@@ -315,7 +315,7 @@ fn binary_view(batch: &ClassBatch, class: u32) -> (Vec<f64>, Vec<bool>) {
 }
 
 #[test]
-fn two_classes_give_the_mean_of_two_binary_losses() {
+fn one_versus_rest_loss_of_two_classes_is_the_mean_of_two_binary_losses() {
     let batch = ClassBatch::random(7, 60, 2);
     let priors = ["cosine:0.4,0.3", "beta:0.5,2"];
     let (value, gradient) =
@@ -453,7 +453,7 @@ fn gradients_of_batches_equal_the_gradient_of_all_rows() {
 }
 
 #[test]
-fn order_of_rows_and_classes_does_not_matter() {
+fn order_of_rows_and_classes_does_not_change_multi_class_losses() {
     let batch = ClassBatch::random(13, 50, 4);
     let rows: Vec<usize> = (0..50).map(|row| (row * 7 + 3) % 50).collect();
     let classes = [2, 0, 3, 1];

@@ -65,12 +65,13 @@ fn brute_force_matrices(batch: &Batch, width: f64) -> Vec<Confusion> {
         .collect()
 }
 
-/// The best value of a score over the matrices, such that greater is better; `None` if the score is undefined for all of them.
+/// The best value of a score over the matrices, transformed so that greater is better; `None` if the score is undefined for all matrices.
 fn best_score_of(matrices: &[Confusion], score: &Score) -> Option<f64> {
     let values = matrices.iter().filter_map(|matrix| score.checked(matrix));
     values.map(|value| score.oriented_value(value)).max_by(f64::total_cmp)
 }
 
+/// The smoothed threshold of a score, found by the sweep.
 fn smoothed_threshold(batch: &Batch, score: &Score, width: f64) -> Option<SmoothBest> {
     sweep(&batch.rows()).unwrap().smooth_best(score, width).unwrap()
 }
@@ -150,13 +151,13 @@ fn trying_more_centres_of_the_prior_would_hardly_improve_the_score() {
                 score.checked(&brute_force_expectation(&batch, centre, h)).unwrap_or(f64::NEG_INFINITY)
             };
             let near = (-40..=40).map(value).fold(f64::NEG_INFINITY, f64::max);
-            assert!(near < found.expected_value + 1e-4, "{score} is {near} near {found:?}");
+            assert!(near < found.expected_value + 1e-4, "{score} is {near} at a centre near {found:?}");
         }
     }
 }
 
 #[test]
-fn f32_predictions_give_the_result_of_the_same_numbers_as_f64() {
+fn f32_and_f64_predictions_of_the_same_values_give_the_same_smoothed_threshold() {
     let mut random = Random(44);
     for _ in 0..60 {
         let mut batch = Batch::random(&mut random);
@@ -192,7 +193,7 @@ fn a_prediction_of_0_never_counts_as_positive_and_a_prediction_of_1_does_unless_
 }
 
 #[test]
-fn without_rows_of_a_class_or_with_a_single_row_there_is_no_threshold_only_if_the_score_is_undefined() {
+fn smoothed_threshold_of_a_single_class_or_row_is_none_only_if_the_score_is_undefined() {
     let negatives = batch(&[0.3, 0.6, 0.1], &[0, 0, 0]);
     assert_eq!(smoothed_threshold(&negatives, &score("tss"), 0.2), None);
     assert_eq!(smoothed_threshold(&negatives, &score("recall"), 0.2), None);
@@ -207,7 +208,7 @@ fn without_rows_of_a_class_or_with_a_single_row_there_is_no_threshold_only_if_th
 }
 
 #[test]
-fn separated_classes_have_their_threshold_in_the_middle_of_the_gap() {
+fn smoothed_threshold_of_separated_classes_lies_in_the_gap_between_them() {
     // The gap is wider than the prior. Where no row lies inside the prior, the expected score is constant, and the threshold is in the middle
     // of the gap, like the exactly best threshold.
     let rows = batch(&[0.02, 0.01, 0.03, 0.97, 0.98, 0.99], &[0, 0, 0, 1, 1, 1]);
@@ -223,7 +224,7 @@ fn separated_classes_have_their_threshold_in_the_middle_of_the_gap() {
 }
 
 #[test]
-fn a_narrow_prior_gives_the_exactly_best_score() {
+fn smoothing_with_a_narrow_prior_gives_at_least_the_exactly_best_score() {
     let mut random = Random(45);
     for _ in 0..60 {
         let mut batch = Batch::random(&mut random);
@@ -250,7 +251,7 @@ fn a_narrow_prior_gives_the_exactly_best_score() {
 }
 
 #[test]
-fn repeated_rows_and_weights_give_the_same_threshold() {
+fn repeating_rows_gives_the_same_smoothed_threshold_as_weighting_them() {
     let mut random = Random(46);
     for _ in 0..40 {
         let mut once = Batch::random(&mut random);
@@ -277,7 +278,7 @@ fn repeated_rows_and_weights_give_the_same_threshold() {
     }
 }
 
-/// Calibrated predictions of events, which occur in about 30 % of the rows.
+/// Calibrated predictions of events that occur in about 35 % of the rows.
 fn calibrated_batch(rows: usize, seed: u64) -> Batch {
     let mut random = Random(seed);
     let probabilities: Vec<f64> = (0..rows).map(|_| probability(6.0 * random.uniform() - 4.0)).collect();
@@ -286,7 +287,7 @@ fn calibrated_batch(rows: usize, seed: u64) -> Batch {
 }
 
 #[test]
-fn order_of_rows_changes_no_bit_of_the_smoothed_threshold() {
+fn smoothed_threshold_is_bit_identical_for_any_order_of_the_rows() {
     // There are more rows than one parallel task processes.
     let rows = calibrated_batch(150_000, 47);
     let mut order: Vec<usize> = (0..150_000).collect();
@@ -305,7 +306,7 @@ fn order_of_rows_changes_no_bit_of_the_smoothed_threshold() {
 }
 
 #[test]
-fn bootstrap_of_the_smoothed_threshold_uses_the_copies_of_rows_that_the_bootstrap_reports() {
+fn bootstrap_of_the_smoothed_threshold_equals_smoothing_of_rows_weighted_by_their_copies() {
     let rows = calibrated_batch(300, 48);
     let weights: Vec<f64> = (0..300).map(|row| f64::from(row % 5) / 4.0).collect();
     let tss = score("tss");
@@ -363,11 +364,11 @@ fn smoothed_thresholds_vary_less_between_samples_than_exact_thresholds() {
     let deviation = |values: Vec<f64>| scorewise::MeanAndDeviation::of(&values).unwrap().deviation.unwrap();
     let exact = deviation(found.iter().map(|pair| pair.0).collect());
     let smooth = deviation(found.iter().map(|pair| pair.1).collect());
-    assert!(smooth < 0.8 * exact, "deviation {smooth}, of exact thresholds {exact}");
+    assert!(smooth < 0.8 * exact, "standard deviation {smooth} of smoothed and {exact} of exact thresholds");
 }
 
 #[test]
-fn smoothing_widths_outside_their_range_are_refused() {
+fn smoothing_widths_outside_the_allowed_range_are_rejected() {
     let rows = batch(&[0.3, 0.6], &[0, 1]);
     let sweep = sweep(&rows.rows()).unwrap();
     for width in [0.0, -0.2, 0.0009, 0.5, 1.0, f64::NAN, f64::INFINITY] {

@@ -46,7 +46,7 @@ fn best_by_exhaustive_search(
     best.map(|(_, value, intervals)| (value, intervals))
 }
 
-/// How close a confusion matrix comes to satisfying a condition, higher is closer; `None` if a side of the condition is undefined.
+/// How close a confusion matrix comes to satisfying a condition, where higher is closer; `None` if a side of the condition is undefined.
 fn closeness(condition: &Condition, comparison: &str, confusion: &Confusion) -> Option<f64> {
     let [left, right] = condition.sides(confusion);
     let difference = left? - right?;
@@ -80,6 +80,7 @@ fn the_threshold_nearest_to_a_condition_is_as_close_as_that_of_an_exhaustive_sea
     }
 }
 
+/// Asserts that a sweep found the best value and the widest interval of an exhaustive search.
 fn assert_same_optimum(
     found: Option<&Best>,
     expected: Option<(f64, Vec<ThresholdInterval>)>,
@@ -266,7 +267,7 @@ fn merged_sweeps_equal_the_sweep_of_all_rows() {
 }
 
 #[test]
-fn histogram_bounds_contain_the_exact_optimum() {
+fn exact_optimum_lies_between_the_best_score_of_a_histogram_and_its_bound() {
     let mut random = Random(26);
     for shape in 0..4 {
         let (probabilities, labels) = large_batch(&mut random, 30_000, shape);
@@ -418,7 +419,7 @@ fn number_of_copies_of_a_row_follows_the_resampling_scheme() {
 }
 
 #[test]
-fn bootstrap_intervals_contain_the_value_and_replicates_equal_weighted_sweeps() {
+fn bootstrap_interval_contains_the_best_score_and_replicates_equal_weighted_sweeps() {
     let mut random = Random(29);
     let (probabilities, labels) = large_batch(&mut random, 3000, 0);
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();

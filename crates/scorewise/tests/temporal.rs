@@ -163,7 +163,7 @@ fn time_weighted_matrix_at_a_threshold_matches_its_definition() {
 }
 
 #[test]
-fn expected_matrix_is_the_mean_over_all_intervals_of_the_threshold() {
+fn expected_matrix_is_the_sum_over_threshold_intervals_weighted_by_their_probability() {
     for seed in 1..12 {
         let sample = RandomSeries::new(seed, 45, (seed % 2 == 0).then_some(10.0));
         let mut edges = sample.probabilities.clone();

@@ -131,7 +131,7 @@ fn expected_score_agrees_with_a_million_random_thresholds() {
     let mut sorted = batch.probabilities.clone();
     sorted.sort_by(f64::total_cmp);
     let scores = ["f1", "csi", "tss", "mcc", "hss"].map(score);
-    // The scores for each possible number of predictions that are not above the threshold.
+    // The scores for each possible rank of the threshold, which is the number of predictions that are not above the threshold.
     let at = |rank: usize| batch.confusion_at(if rank == 0 { 0.0 } else { sorted[rank - 1] });
     let table: Vec<_> = (0..=sorted.len()).map(|rank| scores.each_ref().map(|score| score.value(&at(rank)))).collect();
     for (text, draws) in [("uniform", 1_000_000), ("cosine:0.4,0.3", 1_000_000), ("beta:2,5", 100_000)] {
@@ -210,7 +210,7 @@ fn gradient_of_the_exact_loss_matches_central_differences_and_its_formula() {
 // Gradient of the score loss
 
 #[test]
-fn gradient_of_the_score_loss_depends_on_the_other_rows_only_through_two_numbers() {
+fn gradient_of_the_score_loss_depends_on_the_other_rows_only_through_two_derivatives_of_the_score() {
     let scores = ["tss", "f1", "csi", "hss", "accuracy", "mcc", "far"].map(score);
     check_random_batches(9, 700, |random, batch, prior| {
         let score = &scores[random.integer_below(scores.len())];
@@ -485,7 +485,7 @@ fn taylor_approximation_is_on_average_more_accurate_than_the_score_of_the_expect
         }
         assert!(
             second_order < 0.5 * plug_in,
-            "{prior}: the Taylor approximation has the error {second_order}, the score of the expected matrix {plug_in}"
+            "{prior}: error {second_order} of the Taylor approximation, {plug_in} of the score of the expected matrix"
         );
     }
 }
@@ -545,7 +545,7 @@ fn calibrated_threshold_agrees_with_the_best_threshold_of_calibrated_predictions
 // The report of the theory for one score, prior and set of rows
 
 #[test]
-fn theory_report_agrees_with_its_values_computed_separately() {
+fn theory_report_agrees_with_separately_computed_values() {
     let scores = ["f1", "tss", "mcc", "far", "frequency_bias"].map(score);
     check_random_batches(19, 300, |random, batch, prior| {
         let score = &scores[random.integer_below(scores.len())];

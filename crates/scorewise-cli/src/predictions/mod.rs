@@ -68,14 +68,14 @@ impl ForecastArguments {
         read(&self.predictions, &self.columns, self.probability.as_slice())
     }
 
-    /// Reads a table with two classes; for more than two it returns an error with a hint how to select one class.
+    /// Reads a table with two classes. Returns an error with a hint on how to select one class if there are more than two.
     pub fn read_binary(&self) -> Result<BinaryPredictions> {
         self.read()?.into_binary()
     }
 }
 
 impl PredictionTable {
-    /// The predictions for two classes, or an error with a hint how to select one class if there are more than two.
+    /// The predictions for two classes, or an error with a hint on how to select one class if there are more than two.
     pub fn into_binary(self) -> Result<BinaryPredictions> {
         match self {
             PredictionTable::Binary(predictions) => Ok(predictions),
@@ -209,8 +209,8 @@ fn record_column_values(table: &Table, name: &str, constant: &mut ColumnConstant
     }
 }
 
-/// The score for one class against all others that corresponds to a model's score: the score itself, if it is defined for two classes; `f1` for an
-/// average such as `macro(f1)`; and F1 for any other score of more than two classes.
+/// The score by which one class is evaluated against all others, from the score of a model: that score itself, if it is defined for two
+/// classes; the averaged score of an average, such as `f1` for `macro(f1)`; and F1 for any other score of more than two classes.
 pub fn one_versus_rest_score(text: &str) -> std::result::Result<Score, Failure> {
     match Score::parse(text) {
         Ok(score) => Ok(score),
@@ -405,6 +405,7 @@ fn note_unlabelled_rows(file: &str, rows: usize, unlabelled: usize) -> Result<()
 /// Hint for a cell that is not a probability.
 const PROBABILITY_HINT: &str =
     "probabilities must lie between 0 and 1; divide percentages by 100, and convert logits z with 1/(1 + exp(-z))";
+/// Hint for a cell that is not a weight.
 const WEIGHT_HINT: &str = "weights must be numbers, 0 or above";
 
 /// The column with this name; an error with a suggestion if there is none.

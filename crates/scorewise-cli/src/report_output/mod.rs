@@ -118,6 +118,7 @@ struct FigureFiles<'a> {
 }
 
 impl<'a> FigureFiles<'a> {
+    /// Renders all figures of the report and opens their files.
     fn new(folder: &'a OutputFolder, outputs: &mut Outputs, document: &Document) -> Result<Self, Failure> {
         let mut files = Vec::new();
         for figure in figures(document)? {
@@ -129,6 +130,7 @@ impl<'a> FigureFiles<'a> {
         Ok(FigureFiles { folder, files })
     }
 
+    /// Writes the files, and prints a note with the number of figures.
     fn write(self) -> Result<(), Failure> {
         let count = self.files.len() / 2;
         for (mut file, bytes) in self.files {

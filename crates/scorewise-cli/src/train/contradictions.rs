@@ -23,11 +23,11 @@ pub fn check_options(arguments: &TrainArguments) -> Result<(), Failure> {
     }
     if matches!(options.loss, Some(LossName::CrossEntropy | LossName::WeightedCrossEntropy)) {
         if options.prior.is_some() {
-            let hint = "leave it out, or choose `--loss sol` or `--loss exact`";
+            let hint = "leave out `--prior`, or choose `--loss sol` or `--loss exact`";
             return error("prior", "cross-entropy has no random threshold and therefore no prior", hint);
         }
         if options.multiclass.is_some() {
-            let hint = "leave it out, or choose `--loss sol`";
+            let hint = "leave out `--multiclass`, or choose `--loss sol`";
             return error("multiclass", "cross-entropy has only one form for more than two classes", hint);
         }
         if options.threshold == Some(ThresholdRule::Centre) {
@@ -64,12 +64,12 @@ pub fn check_table(arguments: &TrainArguments, plan: &Plan, table: &Table) -> Re
         return error(
             "multiclass",
             "applies to more than two classes, but the target has two".into(),
-            "leave it out".into(),
+            "leave out `--multiclass`".into(),
         );
     }
     if classes > 2 && matches!(arguments.options.threshold, Some(ThresholdRule::Centre | ThresholdRule::Fixed(_))) {
         let problem = format!("applies to two classes, but the target has {classes}");
-        let hint = "write `tuned`, which finds one factor for each class, or leave it out; `--positive CLASS` makes two classes";
+        let hint = "write `tuned`, which finds one factor for each class, or leave out `--threshold`; `--positive CLASS` makes two classes";
         return error("threshold", problem, hint.into());
     }
     if classes > 2
@@ -77,7 +77,7 @@ pub fn check_table(arguments: &TrainArguments, plan: &Plan, table: &Table) -> Re
         && (plan.loss, plan.multiclass) == (LossName::Sol, Multiclass::Simplex)
     {
         let problem = format!("with {classes} classes, the simplex loss has its own distribution of random thresholds");
-        return error("prior", problem, "leave it out, or add `--multiclass one-versus-rest`".into());
+        return error("prior", problem, "leave out `--prior`, or add `--multiclass one-versus-rest`".into());
     }
     Ok(())
 }

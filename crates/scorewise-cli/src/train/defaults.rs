@@ -115,7 +115,7 @@ impl TrainInputs {
                 score.parse()?
             }
         };
-        // The remaining defaults were chosen for the default target, so they do not apply to another target.
+        // The defaults of a built-in table, except its score, were chosen for its default target, so they do not apply to another target.
         let defaults = defaults.filter(|_| arguments.target.is_none());
         let mut plan = Plan::new(&target, score);
         plan.positive = arguments.positive.clone();

@@ -57,7 +57,8 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     arguments.reading.numeric.iter().try_for_each(|name| table.required_column(name).map(|_| ()))?;
     contradictions::check_table(arguments, &plan, &table)?;
     warnings(&table, &inputs.reading).iter().for_each(note);
-    // The test table, and later the tables of `predict`, are read with the text conventions detected in the training table.
+    // In the test table, and later in the tables of `predict`, numbers and dates are read in the format that was detected in the training
+    // table, for example with a decimal comma.
     inputs.reading.writing = Some(conventions);
     let test =
         inputs.test.as_ref().map(|source| read_table(source, &inputs.test_reading(&table, &plan))).transpose()?;
@@ -121,7 +122,7 @@ fn training_explanation(model: &Model, rows: &ExplainedRows<'_>) -> Result<Optio
     Ok(explain(model, rows, &options, &|_, _| ControlFlow::Continue(()))?)
 }
 
-/// Reads a table, prints notes about it, and returns it with the detected text conventions.
+/// Reads a table and prints notes about it. Returns the table and the detected format of its numbers and dates.
 fn read_table(source: &Source, reading: &scorewise_table::table::Reading) -> Result<(Table, TextConventions), Failure> {
     let mut reader = Reader::open(source, reading)?;
     reader.notes().iter().for_each(note);
@@ -169,6 +170,7 @@ fn run_training(
     Ok(TrainingResult { trained, folds, seconds: start.elapsed().as_secs_f64() })
 }
 
+/// Writes the model file, which gets its final name when it is complete.
 fn write_model(mut file: AtomicFile, model: &Model) -> Result<(), Failure> {
     use std::io::Write;
     file.write_all(&model.to_bytes()?)?;

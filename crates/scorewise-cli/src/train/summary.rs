@@ -67,6 +67,7 @@ fn main_scores(evaluation: &Evaluation) -> Vec<&NamedEstimate> {
     }
 }
 
+/// The target that the model predicts, with its positive class or the number of its classes.
 fn target_text(model: &Model) -> String {
     let target = model.target.to_string();
     match model.classes.as_slice() {
@@ -106,6 +107,7 @@ fn members_text(model: &Model) -> String {
     }
 }
 
+/// The training loss, with the score and the prior of the threshold if the loss has a prior.
 fn loss_text(model: &Model) -> String {
     match &model.prior {
         Some(prior) => format!("{} of {}, threshold prior {prior}", model.loss, model.score),
@@ -132,6 +134,7 @@ fn epochs_text(trained: &Trained, seconds: f64) -> String {
     format!("{range} epochs in {seconds:.1} s{restarted}{failed}")
 }
 
+/// The decision threshold and how it was chosen; with more than two classes, the decision rule in words.
 fn threshold_text(model: &Model) -> String {
     match &model.decision {
         Decision::Threshold { threshold, interval: Some((low, high)), words, .. } => {

@@ -67,7 +67,7 @@ impl FoldSummary {
     }
 }
 
-/// The numbers of the classes as their names, because a [`FoldResult`] does not store the names of the classes.
+/// Names the classes `0`, `1`, …, because a [`FoldResult`] does not store the names of the classes.
 fn numbered_classes(fold: &FoldResult) -> Vec<String> {
     let rows = fold.test.labels.len().max(1);
     let outputs = (fold.test.probabilities.len() / rows).max(2);

@@ -5,6 +5,7 @@ pub(super) mod confusion {
     use scorewise::Confusion;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+    /// The cells of a confusion matrix under their JSON keys.
     #[derive(Serialize, Deserialize)]
     pub(super) struct ConfusionCells {
         #[serde(serialize_with = "serialize_count")]
@@ -90,6 +91,7 @@ pub(crate) mod named_estimates {
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<NamedEstimate>, D::Error> {
+        /// Reads a JSON object of scores as a list.
         struct EstimateMap;
 
         impl<'de> Visitor<'de> for EstimateMap {

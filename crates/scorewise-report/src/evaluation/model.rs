@@ -111,14 +111,15 @@ pub struct TrainSummary {
     /// The decision rules that were considered, starting with the rule that the model uses. Empty if only one rule was considered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<DecisionScore>,
-    /// Number of folds of the cross-fitting: the validation rows are the rows of all folds, each predicted by the members that were not trained
-    /// on it. 0 if there is one set of validation rows.
+    /// Number of folds of the cross-fitting, or 0 without cross-fitting. With cross-fitting, the validation rows are the rows of all folds,
+    /// and each row is predicted by the members that were not trained on it.
     #[serde(default)]
     pub cross_fit: usize,
     /// Epochs, restarts and validation loss of each ensemble member.
     #[serde(default)]
     pub members: Vec<MemberSummary>,
-    /// For each column, its share in the gains of all splits of the trees of the model, the greatest first. Empty if the model has no trees.
+    /// The share of each column in the total gain of all splits of the model's trees, greatest first. Empty if the model has no trees with
+    /// known gains.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gain: Vec<ColumnGain>,
     /// Names of the input features of the model.
@@ -135,17 +136,18 @@ pub struct TrainSummary {
     pub folds: Option<FoldsSummary>,
 }
 
-/// The share of a column in the gains of all splits of the trees of a model.
+/// The share of a column in the total gain of all splits of a model's trees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnGain {
     /// Name of the column of the table.
     pub column: String,
-    /// The share; the shares of all columns sum to 1.
+    /// The share of the column in the total gain; the shares of all columns sum to 1.
     pub gain: f64,
 }
 
 impl ColumnGain {
-    /// The shares of all columns, the greatest first; columns with equal shares are in the order of the table. Empty if the model has no trees.
+    /// The share of each column in the total gain of all splits of the model's trees, greatest first; columns with equal shares are in the
+    /// order of the encoder. Empty if the model has no trees with known gains.
     #[must_use]
     pub fn of_model(model: &Model) -> Vec<Self> {
         let gains = model.gain_of_columns().unwrap_or_default();
@@ -161,7 +163,7 @@ impl ColumnGain {
 pub struct MemberSummary {
     /// The type of the member: `network`, `linear` or `trees`.
     pub learner: String,
-    /// The share of the member in the weighted mean of the model; 0 if it is not part of the model.
+    /// Weight of the member in the weighted mean of predictions that the model computes; 0 if the member is not part of the model.
     pub weight: f64,
     /// Number of epochs, including those of the warm-up with cross-entropy.
     pub epochs: usize,
@@ -271,6 +273,7 @@ impl MemberSummary {
     }
 }
 
+/// Number of epochs of a training run, including those of the warm-up.
 fn epochs(fit: &Fit) -> usize {
     fit.epochs()
 }
@@ -445,7 +448,8 @@ fn persistence_confusion(predictions: &LabelledPredictions) -> Result<Option<Con
     with_rows(&predictions, |rows| confusion(rows, 0.5)).map(Some)
 }
 
-/// The training history of every ensemble member of the first learner, epoch by epoch; `score` is `None` with more than two classes.
+/// The training history, epoch by epoch, of the ensemble members of the same type (`network`, `linear` or `trees`) as the first member.
+/// `score` must be `None` with more than two classes.
 #[must_use]
 pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> document::TrainingHistory {
     let score = score.filter(|_| plan.has_prior());
@@ -481,7 +485,7 @@ pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> docu
     let loss =
         if plan.has_prior() { format!("{} of {}", plan.loss.name(), plan.score) } else { plan.loss.name().into() };
     let score = score.map(|score| score.name().into());
-    // Epochs of networks and rounds of trees are not comparable, so only the members of the first learner are shown.
+    // Epochs of networks and rounds of trees are not comparable, so only the members of the same type as the first member are shown.
     let is_shown = |fit: &&Fit| Some(fit.member.kind()) == fits.first().map(|fit| fit.member.kind());
     document::TrainingHistory { loss, score, members: fits.iter().filter(is_shown).map(member).collect() }
 }

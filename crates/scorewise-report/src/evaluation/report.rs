@@ -88,7 +88,9 @@ pub fn theory_document(
         chosen: match best {
             Some(_) => format!("best {score} on these rows"),
             None => {
-                format!("0.5, because {score} is undefined on these rows (in the theory, division by zero gives 0)")
+                format!(
+                    "0.5, because {score} is undefined on these rows (in the theory section, a division by zero counts as 0)"
+                )
             }
         },
         interval: best.map(|best| best.interval),

@@ -159,7 +159,7 @@ pub struct DifferenceBlocks {
     pub high: f64,
 }
 
-/// Formats one column of a result row; the string is empty when the row has no such value.
+/// A function that formats the cell of a result row in one column; it returns an empty string when the row has no value there.
 type CellText = fn(&ResultRow) -> String;
 
 impl PaperComparison {

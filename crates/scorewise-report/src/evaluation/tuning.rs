@@ -45,7 +45,7 @@ pub struct Tuning {
 /// confusion matrix is undefined at every threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SmoothThreshold {
-    /// Half-width of the prior over nearby thresholds, for a threshold of ½.
+    /// Width of the smoothing: the prior over nearby thresholds that is centred at ½ reaches from ½ − `width` to ½ + `width`.
     pub width: f64,
     /// The smoothed threshold.
     pub threshold: Option<f64>,
@@ -56,7 +56,8 @@ pub struct SmoothThreshold {
     /// The confusion matrix at the smoothed threshold.
     #[serde(default, with = "super::json::optional_confusion")]
     pub confusion: Option<Confusion>,
-    /// 95 % intervals of the smoothed threshold and of its score, over the same bootstrap replicates as those of the best threshold.
+    /// 95 % intervals of the smoothed threshold and of its score, from the same bootstrap replicates as the intervals of the best
+    /// threshold.
     #[serde(default)]
     pub bootstrap: Option<ThresholdBootstrap>,
 }
@@ -356,7 +357,8 @@ pub fn best_threshold_bootstrap<R: Real>(
     bootstrap.best_of_runs(rows, &bootstrap_runs(rows, swept)?, score, conditions)
 }
 
-/// The runs of consecutive rows for the bootstrap, from `swept`, the sweep of the rows, or from a new sweep.
+/// The runs of consecutive rows for the bootstrap. They are taken from `swept`, the sweep of `rows`, or from a new sweep if `swept` is
+/// `None`.
 fn bootstrap_runs<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, swept: Option<&Sweep>) -> Result<Runs> {
     match swept {
         Some(sweep) => Ok(sweep.runs(THRESHOLD_RUNS)),
@@ -364,7 +366,8 @@ fn bootstrap_runs<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, swept: Option<
     }
 }
 
-/// The smoothed threshold of every bootstrap replicate, from the replicates of [`best_threshold_bootstrap`] and with the same `swept`.
+/// The smoothed threshold of every bootstrap replicate. The replicates and the meaning of `swept` are the same as in
+/// [`best_threshold_bootstrap`].
 pub fn smooth_threshold_bootstrap<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     swept: Option<&Sweep>,

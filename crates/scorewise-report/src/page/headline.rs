@@ -141,7 +141,7 @@ fn contents_with_forecast(document: &Document, forecast: &ForecastEvaluation) ->
     (heading, lead, html)
 }
 
-/// The best threshold and the score there, if the page proposes a smoothed threshold instead.
+/// The best threshold without smoothing and the score there; `None` unless the page proposes a smoothed threshold.
 fn exact_threshold(document: &Document) -> Option<(f64, f64)> {
     match &document.result {
         CommandResult::Tune(TuneSummary::Binary(result)) => {
@@ -165,8 +165,8 @@ fn threshold_card(forecast: &ForecastEvaluation, exact: Option<(f64, f64)>) -> S
             text,
             "<p>On {}, every threshold from {} gives the same score.</p>",
             escape_html(&forecast.source),
-            // If a prediction of these rows is 1, the threshold 1 does not belong to the range. That is not known here, so 1 is left out, which is
-            // always true.
+            // A range that ends at 1 includes 1 only if no prediction of these rows is 1, which is not known here. Excluding 1 gives a true
+            // sentence in both cases.
             format_threshold_range(low, high, false)
         );
     }

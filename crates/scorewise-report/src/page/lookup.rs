@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::figures::conditions_met;
 use crate::number::format_number;
 
-/// The columns of the table, and the names and best thresholds of the scores.
+/// The lookup table. Each vector is a column with one entry for each threshold, except `scores`, which has one entry for each score.
 #[derive(Serialize)]
 pub(super) struct LookupTable {
     threshold: Vec<f64>,

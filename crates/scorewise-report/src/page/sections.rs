@@ -118,7 +118,7 @@ fn columns_section(document: &Document, figures: &[ReportFigure]) -> Result<Stri
     let mut heads = vec!["column", "importance", "low", "high"];
     heads.extend(has_gain.then_some("gain of trees"));
     let gain =
-        if has_gain { "; gain of trees: the share of the column in what the splits of the trees gained" } else { "" };
+        if has_gain { "; gain of trees: the share of the column in the gain of all splits of the trees" } else { "" };
     let caption = format!(
         "Importance of all columns for {}, with 95 % intervals; {} permutations of each column{gain}",
         explanation.score, explanation.permutations

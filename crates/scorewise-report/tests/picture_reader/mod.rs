@@ -10,7 +10,9 @@ pub const VERMILLION: &str = "#D55E00";
 pub const GREEN: &str = "#009E73";
 pub const PURPLE: &str = "#CC79A7";
 pub const SKY: &str = "#56B4E9";
+/// Colour of text, and of marks that belong to no particular line.
 pub const INK: &str = "#222222";
+/// Colour of axes and reference lines.
 pub const FRAME: &str = "#808080";
 
 /// A point (x, y), in axis coordinates or in drawing units.

@@ -93,7 +93,7 @@ impl InputColumn {
         if self.part.is_some()
             && (self.kind != ColumnKind::Time || !matches!(self.coding, ColumnEncoding::Knots { .. }))
         {
-            return Err("it names a part of a time, but it is not a binned column of times".into());
+            return Err("has a part of a time, but is not a binned column of times".into());
         }
         if fits { Ok(()) } else { Err("its encoding does not fit the type of the column".into()) }
     }
@@ -111,12 +111,13 @@ fn check_ascending(numbers: &[f64]) -> Result<(), String> {
     Err("its knots are not finite numbers in ascending order".into())
 }
 
+/// Checks that the mean is finite, and that the standard deviation is finite and greater than 0.
 fn check_standardisation(mean: f64, deviation: f64) -> Result<(), String> {
     check_scale(("mean", mean), ("standard deviation", deviation))
 }
 
-/// Checks the centre, which is subtracted from every value, and the scale, by which every value is divided. Their names are used in the error
-/// message.
+/// Checks that the centre, which is subtracted from every value, is finite, and that the scale, by which every value is divided, is finite
+/// and greater than 0. The error message uses the names `centre_name` and `scale_name`.
 fn check_scale((centre_name, centre): (&str, f64), (scale_name, scale): (&str, f64)) -> Result<(), String> {
     if !centre.is_finite() {
         return Err(format!("the {centre_name} is {centre}"));

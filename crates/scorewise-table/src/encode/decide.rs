@@ -12,17 +12,18 @@ use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Category, Column, Values};
 
-/// A categorical column is taken for an identifier of rows if the number of different values is more than this share of the training rows that have
-/// a value, and more than [`FEW_ROWS`].
+/// A categorical column is considered an identifier of rows if its number of different values is more than this share of the
+/// training rows that have a value, and more than [`FEW_ROWS`].
 const IDENTIFIER_SHARE: f64 = 0.95;
-/// With at most this many training rows, no column is taken for an identifier of rows, because all values of an ordinary column may be different.
+/// With at most this many training rows, no column is considered an identifier of rows or a column of row numbers, because all values of an
+/// ordinary column may be different.
 const FEW_ROWS: usize = 20;
 
 /// The maximum number of levels of a categorical column that have an index of their own in a binned encoding.
 const MAX_BINNED_LEVELS: usize = 1 << 16;
 /// In a binned encoding, a level with fewer training rows than this is treated like an unknown level, because too little can be learnt about it.
 const MIN_LEVEL_ROWS: usize = 3;
-/// The user is told that rare levels are treated as one if more than this share of the training rows have a rare level.
+/// If more than this share of the training rows have a rare level, a note tells the user that all rare levels are treated as one level.
 const MIN_NOTED_RARE_SHARE: f64 = 0.05;
 
 /// The encodings of the inputs that one column of the table becomes, and notes that tell the user about the decision.
@@ -117,7 +118,7 @@ struct DraftEncoding {
 }
 
 impl DraftEncoding {
-    /// The decision for a column that the user did not ask to keep.
+    /// The decision for a column that the user did not ask to keep: it is dropped if it is useless.
     fn dropped_if_useless(self, name: &str) -> EncodingDecision {
         let dropped =
             self.useless.map(|why| format!("dropped: {why}; add it to `{}` to use it anyway", Setting("keep")));
@@ -128,7 +129,7 @@ impl DraftEncoding {
         }
     }
 
-    /// The decision for a column that the user asked to keep.
+    /// The decision for a column that the user asked to keep: it is encoded even if it is useless.
     fn kept(mut self, column: &Column) -> EncodingDecision {
         match &mut self.coding {
             // A column that the user asked to keep gets at least one column in the matrix.
@@ -155,6 +156,7 @@ pub(super) fn boolean(value: Option<bool>) -> f64 {
     value.map_or(f64::NAN, |yes| f64::from(u8::from(yes)))
 }
 
+/// The dense encoding of a column of numbers or booleans. `is_row_number` tells whether the column holds only row numbers.
 fn draft_number_encoding(summary: &NumberSummary, is_row_number: impl Fn() -> bool) -> DraftEncoding {
     let scale = summary.scale;
     let coding =
@@ -171,6 +173,7 @@ fn draft_number_encoding(summary: &NumberSummary, is_row_number: impl Fn() -> bo
     DraftEncoding { coding, useless, note: None }
 }
 
+/// The dense encoding of a column of times by calendar cycles.
 fn draft_time_encoding(values: &[i64], rows: &[u32]) -> DraftEncoding {
     let times = rows.iter().map(|row| values[*row as usize]);
     let missing = times.clone().filter(|time| *time == Values::NO_TIME).count();
@@ -193,6 +196,7 @@ struct LevelCounts {
 }
 
 impl LevelCounts {
+    /// Counts the levels of a column in the training rows `rows`.
     fn new(column: &Column, rows: &[u32]) -> Self {
         let grouped;
         let (codes, name): (&[u32], &dyn Fn(usize) -> Option<String>) = match &column.values {
@@ -226,6 +230,7 @@ impl LevelCounts {
     }
 }
 
+/// The one-hot encoding of a categorical column. `rows` is the number of training rows.
 fn draft_one_hot_encoding(counts: &LevelCounts, rows: usize, resolved: &CheckedOptions<'_>) -> DraftEncoding {
     let distinct = counts.levels.len();
     let useless = if distinct == 0 {
@@ -286,6 +291,7 @@ fn draft_one_hot_encoding(counts: &LevelCounts, rows: usize, resolved: &CheckedO
     DraftEncoding { coding: ColumnEncoding::OneHot { levels, rest, indicator, scales }, useless, note }
 }
 
+/// The encoding of an ordinal column, whose levels are in the order `order`, or in alphabetical order if `order` is `None`.
 fn draft_ordinal_encoding(counts: &LevelCounts, column: &Column, order: Option<&[String]>) -> Result<DraftEncoding> {
     let normalised = |level: &String| match (&column.values, level.parse::<f64>()) {
         (Values::Number(_), Ok(x)) => number_text(x),
@@ -317,7 +323,7 @@ fn draft_ordinal_encoding(counts: &LevelCounts, column: &Column, order: Option<&
     })
 }
 
-/// The error for a column of times that the user listed in a setting for categorical columns.
+/// The error for a column of times that the user listed in `setting`, which is `categorical` or `ordinal`.
 fn error_for_a_column_of_times(setting: &str, name: &str) -> Error {
     Error::setting(setting, format!("{} holds times", quoted(name)), "name a column of text or numbers")
 }

@@ -169,7 +169,7 @@ pub struct BinnedColumn {
     pub own: Vec<f32>,
     /// The positions that the frequent values would have among the knots, so that values can be compared by their positions.
     pub own_positions: Vec<f32>,
-    /// The number of further positions: levels without an order, unknown levels, missing values.
+    /// The number of positions after those of the knots and frequent values: for levels without an order, unknown levels and missing values.
     pub levels: usize,
 }
 
@@ -184,9 +184,9 @@ impl BinnedColumn {
 /// The mean and standard deviation by which a number x is standardised: (x − mean)/deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standardisation {
-    /// The mean over the training rows.
+    /// The mean of the numbers in the training rows.
     pub mean: f64,
-    /// The standard deviation over the training rows; 1 if all training rows have the same value.
+    /// The standard deviation of the numbers in the training rows; 1 if all of them are equal.
     pub deviation: f64,
 }
 

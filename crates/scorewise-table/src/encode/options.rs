@@ -59,7 +59,7 @@ impl Default for EncodingOptions {
     }
 }
 
-/// The largest lag allowed, in rows. A larger number is most likely a mistake.
+/// The largest lag allowed, in steps (rows or time steps). A larger number is most likely a mistake.
 pub(super) const MAX_LAG: usize = 10_000;
 
 /// Encoding options that have been checked: every name is a column of the table, and no two settings contradict each other.
@@ -80,6 +80,7 @@ fn name_set(names: &[String]) -> HashSet<&str> {
 }
 
 impl<'a> CheckedOptions<'a> {
+    /// Checks the options for this table.
     pub fn new(options: &'a EncodingOptions, table: &'a Table) -> Result<Self> {
         let lists = [
             ("drop", &options.drop),
@@ -214,7 +215,7 @@ fn parse_ordinal<'a>(
     Ok((&column.name, Some(levels)))
 }
 
-/// The error for levels that occur in an ordinal column but are missing in the order that the user gave.
+/// The error for levels that occur in an ordinal column but are missing from the order that the user gave.
 pub(super) fn levels_not_in_order(column: &str, missing: &[&str]) -> Error {
     let problem = format!("the order of {} does not contain {}", quoted(column), quoted_list(missing));
     Error::setting("ordinal", problem, "add every level to the order")

@@ -66,7 +66,8 @@ pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &Numbe
     })
 }
 
-/// If more than this share of the training rows have the same number, it gets a position of its own, apart from the knots.
+/// If more than this share of the training rows that have a value hold the same number, this number gets a position of its own, apart from
+/// the knots.
 const FREQUENT_VALUE_SHARE: f64 = 0.25;
 
 /// The number of quantiles is limited so that about this many training rows or more lie between two of them, but [`MIN_INTERVALS`] intervals are
@@ -109,7 +110,7 @@ pub(super) fn knots(values: impl Iterator<Item = f64>, bins: usize) -> Option<Co
     let is_frequent = |count: usize| count as f64 > FREQUENT_VALUE_SHARE * sorted.len() as f64;
     let own: Vec<f64> = distinct.iter().filter(|(_, count)| is_frequent(*count)).map(|(value, _)| *value).collect();
     sorted.retain(|x| !own.contains(x));
-    // `sorted` is empty if the column has only a few different values and all of them are frequent.
+    // `sorted`, which no longer contains the frequent values, is empty if all values of the column are frequent.
     let quantile_of_the_rest = |at: usize| sorted.get(at * sorted.len().saturating_sub(1) / bins).copied();
     let mut knots: Vec<f64> = (0..=bins).filter_map(quantile_of_the_rest).collect();
     // A number outside the range of the knots gets the position of the nearest knot, so the knots must span the range of the training rows.

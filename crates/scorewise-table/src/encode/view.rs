@@ -142,6 +142,7 @@ fn level_indices(levels: &[String]) -> HashMap<&str, u32> {
     levels.iter().enumerate().map(|(at, level)| (level.as_str(), at as u32)).collect()
 }
 
+/// The noun for one value of a column of this type, in messages.
 fn singular_noun(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::Number => "number",
@@ -151,6 +152,7 @@ fn singular_noun(kind: ColumnKind) -> &'static str {
     }
 }
 
+/// The noun for the values of a column of this type, in messages.
 fn plural_noun(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::Number => "numbers",

@@ -43,7 +43,7 @@ const NEWLY_MISSING: usize = 1;
 const EXTREME: usize = 2;
 
 impl UnexpectedValues {
-    /// The counts of this many inputs, all 0.
+    /// Creates the counts of unexpected values for this many inputs, all 0.
     fn zeros(inputs: usize) -> Self {
         UnexpectedValues { counts: vec![[0; 3]; inputs] }
     }
@@ -153,7 +153,7 @@ fn is_in_another_set(set_of_row: &[u8], row: u32, other: u32) -> bool {
     }
 }
 
-/// For each column of a one-hot encoding, the standardised values of 0 and 1. Empty if the columns are not standardised.
+/// For each column of a one-hot encoding, the numbers into which 0 and 1 are standardised. Empty if the columns are not standardised.
 fn one_hot_values(input: &InputColumn) -> Vec<[f32; 2]> {
     let ColumnEncoding::OneHot { scales, .. } = &input.coding else { return Vec::new() };
     scales.iter().map(|scale| [0.0, 1.0].map(|x| standardised(x, scale.mean, scale.deviation) as f32)).collect()

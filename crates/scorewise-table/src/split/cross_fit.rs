@@ -16,9 +16,10 @@ use crate::target::Labels;
 const MAX_FOLDS: usize = 100;
 
 impl Split {
-    /// Divides the given rows into `folds` folds, `repeats` times. Returns one split for each fold of each repetition; the fold is its validation
-    /// rows. In a random split, the folds have the same share of each class and differ between repetitions. In a split by time, the folds are
-    /// blocks of consecutive rows, the same in each repetition. In a split by group, no group is in two folds.
+    /// Divides the given rows into `folds` folds, `repeats` times. Returns one split for each fold of each repetition, with the rows of the
+    /// fold as validation rows and all other rows as training rows. In a random split, the folds have the same share of each class and
+    /// differ between repetitions. In a split by time, the folds are blocks of consecutive rows, the same in each repetition. In a split by
+    /// group, no group is in two folds.
     pub fn cross_fit(
         &self,
         table: &Table,
@@ -71,7 +72,8 @@ pub fn check_cross_fit(folds: usize) -> Result<()> {
     Err(Error::setting("cross-fit", problem, format!("give 2 to {MAX_FOLDS}, or 0 for one validation set")))
 }
 
-/// Checks the number of folds, that no fold is empty and, with two classes, that each class has a row for every fold.
+/// Checks that the number of folds is allowed, and that there are at least as many rows as folds; with two classes, also that each class
+/// has at least as many rows as there are folds.
 fn check_folds(labels: &Labels, rows: &[u32], folds: usize) -> Result<()> {
     check_cross_fit(folds)?;
     let (class, count) = rarest_class(labels, rows);
@@ -139,7 +141,8 @@ fn time_blocks(table: &Table, labels: &Labels, rows: &[u32], column: Option<&str
     Ok(equal_rows)
 }
 
-/// Returns one split for each fold: the fold is the validation rows, and all other rows are training rows. `fold_of` has the fold of each of `rows`.
+/// Returns one split for each fold, with the rows of the fold as validation rows and all other rows as training rows. `fold_of` lists the
+/// fold of each row, in the order of `rows`.
 fn splits_of_folds(rows: &[u32], fold_of: &[usize], folds: usize) -> Vec<MemberSplit> {
     let mut splits = vec![MemberSplit::default(); folds];
     for (row, fold) in rows.iter().zip(fold_of) {

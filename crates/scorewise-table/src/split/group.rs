@@ -30,6 +30,7 @@ pub(super) struct GroupCounts {
 }
 
 impl GroupCounts {
+    /// Counts the rows of each class in each group, among the labelled rows `rows`.
     pub fn new(groups: &Groups, labels: &Labels, rows: &[u32]) -> Self {
         let mut counts: Vec<Vec<(u32, u32)>> = vec![Vec::new(); groups.names.len()];
         for row in rows {
@@ -43,7 +44,7 @@ impl GroupCounts {
         GroupCounts { counts }
     }
 
-    /// Returns an error if fewer groups have labelled rows than there are sets.
+    /// Returns an error if the number of groups with labelled rows is less than the number of sets.
     pub fn check_enough_groups(&self, sets: usize, column: &str) -> Result<()> {
         let groups = self.counts.iter().filter(|counts| !counts.is_empty()).count();
         if groups >= sets {

@@ -67,8 +67,8 @@ impl<'a> TimeOrder<'a> {
         Ok((TimeOrder { rows, column: Some(column) }, notes))
     }
 
-    /// The position in `rows` at which a set begins that ends at `end` and contains this share of the labelled rows before `end`. Rows of the same
-    /// time are in the same set, unless that would leave no row before the set.
+    /// The position in `rows` of the first row of a set that ends before the position `end` and contains this share of the labelled rows
+    /// before `end`. Rows of the same time are in the same set, unless that would leave no row before the set.
     pub fn begin_of_share(&self, end: usize, labels: &Labels, share: f64) -> usize {
         let is_labelled = |row: &u32| labels.classes[*row as usize] != Labels::MISSING;
         let labelled = self.rows[..end].iter().filter(|row| is_labelled(row)).count();
@@ -94,8 +94,8 @@ impl<'a> TimeOrder<'a> {
         }
     }
 
-    /// Moves the position `begin` back to the first row of the same time. If that is the very first row, `begin` is returned unchanged, because no
-    /// row would be left before it.
+    /// The position in `rows` of the first row that has the same time as the row at `begin`. Returns `begin` itself if that is the very
+    /// first row, because no row would be left before it, or if `begin` is `end`, so that the set is empty.
     pub fn first_of_same_time(&self, begin: usize, end: usize) -> usize {
         let mut first = begin;
         while begin < end && first > 0 && self.is_same_time(self.rows[first - 1], self.rows[first]) {

@@ -87,7 +87,8 @@ pub(super) fn convert_array(
     if values.kind() == wanted { Ok(values) } else { convert_to_kind(&values, wanted, markers, format) }
 }
 
-/// Converts an Arrow array to the column type that corresponds to its Arrow type. Values listed in `markers` become missing values.
+/// Converts an Arrow array to the column type that corresponds to its Arrow type. Numbers and strings listed in `markers` become missing
+/// values.
 fn values_of_arrow_type(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
     let second = |per_second: i64| move |value: i64| value.div_euclid(per_second);
     match array.data_type() {
@@ -167,7 +168,7 @@ fn convert_number_array(array: &ArrayRef, markers: &MissingMarkers) -> Result<Va
     Ok(Values::Number(values))
 }
 
-/// Converts every value of an array, including values that are null, by the function `number`.
+/// Converts every value of an array by the function `number`. Nulls are converted to arbitrary numbers, which the caller must replace.
 fn convert_numbers<T: ArrowPrimitiveType>(array: &ArrayRef, number: impl Fn(T::Native) -> f64) -> Vec<f64> {
     array.as_primitive::<T>().values().iter().map(|value| number(*value)).collect()
 }
@@ -177,7 +178,8 @@ fn convert_times<T: ArrowPrimitiveType>(array: &ArrayRef, second: impl Fn(T::Nat
     Values::Time(array.as_primitive::<T>().iter().map(|value| value.map_or(Values::NO_TIME, &second)).collect())
 }
 
-/// Encodes strings by a dictionary of levels; bytes that are not UTF-8 are an error.
+/// Converts strings to a categorical column, without the spaces around them. Nulls and strings listed in `markers` become missing values;
+/// bytes that are not UTF-8 are an error.
 fn encode_strings<'a>(
     cells: impl Iterator<Item = Option<&'a [u8]>>,
     markers: &MissingMarkers,

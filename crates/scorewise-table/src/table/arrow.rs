@@ -45,7 +45,7 @@ struct Messages {
     remaining: RemainingMessages,
 }
 
-/// Where the messages are that were not read yet.
+/// The positions of the messages that were not read yet.
 enum RemainingMessages {
     /// In a stream: all messages from this position on.
     From(u64),
@@ -91,6 +91,7 @@ impl ArrowReader {
         Ok(ArrowReader { columns, messages, schema, projection, dictionaries: HashMap::new(), batch: None })
     }
 
+    /// The names and types of the columns that are read.
     pub(super) fn fields(&self) -> Vec<Field> {
         self.columns.fields()
     }

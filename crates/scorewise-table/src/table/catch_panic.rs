@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 
 thread_local! {
-    /// Whether this thread is running the work of [`catch_panic`].
+    /// Whether this thread is inside a call of [`catch_panic`].
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 

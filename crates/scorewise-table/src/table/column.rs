@@ -58,7 +58,7 @@ pub enum Lines {
     None,
     /// In a format without lines: the number of rows of the file that come before the first row of the table.
     After(u64),
-    /// In a text file: the line of the first row; every further row is on the next line.
+    /// In a text file: the line of the first row. Each further row is on the line after the previous row.
     From(u64),
     /// In a text file: the line of each row.
     Each(Vec<u64>),

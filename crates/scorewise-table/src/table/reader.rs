@@ -16,7 +16,7 @@ pub struct Reader {
     empty_lines: EmptyLines,
 }
 
-/// Empty lines that were read as rows.
+/// How many empty lines were read as rows, and the first of these lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EmptyLines {
     pub(super) count: u64,

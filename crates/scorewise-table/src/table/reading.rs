@@ -24,7 +24,7 @@ pub struct Reading {
     /// written: `-200` also matches `-200.0`.
     pub missing: Vec<String>,
     /// The types of columns by name, for columns whose type is not to be recognised automatically. Names that the table does not have are
-    /// ignored, because these settings may come from a model with columns that the table does not need.
+    /// ignored, because these settings may come from a model whose training table had more columns.
     pub kinds: BTreeMap<String, ColumnKind>,
     /// The names of the columns to read, in any order; `None` for all columns. Columns are read in the order of the file.
     pub only: Option<Vec<String>>,
@@ -32,7 +32,7 @@ pub struct Reading {
     pub writing: Option<TextConventions>,
 }
 
-/// How numbers and dates are written in a table, where a single cell may be ambiguous: for example, which decimal mark is used. Returned by
+/// How numbers and dates are written in a table: conventions that a single cell may not show, such as the decimal mark. Returned by
 /// [`Reader::writing`](super::Reader::writing).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -43,7 +43,7 @@ pub struct TextConventions {
     pub columns: BTreeMap<String, ColumnConventions>,
 }
 
-/// How the cells of a column are written, where a single cell may be ambiguous: for example, in which order day and month come.
+/// How the cells of a column are written: conventions that a single cell may not show, such as the order of day and month.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ColumnConventions {
@@ -72,6 +72,7 @@ pub(super) struct MissingMarkers {
 }
 
 impl MissingMarkers {
+    /// Parses the strings that the user listed. A string that is a number is stored as a number too.
     pub(super) fn new(missing: &[String]) -> Self {
         let strings: Vec<Vec<u8>> = missing.iter().map(|marker| marker.trim().as_bytes().to_vec()).collect();
         let number = |marker: &Vec<u8>| number::parse(marker, b'.').or_else(|| number::parse(marker, b','));

@@ -52,7 +52,8 @@ pub(super) fn damaged_error(file: &str, format: &str, error: &impl fmt::Display)
 }
 
 impl SelectedColumns {
-    /// Selects the columns that the settings ask for; an error if one of them has a type that cannot be read.
+    /// Selects the columns that the settings ask for. A column with a type that cannot be read is an error if the user named it, and is
+    /// left out with a note otherwise.
     pub(super) fn new(
         file: &str,
         format: &'static str,
@@ -129,6 +130,7 @@ impl SelectedColumns {
         &self.columns
     }
 
+    /// The names and types of the columns that are read.
     pub(super) fn fields(&self) -> Vec<Field> {
         self.columns.iter().map(|column| Field { name: column.name.clone(), kind: column.kind }).collect()
     }
@@ -138,8 +140,8 @@ impl SelectedColumns {
         (BATCH_VALUES / self.columns.len().max(1)).clamp(1 << 12, 1 << 17)
     }
 
-    /// Makes the next chunk of the table from decoded arrays, one for each column. Arrays are `None` after the last row; the result is then `None`
-    /// too, or an error if the file has no rows.
+    /// Makes the next chunk of the table from decoded arrays, one for each column. After the last row, all arrays are `None`; the result is
+    /// then `None` too, or an error if the file has no rows.
     pub(super) fn make_chunk(
         &mut self,
         arrays: Vec<std::result::Result<Option<ArrayRef>, String>>,

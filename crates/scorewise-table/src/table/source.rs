@@ -94,6 +94,7 @@ impl BuiltIn {
         }
     }
 
+    /// The table as the bytes of a gzip file.
     fn compressed_bytes(self) -> &'static [u8] {
         match self {
             BuiltIn::Adult => include_bytes!("../../data/adult.data.gz"),
@@ -214,7 +215,7 @@ fn open(source: &Source, reading: &mut Reading) -> Result<OpenedSource> {
     }
 }
 
-/// Opens a file and recognises its format. A text file whose name ends like that of a Parquet or Arrow file is an error.
+/// Opens a file and recognises its format. A text file with the file extension of a Parquet or Arrow file is an error.
 fn open_file(path: &Path, name: &str) -> Result<OpenedSource> {
     let mut file = File::open(path).map_err(|error| unreadable_error(name, &error))?;
     let metadata = file.metadata().map_err(|error| unreadable_error(name, &error))?;
@@ -329,11 +330,12 @@ pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
     }
     let pairs = start.chunks_exact(2);
     let zeros = |byte: usize| pairs.clone().filter(|pair| pair[byte] == 0).count();
-    // In UTF-16, every ASCII character has a zero byte. Digits, delimiters and line ends are ASCII, so even in a table in another script a fifth
-    // of the characters or more should have a zero byte.
+    // In UTF-16, every ASCII character has a zero byte. Digits, delimiters and line ends are ASCII, so even in a table with text in a
+    // non-Latin script, at least a fifth of the characters should have a zero byte.
     let min_zeros = (pairs.len() / 5).max(1);
-    // In little-endian text the zero is the second byte of a pair, in big-endian text the first. A few characters of other scripts have a zero
-    // in the other byte, so the number of zeros in first bytes is compared with the number of zeros in second bytes.
+    // The zero of an ASCII character is the second byte of a pair in little-endian text, and the first byte in big-endian text. A few
+    // characters that are not ASCII have a zero in the other byte, so the number of zeros in first bytes is compared with that in second
+    // bytes.
     match (zeros(0), zeros(1)) {
         (few, most) if most >= min_zeros && most > 4 * few => {
             Err(not_utf8_error(name, "UTF-16 text without a byte order mark", "utf-16le"))

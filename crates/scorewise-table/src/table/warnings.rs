@@ -5,8 +5,8 @@ use super::{Category, ColumnKind, Reading, Table, Values, cell_excerpt, number};
 use crate::note::Note;
 use crate::setting::Setting;
 
-/// No number is taken for an outlier if the column has fewer other values than this. Such a column probably holds codes or grades, and the distance
-/// between two codes means nothing.
+/// No number is considered an outlier if the column has fewer different other values than this. Such a column probably holds codes or
+/// grades, and the distance between two codes means nothing.
 const MIN_OTHER_VALUES: usize = 10;
 /// The maximum number of columns that a note lists by name.
 const MAX_NAMED_COLUMNS: usize = 3;
@@ -15,9 +15,9 @@ const MAX_NAMED_COLUMNS: usize = 3;
 ///
 /// - A number that repeats and is far from all others, such as -200 or 999, may stand for a missing value. The warning is given for the
 ///   smallest or largest number of a column if it is not 0, occurs at least three times and in at least 1 % of the rows, and the column has
-///   at least ten other values. In addition, the gap between this number and all others must be larger than the range of the others; or the
-///   number must consist of nines or be a negative integer while no other number is negative, and the gap must be larger than ten times the
-///   mean distance between neighbouring values in sorted order.
+///   at least ten different other values. In addition, the gap between this number and all others must be larger than the range of the
+///   others; or the number must consist of nines or be a negative integer while no other number is negative, and the gap must be larger
+///   than ten times the mean distance between neighbouring values in sorted order.
 /// - If at least half of the cells in a column of text are numbers, a few other cells probably prevent the column from being read as numbers.
 #[must_use]
 pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
@@ -60,7 +60,7 @@ pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
     notes
 }
 
-/// The number that repeats and is far from all others; `None` if there is no such number.
+/// The smallest or largest number of a column, if it repeats and is far from all others; `None` if neither of the two does.
 fn repeated_outlier(values: &[f64]) -> Option<f64> {
     let present = || values.iter().copied().filter(|value| !value.is_nan());
     let (low, high) = present().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));

@@ -48,7 +48,7 @@ impl Target {
             return Err(Error::setting(
                 "positive",
                 problem,
-                "leave it out: rows where the condition holds are positive",
+                "leave this setting out: rows where the condition holds are positive",
             ));
         }
         let operand = condition_value(column, comparison, value)?;

@@ -56,8 +56,8 @@ pub fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -
         Error::setting("threads", format!("{threads} threads cannot be started: {error}"), "use fewer threads")
     })?;
     let next = AtomicUsize::new(0);
-    // A free thread takes the lowest number that is left, so that the work is begun in ascending order. Rayon's parallel iterators would
-    // split the list in halves instead.
+    // A free thread takes the lowest number that no thread has taken yet, so that the work is begun in ascending order. Rayon's parallel
+    // iterators would split the list in halves instead.
     let parts = pool.broadcast(|_| {
         let mut done = Vec::new();
         loop {
@@ -65,7 +65,8 @@ pub fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -
             if number >= count {
                 return done;
             }
-            // A thread with a job must not be kept from it by the trees of another job.
+            // While a thread works on its own job, it must not become a helper for the trees of another job, or its own job would have to
+            // wait.
             done.push((number, while_busy(|| work(number))));
         }
     });

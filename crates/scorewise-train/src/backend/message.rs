@@ -1,11 +1,11 @@
 //! Data sets, jobs and fits as bytes, for workers in other processes and on other machines.
 //!
 //! A message is a safetensors file with a checksum, like a model file. Its JSON string says what the message contains and which version of
-//! scorewise has written it; another version is refused, because only the same version is sure to give the same bits. Lists of numbers are tensors,
-//! so all their bits are kept, also those of losses that are not finite, which JSON cannot express.
+//! scorewise has written it; a message of another version is refused, because another version may give different results for the same job.
+//! Lists of numbers are tensors, so all their bits are kept, also those of losses that are not finite, which JSON cannot express.
 //!
-//! A message may be damaged or hostile, so everything is checked that training relies on, and sizes are compared with the length of the message
-//! before memory is allocated.
+//! A message may be damaged or hostile, so everything that training relies on is checked, and sizes are compared with the length of the
+//! message before memory is allocated.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,21 +23,27 @@ use crate::learner::{MemberDescription, NamedTensor};
 use crate::model::VERSION;
 use crate::model::header::{self, EncodedTensor, FileContents, HeaderError, from_bytes, shortened, to_bytes};
 
-/// The number of the form of messages.
+/// Version number of the message format.
 const MESSAGE_FORMAT: u64 = 1;
 
+/// The kind of a message that contains data sets.
 const DATASETS: &str = "data sets";
+/// The kind of a message that contains jobs.
 const JOBS: &str = "jobs";
+/// The kind of a message that contains the fits of a worker, or its error.
 const FITS: &str = "fits";
 
+/// The name of f32 numbers in safetensors, and the size of such a number in bytes.
 const F32: (&str, u64) = ("F32", 4);
+/// The name of f64 numbers in safetensors, and the size of such a number in bytes.
 const F64: (&str, u64) = ("F64", 8);
+/// The name of u32 numbers in safetensors, and the size of such a number in bytes.
 const U32: (&str, u64) = ("U32", 4);
 
-/// A problem, in words.
+/// The description of a problem for an error message.
 type Problem = String;
 
-/// The JSON string of a message.
+/// The part of a message that is written as a JSON string: everything except the tensors.
 #[derive(Serialize, Deserialize)]
 struct MessageDescription<T> {
     kind: String,
@@ -46,14 +52,14 @@ struct MessageDescription<T> {
     contents: T,
 }
 
-/// A data set without its numbers. Data sets that share numbers refer to the same tensors.
+/// A data set without its matrix, labels, weights and rows, which are stored as tensors. Data sets can refer to the same tensors.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DatasetDescription {
     rows: usize,
     columns: usize,
     classes: usize,
-    /// The number of the tensor with the features.
+    /// The number of the tensor with the features. The name of a tensor that data sets can share is a number, counted from 0.
     matrix: usize,
     labels: usize,
     weights: Option<usize>,
@@ -63,19 +69,19 @@ struct DatasetDescription {
     splits: Vec<[usize; 2]>,
 }
 
-/// What a worker answers: its fits, or the message of its error.
+/// The response of a worker: its fits, each with the duration of its training in seconds, or the message of its error.
 pub(super) type Answer = std::result::Result<Vec<(Fit, f64)>, String>;
 
-/// The description of an [`Answer`].
+/// The JSON description of an [`Answer`], without the tensors of the fits.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AnswerDescription {
-    /// The question that was answered, as [`question`] identifies it.
+    /// Identifies the data sets and jobs that the worker received; computed by [`question`].
     question: String,
     fits: std::result::Result<Vec<FitDescription>, String>,
 }
 
-/// A fit without its numbers.
+/// A fit without the parameters of its member and the losses of its epochs, which are stored as tensors.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FitDescription {
@@ -91,10 +97,10 @@ struct FitDescription {
 }
 
 impl Dataset {
-    /// The bytes of several data sets. A matrix that several data sets share is stored once.
+    /// Encodes several data sets as bytes. A matrix that several data sets share is stored once.
     pub fn to_bytes(datasets: &[Dataset]) -> Result<Vec<u8>> {
         let mut tensors = Vec::new();
-        // The number of each tensor that several data sets may share, by the address of its numbers.
+        // The name (a number) of each tensor that several data sets may share, by its type, its address in memory and its shape.
         let mut numbers = HashMap::new();
         let mut share =
             |(dtype, _): (&'static str, u64), address: usize, shape: Vec<usize>, bytes: &dyn Fn() -> Vec<u8>| {
@@ -137,7 +143,8 @@ impl Dataset {
         write(DATASETS, &contents, tensors)
     }
 
-    /// The data sets that [`Dataset::to_bytes`] has turned into bytes, with the same bits. Those that shared a matrix share it again.
+    /// Decodes data sets from the bytes that [`Dataset::to_bytes`] returned, with the same bits. Data sets that shared a matrix share it
+    /// again.
     pub fn from_bytes(bytes: &[u8]) -> Result<Vec<Dataset>> {
         let (descriptions, contents) = read::<Vec<DatasetDescription>>(DATASETS, bytes)?;
         let mut shared = SharedNumbers::default();
@@ -155,7 +162,8 @@ impl Dataset {
     }
 }
 
-/// The numbers of tensors that were read before, by the number of the tensor.
+/// The tensors that have been decoded so far and that further data sets may share. The keys are the names of the tensors, which are
+/// numbers.
 #[derive(Default)]
 struct SharedNumbers {
     matrices: HashMap<usize, Matrix>,
@@ -163,6 +171,7 @@ struct SharedNumbers {
     weights: HashMap<usize, Arc<[f32]>>,
 }
 
+/// Decodes the data set with this index from its description and the tensors of the message.
 fn dataset(
     index: usize,
     description: &DatasetDescription,
@@ -170,7 +179,7 @@ fn dataset(
     shared: &mut SharedNumbers,
 ) -> std::result::Result<Dataset, Problem> {
     let DatasetDescription { rows, columns, classes, matrix, labels, weights, binned, splits } = description;
-    // A matrix has one more row than its bytes, so without rows the number of columns would not be limited by the length of the message.
+    // In memory a matrix has an additional row of zeros. With 0 rows, the length of the message would not limit the size of this row.
     if *rows == 0 {
         return Err("has no rows".into());
     }
@@ -214,7 +223,7 @@ fn dataset(
     Ok(dataset)
 }
 
-/// Checks what training relies on and does not check itself: the numbers of rows, classes and positions.
+/// Checks the numbers of rows, classes and positions, which training relies on without checking them itself.
 fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
     let Dataset { matrix, binned, labels, classes, weights, .. } = dataset;
     let (rows, columns) = (matrix.rows(), matrix.columns());
@@ -222,7 +231,7 @@ fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
         return Err(format!("has {rows} rows and {columns} columns"));
     }
     if labels.len() != rows || weights.as_ref().is_some_and(|weights| weights.len() != rows) {
-        return Err(format!("has {rows} rows, but another number of labels or weights"));
+        return Err(format!("has {rows} rows, but a different number of labels or weights"));
     }
     if !(2..=MAX_CLASSES).contains(classes) {
         return Err(format!("has {classes} classes; it must have 2 to {MAX_CLASSES}"));
@@ -232,15 +241,16 @@ fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
         return Err(format!("has {columns} columns, of which {} are binned", binned.len()));
     }
     for (number, column) in binned.iter().enumerate() {
-        // The levels come from the rows; unknown levels and missing values have two more positions.
+        // Every level occurs in a row, so there are at most as many levels as rows, plus one position for unknown levels and one for
+        // missing values.
         if column.own.len() != column.own_positions.len() || column.levels > rows + 2 || column.positions() == 0 {
-            return Err(format!("has a column {number} whose positions do not fit each other"));
+            return Err(format!("has a column {number} whose positions are inconsistent"));
         }
         let last = (column.positions() - 1) as f32;
         if let Some(row) = (0..rows).find(|row| !(0.0..=last).contains(&matrix.row(*row)[number])) {
             let position = matrix.row(row)[number];
             return Err(format!(
-                "has the position {position} in row {row} of column {number}, whose last one is {last}"
+                "has the position {position} in row {row} of column {number}, whose last position is {last}"
             ));
         }
     }
@@ -248,33 +258,34 @@ fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
 }
 
 impl Job {
-    /// The bytes of several jobs.
+    /// Encodes several jobs as bytes.
     pub fn to_bytes(jobs: &[Job]) -> Result<Vec<u8>> {
         let bytes = write(JOBS, &jobs, Vec::new())?;
-        // Settings that JSON cannot express, such as infinite ones, are found here and not on the worker.
+        // Decoding the bytes here finds settings that JSON cannot express, such as infinite numbers, before the worker would.
         match Job::from_bytes(&bytes) {
             Ok(copies) if copies == jobs => Ok(bytes),
             _ => Err(invalid(JOBS, "a setting cannot be written as JSON")),
         }
     }
 
-    /// The jobs that [`Job::to_bytes`] has turned into bytes.
+    /// Decodes jobs from the bytes that [`Job::to_bytes`] returned.
     pub fn from_bytes(bytes: &[u8]) -> Result<Vec<Job>> {
         let (jobs, contents) = read::<Vec<Job>>(JOBS, bytes)?;
         if !contents.tensors.is_empty() {
-            return Err(damaged(JOBS, "jobs have no tensors".into()));
+            return Err(damaged(JOBS, "it has tensors, which jobs do not need".into()));
         }
         Ok(jobs)
     }
 }
 
-/// Identifies the data sets and jobs that a worker received, so that an answer cannot be taken for that of another chunk or another run.
+/// A hash that identifies the data sets and jobs that a worker received. The worker returns it with its response, so that the response to
+/// one chunk or run cannot be mistaken for the response to another.
 pub(super) fn question(datasets: &[u8], jobs: &[u8]) -> String {
     let hash = |bytes: &[u8]| xxhash_rust::xxh3::xxh3_64(bytes);
     format!("{:016x}{:016x}", hash(datasets), hash(jobs))
 }
 
-/// The bytes of the answer to a question.
+/// Encodes the response of a worker as bytes. `question` is the hash of the data sets and jobs that the worker received.
 pub(super) fn answer_bytes(question: String, answer: &Answer) -> Result<Vec<u8>> {
     let mut tensors = Vec::new();
     let fits = match answer {
@@ -309,7 +320,8 @@ pub(super) fn answer_bytes(question: String, answer: &Answer) -> Result<Vec<u8>>
     write(FITS, &AnswerDescription { question, fits }, tensors)
 }
 
-/// The answer to a question from its bytes; an error if it is the answer to another question.
+/// Decodes the response of a worker from its bytes. Returns an error if the worker received other data sets or jobs than those with the
+/// hash `question`.
 pub(super) fn answer_from_bytes(question: &str, bytes: &[u8]) -> Result<Answer> {
     let (answer, contents) = read::<AnswerDescription>(FITS, bytes)?;
     if answer.question != question {
@@ -332,6 +344,7 @@ pub(super) fn answer_from_bytes(question: &str, bytes: &[u8]) -> Result<Answer> 
     Ok(Ok(fits))
 }
 
+/// Decodes the fit with this index, and the duration of its training in seconds. Adds the number of its tensors to `used`.
 fn fit(
     number: usize,
     description: FitDescription,
@@ -340,7 +353,7 @@ fn fit(
 ) -> std::result::Result<(Fit, f64), Problem> {
     let FitDescription { member, warm_up, main, kept, stop_reason, success, restarts } = description;
     let mut tensors = HashMap::new();
-    // The number of tensors is checked first, because the names of a member with many layers take memory.
+    // The number of tensors is checked before their names are listed, because a damaged description may ask for very many layers.
     if member.tensor_count()? > contents.tensors.len() {
         return Err("tensors are missing".into());
     }
@@ -374,12 +387,12 @@ fn fit(
     Ok((fit, numbers[1]))
 }
 
-/// A list of numbers that is written.
+/// A tensor with one dimension, to be written to a message.
 fn vector(name: String, (dtype, _): (&'static str, u64), length: usize, bytes: Vec<u8>) -> EncodedTensor {
     EncodedTensor { name, dtype, shape: vec![length], bytes }
 }
 
-/// The numbers of a tensor, divided into lists of the given lengths.
+/// Reads the numbers of a tensor with one dimension, and divides them into lists of the given lengths.
 fn parts<const N: usize, T: Clone>(
     contents: &FileContents<'_>,
     name: &str,
@@ -399,6 +412,7 @@ fn parts<const N: usize, T: Clone>(
     Ok(lengths.iter().map(part).collect())
 }
 
+/// Encodes a message of the given kind as bytes.
 fn write<T: Serialize>(kind: &str, contents: &T, tensors: Vec<EncodedTensor>) -> Result<Vec<u8>> {
     let description =
         MessageDescription { kind: kind.into(), format: MESSAGE_FORMAT, version: VERSION.into(), contents };
@@ -406,7 +420,7 @@ fn write<T: Serialize>(kind: &str, contents: &T, tensors: Vec<EncodedTensor>) ->
     header::write(&text, tensors).map_err(|problem| invalid(kind, &problem))
 }
 
-/// Reads a message of the given kind.
+/// Decodes a message. Returns an error if the message is damaged, is of another kind, or was written by another version of scorewise.
 fn read<'a, T: DeserializeOwned>(kind: &str, bytes: &'a [u8]) -> Result<(T, FileContents<'a>)> {
     let contents = header::read(bytes).map_err(|error| match error {
         HeaderError::Foreign => Error::data(place(kind), "is not a message of scorewise", AGAIN),
@@ -435,12 +449,15 @@ fn read<'a, T: DeserializeOwned>(kind: &str, bytes: &'a [u8]) -> Result<(T, File
     Ok((description.contents, contents))
 }
 
+/// The hint of errors about a damaged message.
 const AGAIN: &str = "send the message again";
 
+/// The location that errors about a message of this kind name.
 fn place(kind: &str) -> Location {
     Location::file(&format!("message with {kind}"))
 }
 
+/// The error for a message that is damaged.
 fn damaged(kind: &str, problem: Problem) -> Error {
     Error::data(place(kind), format!("is damaged: {}", shortened(problem)), AGAIN)
 }

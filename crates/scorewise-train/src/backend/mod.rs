@@ -53,7 +53,8 @@ pub fn install(backend: Option<Arc<dyn Backend + Send>>) -> Option<Arc<dyn Backe
 /// Receives the progress of jobs while they run, and can stop them. A closure with the parameters of [`Watch::epoch`] implements this
 /// trait.
 pub trait Watch: Sync {
-    /// Called before the first job of a list begins. If jobs are trained in several lists, `first` is the number of jobs in the lists before.
+    /// Called before the first job of a list begins. If jobs are trained in several lists, `first` is the number of jobs in the earlier
+    /// lists.
     fn begin(&self, first: usize, jobs: &[Job]) {
         let _ = (first, jobs);
     }

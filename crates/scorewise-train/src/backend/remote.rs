@@ -5,8 +5,9 @@
 //! a worker                                    … ─▶ train_chunk (with Cpu) ─▶ …
 //! ```
 //!
-//! How bytes travel is left to the transport, a function of the caller: tasks of a cluster, files in a folder, threads. All it has to do is to call
-//! [`train_chunk`] for each chunk somewhere, in any order and as often as needed, and to pass the answers to [`RemoteRun::receive`].
+//! The caller passes a function, the transport, that sends the bytes to workers: as tasks of a cluster, as files in a folder, or to
+//! threads. It has to make sure that some worker calls [`train_chunk`] for each chunk, in any order and as often as needed, and to pass the
+//! bytes that [`train_chunk`] returns to [`RemoteRun::receive`].
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,8 +44,8 @@ use crate::job::{Dataset, Job};
 pub struct Remote<T> {
     /// Number of chunks; there are fewer if there are fewer jobs. Results do not depend on this number.
     pub chunks: usize,
-    /// The function that has the chunks trained. It returns when all answers have been received, or when [`RemoteRun::is_stopped`] is true, or with
-    /// an error if it has to give up.
+    /// The function that sends the chunks to workers and passes their answers to [`RemoteRun::receive`]. It returns when all answers have
+    /// been received, or when [`RemoteRun::is_stopped`] is true, or with an error if it has to give up.
     pub transport: T,
 }
 
@@ -63,7 +64,9 @@ pub struct RemoteRun<'a> {
     results: Mutex<RemoteResults>,
 }
 
+/// The results of the chunks whose answers have arrived.
 struct RemoteResults {
+    /// The fit of each job; `None` if it has not arrived.
     fits: Vec<Option<Fit>>,
     /// The error of the first chunk that failed, with the number of the chunk.
     error: Option<(usize, Error)>,
@@ -110,10 +113,11 @@ impl<'a> RemoteRun<'a> {
         &self.chunks
     }
 
-    /// Takes the answer of [`train_chunk`] to the chunk with this index. A second answer to the same chunk is ignored.
+    /// Takes the bytes that [`train_chunk`] returned for the chunk with this index. A second answer to the same chunk is ignored.
     ///
-    /// An error means that these bytes cannot be used, for example because they are damaged: the transport can have the chunk trained again, or give
-    /// up and return the error. An error of the training itself is not returned here: it would come again. It stops the run.
+    /// This method returns an error if the bytes cannot be used, for example because they are damaged. The transport can then have the
+    /// chunk trained again, or give up and return the error. If the training of the chunk failed, it would fail again, so this method stops
+    /// the run and returns `Ok`; the error of the training becomes the result of [`Remote`].
     pub fn receive(&self, chunk: usize, answer: &[u8]) -> Result<()> {
         let Some(range) = self.ranges.get(chunk).cloned() else {
             return Err(Error::setting("chunk", format!("there are {} chunks, not {chunk}", self.ranges.len()), ""));
@@ -164,7 +168,7 @@ impl<'a> RemoteRun<'a> {
         Ok(())
     }
 
-    /// Tells the watch about all epochs of a job, and that it has ended.
+    /// Tells the [`Watch`] about all epochs of a job, and that the job has ended.
     fn report(&self, job: usize, fit: &Fit, seconds: f64) -> Result<()> {
         for epochs in [&fit.warm_up, &fit.history] {
             for (number, epoch) in epochs.iter().enumerate() {
@@ -176,6 +180,7 @@ impl<'a> RemoteRun<'a> {
         self.watch.finished(job, fit, seconds)
     }
 
+    /// Stops the run with the error of a chunk. If several chunks fail, the error of the first chunk is kept.
     fn fail(&self, chunk: usize, error: Error) {
         self.stopped.store(true, Ordering::SeqCst);
         let mut results = self.lock();
@@ -184,18 +189,19 @@ impl<'a> RemoteRun<'a> {
         }
     }
 
-    /// An error that names the chunk.
+    /// The error for a problem with a chunk. Its message names the chunk and its jobs.
     fn error(&self, chunk: usize, problem: String) -> Error {
         let Range { start, end } = self.ranges[chunk];
         let place = format!("chunk {} of {} (jobs {} to {end})", chunk + 1, self.ranges.len(), start + 1);
         Error::data(Location::file(&place), problem, "")
     }
 
+    /// Locks the results, even if another thread panicked while it held the lock.
     fn lock(&self) -> std::sync::MutexGuard<'_, RemoteResults> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The results, after the transport has returned `sent`.
+    /// The fits of all jobs, or the error of the run. `sent` is what the transport returned.
     fn finish(self, sent: Result<()>) -> Result<Vec<Option<Fit>>> {
         let is_stopped = self.is_stopped();
         if let Some((_, error)) = self.lock().error.take() {
@@ -210,17 +216,19 @@ impl<'a> RemoteRun<'a> {
     }
 }
 
-/// What a worker does: trains the jobs of a chunk on the threads of its machine. Takes the bytes of [`RemoteRun::datasets`] and one element of
-/// [`RemoteRun::chunks`], and returns the bytes for [`RemoteRun::receive`]. If the training fails, these are the bytes of its error.
+/// The function that a worker calls: trains the jobs of a chunk on the threads of this machine. Takes the bytes of [`RemoteRun::datasets`]
+/// and one element of [`RemoteRun::chunks`], and returns the bytes for [`RemoteRun::receive`]. If the training fails, these are the bytes
+/// of its error.
 #[must_use]
 pub fn train_chunk(datasets: &[u8], jobs: &[u8], threads: usize) -> Vec<u8> {
-    // `{:#}` keeps the marks around the names of settings, so that the front end can write them in its own way.
+    // `{:#}` keeps the marks around the names of settings, so that the command line and Python can each write a setting in their own form.
     let answer = train(datasets, jobs, threads).map_err(|error| format!("{error:#}"));
     let question = question(datasets, jobs);
     let bytes = answer_bytes(question.clone(), &answer);
     bytes.or_else(|error| answer_bytes(question, &Err(error.to_string()))).unwrap_or_default()
 }
 
+/// Decodes the data sets and jobs and trains the jobs. Returns each fit with the duration of its training in seconds.
 fn train(datasets: &[u8], jobs: &[u8], threads: usize) -> Result<Vec<(Fit, f64)>> {
     let (datasets, jobs) = (Dataset::from_bytes(datasets)?, Job::from_bytes(jobs)?);
     for (number, Job { dataset, split, .. }) in jobs.iter().enumerate() {

@@ -182,14 +182,17 @@ impl Default for PhaseRun {
 }
 
 impl PhaseRun {
+    /// Whether the validation loss was lower after some epoch than before the first one.
     fn loss_fell(&self) -> bool {
         self.history.iter().any(|epoch| epoch.validation < self.first)
     }
 
+    /// Whether the validation loss after every epoch is the same as before the first one.
     fn has_constant_loss(&self) -> bool {
         self.history.iter().all(|epoch| epoch.validation == self.first)
     }
 
+    /// Whether the user stopped the phase or its loss was no longer finite.
     fn ended_early(&self) -> bool {
         matches!(self.stop_reason, StopReason::Stopped | StopReason::Diverged)
     }
@@ -366,6 +369,7 @@ impl Course {
         }
     }
 
+    /// Number of epochs of a phase without a lower validation loss after which the phase ends.
     fn patience(&self, phase: Phase) -> usize {
         match (phase, self.policy.warm_up) {
             (Phase::WarmUp, Some(warm_up)) => warm_up.patience,

@@ -165,9 +165,9 @@ impl Objective {
         Ok(value)
     }
 
-    /// The number to add to the single logit of each row so that the best threshold on the batch lies at the mean of the prior. If `steady` is
-    /// set, the number near this one that gives the lowest loss. The number is also added to the logits of the batch. `None` if the score is
-    /// undefined at every threshold, or if the loss has no score or no prior.
+    /// The number to add to the single logit of each row so that the best threshold on the batch lies at the mean of the prior. If `steady`
+    /// is set, a number near it is returned instead, the one that gives the lowest loss. The returned number is also added to the logits of
+    /// the batch. `None` if the score is undefined at every threshold, or if the loss has no score or no prior.
     pub(crate) fn centring_shift(&self, batch: &mut Batch, steady: bool) -> Result<Option<f32>> {
         let (Some(score), Some(prior)) = (self.score(), self.priors().first()) else { return Ok(None) };
         let Some(best) = batch.best_threshold(score, 0)? else { return Ok(None) };

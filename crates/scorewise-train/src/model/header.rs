@@ -48,10 +48,10 @@ pub(crate) struct TensorView<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A tensor that is written.
+/// A tensor that is to be written to a file.
 pub(crate) struct EncodedTensor {
     pub name: String,
-    /// The type of its numbers in the words of safetensors, such as `F32`.
+    /// The name of the type of its numbers in the safetensors format, such as `F32`.
     pub dtype: &'static str,
     pub shape: Vec<usize>,
     /// The little-endian bytes of its numbers, row by row.
@@ -69,7 +69,8 @@ pub(crate) enum HeaderError {
     Damaged(String),
 }
 
-/// The contents of a file: the header with the checksum and the JSON string `text`, then the tensors sorted by name.
+/// The bytes of a file: the header with the checksum and the JSON string `text`, then the tensors sorted by name. The error describes why
+/// the file cannot be written.
 pub(crate) fn write(text: &str, mut tensors: Vec<EncodedTensor>) -> Result<Vec<u8>, String> {
     tensors.sort_by(|one, other| one.name.cmp(&other.name));
     let mut header = json!({ "__metadata__": { CHECKSUM_KEY: "0".repeat(CHECKSUM_DIGITS), DESCRIPTION_KEY: text } });
@@ -161,12 +162,12 @@ impl<'a> FileContents<'a> {
     }
 }
 
-/// The little-endian bytes of numbers.
+/// The little-endian bytes of a list of numbers, if `bytes_of` returns those of one number.
 pub(crate) fn to_bytes<const N: usize, T: Copy>(numbers: &[T], bytes_of: fn(T) -> [u8; N]) -> Vec<u8> {
     numbers.iter().flat_map(|number| bytes_of(*number)).collect()
 }
 
-/// The numbers that [`to_bytes`] has turned into bytes.
+/// Decodes the bytes that [`to_bytes`] returned; `number_of` decodes one number.
 pub(crate) fn from_bytes<const N: usize, T>(bytes: &[u8], number_of: fn([u8; N]) -> T) -> Vec<T> {
     bytes.as_chunks().0.iter().map(|bytes| number_of(*bytes)).collect()
 }

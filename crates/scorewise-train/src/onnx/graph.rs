@@ -85,9 +85,10 @@ impl GraphBuilder {
         self.graph.node.iter().any(|node| !node.domain.is_empty())
     }
 
-    /// Adds the nodes of a look-up layer without its bias, and returns the name of their output. A column of the graph's input `x` holds a position
-    /// among the table rows that belong to this column. The two table rows around the position are gathered and interpolated, and the results are
-    /// added up over the columns. `layer` is the equivalent dense layer, whose weights are the transposed table.
+    /// Adds the nodes of a look-up layer without its bias, and returns the name of their output. Each column of the graph's input `x` has
+    /// rows of its own in the look-up table, and holds a position among these rows. The two table rows around the position are gathered and
+    /// interpolated, and the results are added up over the columns. `layer` is the equivalent dense layer, whose weights are the transposed
+    /// table.
     pub fn look_up(&mut self, name: &str, positions: &[usize], layer: &Dense) -> String {
         let Dense { inputs: rows, outputs, weights, .. } = layer;
         // A row of zeros is added after the last row of the table, because at the last position `Gather` reads the next row too, with weight 0.

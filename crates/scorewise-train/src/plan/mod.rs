@@ -117,7 +117,7 @@ pub struct Plan {
     /// set of validation rows.
     #[serde(default)]
     pub cross_fit: usize,
-    /// Number of networks to train; with cross-fitting, the number for each fold. Of trees and linear models, one is trained instead.
+    /// Number of networks to train; with cross-fitting, the number for each fold. Trees and linear models are trained only once instead.
     pub ensemble: usize,
     /// Whether each member has validation rows of its own, which is possible only with random splits. The threshold is then tuned on predictions in
     /// which a row is predicted only by the members that were not trained on it.
@@ -209,7 +209,7 @@ impl Plan {
             (LossName::WeightedCrossEntropy, _) => Objective::Softmax(SoftmaxCrossEntropy::balanced(&weights)?),
             (LossName::Exact, _) => {
                 let problem = format!("the exact expected score is for two classes, but there are {classes}");
-                let hint = "leave it out: the default `sol` works with any number of classes";
+                let hint = "use the default `sol`, which works with any number of classes";
                 return Err(Error::setting("loss", problem, hint));
             }
             (LossName::Sol, Multiclass::Simplex) => Objective::Simplex(SimplexLoss::new(self.score.multiclass())),

@@ -196,7 +196,7 @@ impl TrainingOptions {
         Ok(())
     }
 
-    /// Whether a setting is given that only networks have. Who chooses one wants networks, unless they name other learners.
+    /// Whether a setting is given that only networks have. If so, only networks are trained unless the user names other learners.
     fn has_network_settings(&self) -> bool {
         self.hidden.is_some()
             || self.batch.is_some()
@@ -286,8 +286,8 @@ mod tests {
         plan
     }
 
-    /// The plan that the options of a plan make, through JSON, as in a model file.
-    fn again(plan: &Plan) -> Plan {
+    /// Takes the options of a plan, writes them as JSON, and makes a new plan from that JSON.
+    fn rebuilt_plan(plan: &Plan) -> Plan {
         let json = serde_json::to_string(&TrainingOptions::of_plan(plan)).unwrap();
         plan_of(&serde_json::from_str(&json).unwrap(), ("default", Recipe::DEFAULT))
     }
@@ -317,7 +317,7 @@ mod tests {
                                 ..defaults
                             };
                             let plan = plan_of(&options, ("default", Recipe::DEFAULT));
-                            assert_eq!(again(&plan), plan, "{options:?}");
+                            assert_eq!(rebuilt_plan(&plan), plan, "{options:?}");
                             count += 1;
                         }
                     }
@@ -332,7 +332,7 @@ mod tests {
         for name in RecipeName::ALL {
             let options = TrainingOptions { seed: Some(4), ..TrainingOptions::default() };
             let plan = plan_of(&options, ("pollution", name.recipe()));
-            assert_eq!(Plan { recipe: plan.recipe.clone(), ..again(&plan) }, plan, "{name:?}");
+            assert_eq!(Plan { recipe: plan.recipe.clone(), ..rebuilt_plan(&plan) }, plan, "{name:?}");
         }
         let mut plan = plan_of(&TrainingOptions::default(), ("pollution", Recipe::STRONG));
         assert_eq!(TrainingOptions::of_plan(&plan).recipe, Some(RecipeName::Strong));

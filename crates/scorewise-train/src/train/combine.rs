@@ -3,17 +3,18 @@
 //! All classifiers have predicted the same rows, each row by members that were not trained on it, and everything here is chosen on these
 //! predictions. The pool of the command and `ScorePool` in Python both call [`combine`].
 //!
-//! 1. *Calibration.* Classifiers differ in how far their logits spread: a loss that rewards sure decisions spreads them more than cross-entropy.
-//!    So that logits can be averaged and compared, those of each classifier are replaced by a z + b with the lowest cross-entropy (Platt 1999,
-//!    Probabilistic outputs for support vector machines); with more than two classes by a z.
+//! 1. *Calibration.* Classifiers differ in how far their logits spread: a loss that rewards confident decisions spreads them more than
+//!    cross-entropy does. So that logits can be averaged and compared, each logit z of a classifier is replaced by a z + b, with the
+//!    numbers a and b that give the lowest cross-entropy (Platt 1999, Probabilistic outputs for support vector machines); with more than
+//!    two classes b is 0.
 //! 2. *Weights*, by greedy selection with replacement (Caruana, Niculescu-Mizil, Crew, Ksikes 2004, Ensemble selection from libraries of models,
 //!    ICML): begin with equal weights, then add the classifier with which the mean is best, again and again. The equal weights at the beginning
 //!    keep the choice from depending on chance.
 //! 3. *Shift*, if asked for: all logits are shifted so that the best threshold lies at a given probability.
 //!
-//! What judges a mean is the score under a random threshold: the score of the expected confusion matrix, where the prior of the threshold has its
-//! best centre. The score at the single best threshold would depend by chance on few rows, and cross-entropy would ignore the score.
-//! docs/quality.md compares them.
+//! A mean is judged by the score under a random threshold: the score of the expected confusion matrix, with a prior of the threshold whose
+//! centre is the one that gives the best score. The score at the single best threshold would depend by chance on few rows, and
+//! cross-entropy would ignore the score. docs/quality.md compares the score under a random threshold with cross-entropy.
 
 use std::ops::ControlFlow;
 
@@ -28,9 +29,9 @@ use crate::fit::{Batch, Objective};
 use crate::network::log_odds;
 use crate::plan::TrainingScore;
 
-/// Number of times that each candidate counts before the selection begins.
+/// Number of times that each candidate counts in the mean before the selection begins.
 const INITIAL: usize = 3;
-/// Number of times that a candidate is added.
+/// Number of times that the selection adds a candidate to the mean.
 const ADDITIONS: usize = 20;
 /// Number of Newton steps of the calibration. Five are usually enough.
 const STEPS: usize = 30;
@@ -63,10 +64,11 @@ impl Combination {
 
 /// Chooses how the logits of candidates are combined.
 ///
-/// `rows` has the classes and weights of the rows; its probabilities are not used. `candidates` are the logits of each candidate for these rows,
-/// predicted by members that were not trained on them: one logit for each row if there are two classes, otherwise one for each row and class, row by
-/// row. They are replaced by the calibrated logits. If `centre` is given and there are two classes, the logits are shifted so that the best threshold is
-/// `centre`. `proceed` is asked before every evaluation of a mean; if it returns `Break`, the result is an error.
+/// `rows` has the classes and weights of the rows; its probabilities are not used. `candidates` are the logits of each candidate for these
+/// rows, predicted by members that were not trained on them: one logit for each row if there are two classes, otherwise one for each row
+/// and class, row by row. They are overwritten with the calibrated logits. If `centre` is given and there are two classes, the calibrations
+/// include a shift of all logits that moves the best threshold to `centre`. `proceed` is called before every evaluation of a mean; if it
+/// returns `Break`, the result is an error.
 pub fn combine(
     rows: &LabelledPredictions,
     classes: usize,
@@ -110,13 +112,13 @@ fn check(rows: &LabelledPredictions, classes: usize, candidates: &[Vec<f64>]) ->
         return refuse("there is nothing to combine");
     }
     if candidates.iter().any(|logits| logits.len() != length) {
-        return refuse("have predictions of different numbers of rows or classes");
+        return refuse("must have one prediction for each row (for each row and class with more than two classes)");
     }
     if rows.labels.iter().any(|label| *label as usize >= classes) {
         return refuse("there is a label without a class");
     }
     if rows.weights.as_ref().is_some_and(|weights| weights.len() != rows.labels.len()) {
-        return refuse("there are weights for another number of rows");
+        return refuse("the number of weights differs from the number of rows");
     }
     match candidates.iter().flatten().all(|logit| logit.is_finite()) {
         true => Ok(()),
@@ -124,7 +126,7 @@ fn check(rows: &LabelledPredictions, classes: usize, candidates: &[Vec<f64>]) ->
     }
 }
 
-/// How often each candidate counts in the mean. `value` judges a mean; greater is better.
+/// Selects candidates greedily, and returns how often each of them counts in the mean. `value` judges a mean of logits; greater is better.
 fn select(candidates: &[&[f64]], value: impl Fn(&[f64]) -> Result<f64>) -> Result<Vec<usize>> {
     let mut counts = vec![INITIAL; candidates.len()];
     let mut sum = vec![0.0; candidates[0].len()];
@@ -192,7 +194,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What is added to all logits so that the best threshold lies at `centre`; 0 if there is no centre or there are more than two classes.
+    /// The number to add to all logits so that the best threshold lies at `centre`; 0 if there is no centre or there are more than two
+    /// classes.
     fn shift(&self, centre: Option<f64>, logits: &[f64]) -> Result<f64> {
         let (Judge::Binary { rows, score }, Some(centre)) = (self, centre) else { return Ok(0.0) };
         let mut probabilities = logits.to_vec();
@@ -204,8 +207,9 @@ impl<'a> Judge<'a> {
 
 impl LabelledPredictions {
     /// The numbers a and b for which the logits a z + b have the lowest cross-entropy on these rows; with more than one logit for each row, b is 0.
-    /// Found by Newton's method. A tiny penalty keeps a finite if the logits separate the classes.
+    /// Found by Newton's method. A tiny penalty keeps the number a from growing without limit if the logits separate the classes.
     fn calibration(&self, logits: &[f64], outputs: usize) -> (f64, f64) {
+        // Weight of the penalty (a − 1)²/2.
         const PENALTY: f64 = 1e-3;
         let (mut scale, mut shift) = (1.0, 0.0);
         let mut probabilities = vec![0.0; outputs];
@@ -258,7 +262,7 @@ mod tests {
         LabelledPredictions { labels, ..LabelledPredictions::default() }
     }
 
-    /// Logits z of which a row is positive with the probability σ(2 z + 1).
+    /// Logits z that are not calibrated, and labels: a row with the logit z is positive with the probability σ(2 z + 1).
     fn distorted(count: u32) -> (Vec<f64>, Vec<u32>) {
         let row = |row: u32| {
             let z = f64::from(row % 400) / 100.0 - 2.0;

@@ -19,7 +19,7 @@ pub(super) struct Candidate {
     pub predictions: Vec<f64>,
 }
 
-/// The combined forecast.
+/// The ensemble of all learners, and its predictions of rows that the predicting members were not trained on.
 pub(super) struct Pool {
     pub ensemble: Ensemble,
     /// Indices of the rows in ascending order.
@@ -36,7 +36,7 @@ pub(super) fn pool(labelled: &LabelledTable<'_>, classes: usize, mut candidates:
     let unpredicted = labelled.with_labels(&rows, Vec::new());
     let mut logits: Vec<Vec<f64>> =
         candidates.iter_mut().map(|candidate| std::mem::take(&mut candidate.predictions)).collect();
-    // If the loss has a prior of the threshold, the best threshold of the pool is moved to its mean.
+    // If the loss has a prior of the threshold, the logits are shifted so that the best threshold lies at the mean of the prior.
     let centre = labelled.plan.has_prior().then(|| labelled.plan.prior.mean());
     let proceed = || ControlFlow::Continue(());
     let combination = combine(&unpredicted, classes, &mut logits, &labelled.plan.score, centre, &proceed)?;

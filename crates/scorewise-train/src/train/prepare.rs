@@ -138,7 +138,7 @@ impl PreparedDivisions {
         let classes = target.classes().len();
         if let (ThresholdRule::Fixed(_), 3..) = (plan.threshold, classes) {
             let problem = format!("is for two classes, but there are {classes}");
-            let hint = "leave it out: a row gets the class with the greatest probability";
+            let hint = "give no threshold: a row then gets the class with the greatest probability";
             return Err(Error::setting("threshold", problem, hint));
         }
         let member_splits = if plan.cross_fit > 0 {

@@ -1,7 +1,7 @@
 //! The values of the features as small integers, by which histograms are indexed.
 //!
-//! The range of a feature is divided into at most 255 intervals with about the same number of training rows. A split lies between two
-//! intervals, so rows with the same code always go to the same side.
+//! The range of a feature is divided into at most 256 intervals (255 if values are missing) with about the same number of training rows. A
+//! split lies between two intervals, so rows with the same code always go to the same side.
 
 use crate::trees::features::TreeFeature;
 
@@ -11,8 +11,8 @@ pub(super) const MAX_CODES: usize = 256;
 /// How the values of one feature are coded.
 #[derive(Clone, Debug)]
 pub(super) struct Coding {
-    /// Upper ends of all intervals but the last, in ascending order: a value gets the first interval whose end it does not exceed. Empty for
-    /// levels.
+    /// Upper ends of all intervals but the last, in ascending order: a value gets the first interval whose end it does not exceed. Empty if
+    /// the codes are levels.
     ends: Vec<f32>,
     /// Whether code 0 stands for missing values, so that the intervals are coded from 1 on.
     pub has_missing: bool,
@@ -46,19 +46,20 @@ impl Coding {
         (self.ends.partition_point(|end| value > *end) + usize::from(self.has_missing)) as u8
     }
 
-    /// The codes of some values.
+    /// The code of each of the given values.
     pub fn codes_of(&self, values: &[f32]) -> Vec<u8> {
         values.iter().map(|value| self.code(*value)).collect()
     }
 
-    /// The threshold of a split after the given code: values up to the threshold have this code or a lower one. For levels, the level.
+    /// The threshold of a split after the given code: values up to the threshold have this code or a lower one. If the codes are levels,
+    /// returns the level that has this code.
     pub fn threshold(&self, code: usize) -> f32 {
         if self.is_level { code as f32 } else { self.ends[code - usize::from(self.has_missing)] }
     }
 }
 
-/// Ends that divide sorted values into at most `max` intervals: one interval for each distinct value if there are so few, otherwise intervals
-/// with about the same number of values. An end lies halfway between two values.
+/// Ends that divide sorted values into at most `max` intervals: one interval for each distinct value if there are at most `max` of
+/// them, otherwise intervals with about the same number of values. An end lies halfway between two values.
 fn ends(sorted: &[f32], max: usize) -> Vec<f32> {
     let mut distinct: Vec<(f32, usize)> = Vec::new();
     for value in sorted {
@@ -72,7 +73,8 @@ fn ends(sorted: &[f32], max: usize) -> Vec<f32> {
     for (index, (value, rows)) in distinct.iter().enumerate() {
         let Some((next, next_rows)) = distinct.get(index + 1) else { break };
         count += rows;
-        // The rows that are left are shared equally by the intervals that are left. An interval ends where its number of rows is nearest to that.
+        // The remaining rows divided equally among the remaining intervals. An interval ends where its number of rows is nearest to this
+        // number.
         let target = left as f64 / (max - ends.len()) as f64;
         if is_few || (ends.len() + 1 < max && count as f64 + 0.5 * *next_rows as f64 > target) {
             let middle = value + 0.5 * (next - value);
@@ -84,7 +86,7 @@ fn ends(sorted: &[f32], max: usize) -> Vec<f32> {
     ends
 }
 
-/// The codes of rows, row by row, so that one pass over the rows fills the histograms of all features.
+/// The codes of all features of all rows, stored row by row, so that one pass over the rows fills the histograms of all features.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Codes {
     pub features: usize,
@@ -94,6 +96,7 @@ pub(super) struct Codes {
 }
 
 impl Codes {
+    /// Codes that are all 0.
     pub fn zeros(rows: usize, features: usize) -> Self {
         Codes { features, greatest: vec![0; features], codes: vec![0; rows * features] }
     }
@@ -133,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn few_values_have_a_code_each_and_thresholds_lie_between_them() {
+    fn if_there_are_few_values_each_has_its_own_code_and_thresholds_lie_between_them() {
         let coding = Coding::new(&number(), vec![3.0, 1.0, 2.0, 2.0, f32::NAN], 255);
         assert_eq!((coding.codes, coding.has_missing), (4, true));
         assert_eq!([f32::NAN, 0.0, 1.0, 1.6, 2.0, 9.0].map(|value| coding.code(value)), [0, 1, 1, 2, 2, 3]);
@@ -141,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn many_values_share_codes_of_about_equal_size() {
+    fn many_values_are_divided_into_codes_with_about_the_same_number_of_rows() {
         let values: Vec<f32> = (0..10_000u16).map(|row| f32::from(row % 5000)).collect();
         let coding = Coding::new(&number(), values.clone(), 100);
         assert_eq!(coding.codes, 100);

@@ -4,16 +4,16 @@ use super::codes::{Codes, Coding};
 use super::grow::GrownNode;
 use super::search::LeftCodes;
 
-/// Number of rows that go through a tree at the same time. Each step of a row waits for memory, so several rows take turns.
+/// Number of rows that go through a tree at the same time. A row waits for memory at every node, so several rows take turns.
 const ROWS: usize = 8;
 
-/// A grown tree in a compact form.
+/// A grown tree in a compact form, for rows whose features are given as codes.
 #[derive(Clone, Debug)]
 pub(super) struct CodeTree {
     nodes: Vec<CodeNode>,
 }
 
-/// A node of a tree. A leaf is its own left child, and all rows go to the left.
+/// A node of a tree. A leaf is its own left child and sends all rows to the left, so that a row stays in the leaf that it has reached.
 #[derive(Clone, Copy, Debug)]
 struct CodeNode {
     left: u32,

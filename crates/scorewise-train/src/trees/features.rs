@@ -1,16 +1,16 @@
 //! The features that trees split on, computed from the encoded matrix.
 //!
-//! A column of numbers is one feature: the position of the value among its knots, which rises with the value. A column
-//! of few levels is compared with one level at a time. In a column of many levels, a *target statistic* replaces each level by the mean of the
-//! target over the training rows with that level, so that a split can separate many levels at once:
+//! A column of numbers is one feature: the position of the value among its knots, which rises with the value. In a column of few levels, a
+//! split compares the value with one level. In a column of many levels, a *target statistic* replaces each level by the mean of the target
+//! over the training rows with that level, so that a split can separate many levels at once:
 //!
 //! ```text
 //! statistic = (positive rows of the level + a · share of positive rows) / (rows of the level + a)
 //! ```
 //!
-//! A row must not see its own label in its statistic, or a rare level would give its label away. So while trees are grown, the statistic of a
-//! row counts only the rows before it in a random order (Prokhorenkova et al. 2018, CatBoost: unbiased boosting with categorical features,
-//! NeurIPS 31). New rows get the statistic of all training rows.
+//! The statistic of a training row must not depend on the label of that row, because for a rare level the statistic would reveal the label.
+//! So while trees are grown, the statistic of a row counts only the rows before it in a random order (Prokhorenkova et al. 2018, CatBoost:
+//! unbiased boosting with categorical features, NeurIPS 31). New rows get the statistic of all training rows.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use scorewise_table::encode::BinnedColumn;
@@ -22,15 +22,15 @@ use crate::fit::Sample;
 /// Weight of the overall share of a class in a target statistic, in rows.
 const PRIOR_ROWS: f64 = 3.0;
 
-/// Number of leading positions that are features as they are, if all positions are.
+/// The value of [`TreeFeature::knots`] for a column that is not binned: the numbers in the column are the values of the feature.
 pub(super) const ALL: u32 = u32::MAX;
 
-/// One number for each row that trees split on.
+/// A feature that trees split on: how one number for each row is computed from a column of the encoded matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TreeFeature {
     /// The column of the encoded matrix.
     pub column: u32,
-    /// Positions below this number are the value of the feature.
+    /// A position below this number is itself the value of the feature.
     pub knots: u32,
     /// Whether a split compares the value with one level, instead of asking whether it is at most a threshold.
     pub is_level: bool,
@@ -40,7 +40,7 @@ pub struct TreeFeature {
 
 impl TreeFeature {
     /// The value of the feature for a cell of the encoded matrix; NaN for a missing value. A position that the column does not have is replaced
-    /// by its last one.
+    /// by the last position of the column.
     #[must_use]
     pub fn value(&self, position: f32) -> f32 {
         if position < self.knots as f32 {
@@ -55,7 +55,7 @@ impl TreeFeature {
     }
 }
 
-/// A target statistic that the training rows get from a random order of the rows.
+/// The target statistic of one class in one column. Its values for the training rows depend on a random order of these rows.
 #[derive(Clone, Debug)]
 pub(super) struct Statistic {
     /// Index of the feature whose values are this statistic.
@@ -68,7 +68,8 @@ pub(super) struct Statistic {
     levels: usize,
 }
 
-/// The features of a sample. The statistics of new rows are those of all training rows.
+/// The features of a sample, and which of them are target statistics. The values of a target statistic are computed from all training
+/// rows; new rows get these values.
 pub(super) fn features(sample: &Sample<'_>, max_levels: usize) -> (Vec<TreeFeature>, Vec<Statistic>) {
     let Some(columns) = sample.binned else {
         let feature = |column| TreeFeature { column, knots: ALL, is_level: false, values: Vec::new() };
@@ -108,12 +109,14 @@ pub(super) fn features(sample: &Sample<'_>, max_levels: usize) -> (Vec<TreeFeatu
 }
 
 impl Statistic {
-    /// The statistic of a level with the given sums of weights: of the rows of the class, and of all rows.
+    /// The statistic of a level, from two sums of sample weights over the rows with this level: over those of the statistic's class, and
+    /// over all.
     fn of(&self, [of_class, of_all]: &[f64; 2]) -> f32 {
         ((of_class + PRIOR_ROWS * self.share) / (of_all + PRIOR_ROWS)) as f32
     }
 
-    /// For each level, the sums of the weights of the training rows: of the class, and of all.
+    /// For each level, two sums of sample weights over the training rows with this level: over those of the statistic's class, and over
+    /// all.
     fn sums(&self, sample: &Sample<'_>) -> Vec<[f64; 2]> {
         let mut sums = vec![[0.0; 2]; self.levels];
         for row in sample.training {
@@ -122,6 +125,7 @@ impl Statistic {
         sums
     }
 
+    /// Adds the sample weight of a row to the sums of its level.
     fn add(&self, sample: &Sample<'_>, row: u32, sums: &mut [[f64; 2]]) {
         let row = row as usize;
         let weight = sample.weights.map_or(1.0, |weights| f64::from(weights[row]));
@@ -130,7 +134,7 @@ impl Statistic {
         sums[1] += weight;
     }
 
-    /// The column of levels of the training rows, in a compact form.
+    /// The levels and sample weights of the training rows in the column of the statistic, in a compact form.
     pub fn column(&self, sample: &Sample<'_>) -> LevelColumn {
         let row = |row: &u32| {
             let row = *row as usize;
@@ -156,8 +160,8 @@ impl Statistic {
     }
 }
 
-/// The level of each training row, and its weight, which is negative if the row is not of the class of the statistic. A statistic reads the rows in a
-/// random order, which is slow in a matrix.
+/// The level and the sample weight of each training row. The weight is negative if the row does not belong to the class of the statistic.
+/// This copy exists because a statistic reads the rows in a random order, which would be slow in the matrix.
 pub(super) struct LevelColumn {
     rows: Vec<(u32, f32)>,
 }

@@ -17,14 +17,14 @@ use scorewise_table::error::Result;
 use super::softmax_gradient::SoftmaxRows;
 use crate::fit::{Batch, Objective};
 
-/// Number of rows of a block. Blocks do not depend on the number of threads.
+/// Number of rows of a block. The division into blocks does not depend on the number of threads.
 pub(super) const BLOCK: usize = 512;
-/// Number of rows from which on several threads share the work.
+/// Minimum number of rows for several threads to share the work.
 const PARALLEL_ROWS: usize = 4096;
-/// The least curvature of a row, so that sums of curvatures are positive.
+/// Minimum curvature of a row. It is above 0, so that sums of curvatures are positive.
 pub(super) const MIN_CURVATURE: f32 = 1e-16;
 
-/// What the gradients of all rows of a cross-entropy have in common.
+/// The constants of a cross-entropy that the gradients of all rows have in common.
 #[derive(Clone, Debug)]
 pub(super) enum GradientRows {
     /// Two classes, with one logit for each row.
@@ -40,20 +40,21 @@ impl GradientRows {
         binary.or_else(|| SoftmaxRows::new(objective, batch).map(GradientRows::Softmax))
     }
 
-    /// Whether the constants are those of the given objective, if they were computed for the objective or its warm-up.
+    /// Whether `objective` is the cross-entropy for which the constants were computed. It must be the loss of the warm-up or of the main
+    /// phase of that training run; at most one of these two losses is a cross-entropy.
     pub fn belong_to(&self, objective: &Objective) -> bool {
         matches!(objective, Objective::Binary(Loss::CrossEntropy(_)) | Objective::Softmax(_))
     }
 }
 
-/// What the gradients of all rows have in common, with two classes.
+/// The constants of a cross-entropy with two classes that the gradients of all rows have in common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CrossEntropyRows {
     /// The weights of the negative and of the positive class.
     class_weights: [f64; 2],
-    /// The sum of the weights of all rows, each times the weight of its class.
+    /// The sum of the sample weights of all rows, each times the weight of the row's class.
     total: f64,
-    /// The sum of the weights of all rows.
+    /// The sum of the sample weights of all rows.
     factor: f32,
 }
 
@@ -74,7 +75,7 @@ impl CrossEntropyRows {
     }
 
     /// Writes gradients and curvatures for the given logits of the rows of the batch, as [`Objective::gradient_and_curvature`] does. Returns the
-    /// value of the loss if `with_value` is set, otherwise 0.
+    /// value of the loss if `with_value` is set; otherwise the returned number has no meaning.
     pub fn compute(
         &self,
         batch: &Batch,
@@ -110,7 +111,8 @@ impl CrossEntropyRows {
         sum / self.total
     }
 
-    /// The sum of the losses of the rows of one block, each times its weight.
+    /// Writes the gradients and curvatures of the rows of one block. Returns the sum of their losses, each times the weight of the row; 0
+    /// without `WITH_VALUE`.
     #[inline(always)]
     fn block<const WITH_VALUE: bool>(
         &self,
@@ -180,7 +182,7 @@ pub(super) fn gradient_and_curvature(
             return Ok(value);
         }
     }
-    // Also for logits that are not numbers, about which this function returns an error.
+    // For all other losses, and for logits that are not numbers, for which this call returns an error.
     Ok(objective.gradient_and_curvature(batch, curvature)?)
 }
 

@@ -3,7 +3,7 @@
 //! The score of a set of leaves with sums of gradients G and of curvatures H is Σ G²/(H + λ), twice the decrease of the second-order
 //! approximation of the loss if every leaf gets its best value −G/(H + λ). Two ways to grow a tree use the same search for the split with the
 //! greatest score: a *leaf-wise* tree splits the leaf with the greatest gain, one at a time; a *symmetric* tree splits all leaves of a level by
-//! one question, which regularises strongly.
+//! the same condition, which regularises strongly.
 //!
 //! Several threads split different leaves at the same time, and share the work of large leaves. In a leaf-wise tree, the leaves with the next
 //! greatest gains are split ahead of time: they will almost always be split later, and if not, nothing is lost but time. So a tree does not
@@ -19,15 +19,15 @@ use super::partition::divide;
 use super::search::{LeftCodes, Noise, SplitSearch, TreeSplit};
 use super::settings::{Growth, TreeSettings};
 
-/// Number of rows times features from which on a leaf is worth a thread of its own.
+/// Minimum number of rows times features for a leaf to be split on a thread of its own.
 const PARALLEL_WORK: usize = 1 << 13;
 
 /// A node of a grown tree. The children of a node that is split are stored one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct GrownNode {
-    /// The question of the node and the index of its left child; `None` for a leaf.
+    /// The split of the node and the index of its left child; `None` for a leaf.
     pub split: Option<(TreeSplit, usize)>,
-    /// The place of the rows of the node in the list of rows.
+    /// The range of the rows of the node in the list that [`Grower::grow`] reorders.
     pub rows: Range<usize>,
     /// By how much the split of the node increases the score; 0 for a leaf. In a symmetric tree, the gain of a level belongs to its first node.
     pub gain: f64,
@@ -36,9 +36,9 @@ pub(super) struct GrownNode {
 /// The data that a tree is grown on.
 #[derive(Clone, Copy)]
 pub(super) struct GrowthData<'a> {
-    /// The codes row by row.
+    /// The codes of all features, row by row.
     pub codes: &'a Codes,
-    /// The codes of each feature.
+    /// The codes of all rows, one list for each feature.
     pub columns: &'a [Vec<u8>],
     pub codings: &'a [Coding],
     pub packed: &'a Packed,
@@ -67,7 +67,7 @@ struct OpenLeaf {
     children: Option<Box<[ChildLeaf; 2]>>,
 }
 
-/// A child of a leaf.
+/// A child of a leaf that has been split.
 #[derive(Default)]
 struct ChildLeaf {
     rows: Range<usize>,
@@ -77,6 +77,7 @@ struct ChildLeaf {
 }
 
 impl OpenLeaf {
+    /// The gain of the best split of the leaf; −∞ if the leaf cannot be split.
     fn gain(&self) -> f64 {
         self.best.map_or(f64::NEG_INFINITY, |(gain, _)| gain)
     }
@@ -99,13 +100,14 @@ impl Grower {
         nodes
     }
 
-    /// Keeps a histogram for later, unless it was passed on and is empty.
+    /// Keeps the memory of a histogram for later leaves, unless the histogram is empty because its sums were moved to a child.
     fn keep(&mut self, histogram: GradientHistogram) {
         if !histogram.is_empty() {
             self.free.push(histogram);
         }
     }
 
+    /// Creates the root of a tree, which is still a leaf, with the histogram of all rows of the tree.
     fn root(&mut self, data: GrowthData<'_>, rows: &[u32]) -> OpenLeaf {
         let mut histogram = self.free.pop().unwrap_or_default();
         histogram.fill(data.layout, rows, data.packed, data.codes, data.threads);
@@ -119,7 +121,7 @@ impl Grower {
         root.best = best_of_leaf(&self.settings, data, &root.histogram, root.sums, rows.len());
         let (mut open, mut leaves) = (vec![root], 1);
         while leaves < self.settings.leaves {
-            // Of equal gains, the first leaf is taken, so that the result does not depend on the order of the list.
+            // Of leaves with equal gains, the first in the list is split. The order of the list does not depend on the number of threads.
             let Some(index) = (0..open.len()).reduce(|a, b| if open[b].gain() > open[a].gain() { b } else { a }) else {
                 break;
             };
@@ -153,8 +155,8 @@ impl Grower {
         nodes
     }
 
-    /// Finds the children of an open leaf, and with several threads also those of the leaves with the next greatest gains. `left` is the number of
-    /// leaves that the tree may still get.
+    /// Computes the children of an open leaf, and with several threads also those of the leaves with the next greatest gains. `left` is the
+    /// number of leaves that the tree may still get.
     fn split_ahead(
         &mut self,
         data: GrowthData<'_>,
@@ -225,7 +227,7 @@ impl Grower {
                 None => search.best(),
             };
             let Some((greatest, split)) = found else { break };
-            // Noise may have chosen a split that separates no rows.
+            // Because of the noise, the chosen split may separate no rows.
             if greatest <= before * (1.0 + 1e-12) {
                 break;
             }
@@ -269,7 +271,7 @@ impl Grower {
     }
 }
 
-/// A leaf to split, its rows, and room for rows and for a histogram.
+/// A leaf to split, with its rows, scratch space for these rows, and a spare histogram.
 struct SplitJob<'a> {
     leaf: &'a mut OpenLeaf,
     rows: &'a mut [u32],
@@ -277,7 +279,7 @@ struct SplitJob<'a> {
     spare: GradientHistogram,
 }
 
-/// Calls `work` with all jobs, on several threads if there are any.
+/// Calls `work` with each job, on several threads if `threads` is above 1.
 fn in_parallel<T: Send>(jobs: Vec<T>, threads: usize, work: impl Fn(T) + Send + Sync) {
     if threads > 1 && jobs.len() > 1 {
         jobs.into_par_iter().for_each(work);
@@ -286,7 +288,9 @@ fn in_parallel<T: Send>(jobs: Vec<T>, threads: usize, work: impl Fn(T) + Send + 
     }
 }
 
-/// Divides the rows of a leaf, and sums the histograms of its children unless `is_last`. The smaller child is summed; the other one is the rest.
+/// Divides the rows of a leaf between its two children, and computes the histograms of the children. The histogram of the smaller child is
+/// summed over its rows; that of the other child is the histogram of the leaf minus that of the smaller child. There are no histograms if
+/// the children will not be split: if `is_last` is set, or if both children of a leaf-wise tree are too small.
 #[allow(clippy::too_many_arguments)]
 fn split_leaf(
     settings: &TreeSettings,
@@ -326,15 +330,17 @@ fn split_leaf(
     children
 }
 
-/// The sums of the rows with which a histogram was filled.
+/// The sums of gradients and curvatures of `rows`, which are the rows with which the histogram was filled.
 fn total(data: GrowthData<'_>, histogram: &GradientHistogram, rows: &[u32]) -> Sums {
     data.packed.unpack(histogram.total(data.layout).unwrap_or_else(|| data.packed.sum(rows)))
 }
 
+/// The score G²/(H + λ) of one leaf.
 fn score(settings: &TreeSettings, sums: Sums) -> f64 {
     sums.gradient * sums.gradient / (sums.curvature + settings.l2)
 }
 
+/// The search for the best split of the given leaves.
 fn search<'a>(
     settings: &TreeSettings,
     data: GrowthData<'a>,
@@ -356,7 +362,7 @@ fn best_of_leaf(
     if rows < 2 * settings.min_rows {
         return None;
     }
-    // The number of rows of a side is estimated from its curvature.
+    // The number of rows on a side of a split is estimated from the curvature of that side.
     let min_curvature = sums.curvature * settings.min_rows as f64 / rows as f64;
     let (greatest, split) = search(settings, data, &[(histogram, sums)], min_curvature).best()?;
     let before = score(settings, sums);

@@ -7,17 +7,18 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A thread that has found no work for so long sleeps for short times, so that it does not take processor time for nothing.
+/// A helper that has found no work for this long sleeps for short times, so that it does not waste processor time.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 thread_local! {
-    /// Whether this thread has a job of its own. Such a thread must not become a helper, not even while it waits for another one, because a helper ends
-    /// only when the training that it helps ends.
+    /// Whether this thread has a job of its own. Such a thread must not become a helper, not even while it waits for another thread,
+    /// because it would remain a helper until the training of that thread ends.
     static IS_BUSY: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Calls `work`, during which this thread does not become a helper.
 pub(crate) fn while_busy<T>(work: impl FnOnce() -> T) -> T {
+    /// Restores the old value of `IS_BUSY` when it is dropped, also after a panic.
     struct Reset(bool);
     impl Drop for Reset {
         fn drop(&mut self) {
@@ -39,13 +40,14 @@ pub(super) fn with_helpers<T>(threads: usize, train: impl FnOnce() -> T) -> T {
             for _ in 1..threads {
                 scope.spawn(|_| help(&is_done));
             }
-            // Also after a panic, or the helpers would never end.
+            // Ends the helpers when `train` returns or panics.
             let _end = SetAtEnd(&is_done);
             train()
         })
     })
 }
 
+/// Sets a flag to true when it is dropped.
 struct SetAtEnd<'a>(&'a AtomicBool);
 
 impl Drop for SetAtEnd<'_> {
@@ -54,7 +56,7 @@ impl Drop for SetAtEnd<'_> {
     }
 }
 
-/// Does the work of other threads until the training is done.
+/// Takes over work of other threads of the pool until `is_done` is set. Returns at once if this thread has a job of its own.
 fn help(is_done: &AtomicBool) {
     if IS_BUSY.get() {
         return;
@@ -78,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trainings_that_wait_for_each_other_end() {
+    fn training_runs_that_wait_for_each_other_end() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
         let sums = pool.broadcast(|_| {
             with_helpers(3, || {

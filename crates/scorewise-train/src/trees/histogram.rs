@@ -13,11 +13,11 @@ use rayon::prelude::*;
 
 use super::codes::{Codes, Coding};
 
-/// Number of rows times features from which on several threads share the work of one histogram.
+/// Minimum number of rows times features for several threads to share the work of one histogram.
 const PARALLEL_ADDITIONS: usize = 1 << 15;
-/// Number of rows from which on several threads pack them.
+/// Minimum number of rows for several threads to pack them.
 const PARALLEL_ROWS: usize = 1 << 13;
-/// Number of bytes of histograms that are filled at the same time. They should fit into the first-level cache.
+/// Maximum number of bytes of the part of a histogram that is filled in one pass over the rows. It should fit into the first-level cache.
 const CACHE_BYTES: usize = 32 * 1024;
 /// The codes of a row are loaded into the cache this many rows before they are needed.
 const PREFETCH_ROWS: usize = 24;
@@ -32,7 +32,7 @@ pub(super) struct Packed {
     pub curvature_unit: f64,
 }
 
-/// Sums over rows: of gradients, and of curvatures.
+/// The sum of the gradients and the sum of the curvatures of some rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sums {
     pub gradient: f64,
@@ -47,7 +47,7 @@ impl Packed {
             gradient_sum += f64::from(gradient.abs());
             curvature_sum += f64::from(curvature.abs());
         }
-        // Rounding adds at most ½ to each row.
+        // Rounding adds at most ½ for each row, so the sums of the rounded numbers do not overflow.
         let room = f64::from(i32::MAX) - gradients.len() as f64;
         let scale = |sum: f64| room / sum.max(1e-300);
         let (gradient_scale, curvature_scale) = (scale(gradient_sum), scale(curvature_sum));
@@ -70,10 +70,10 @@ impl Packed {
         }
     }
 
-    /// The sums of gradients and curvatures in a sum of packed numbers.
+    /// Separates a sum of packed numbers into the sum of the gradients and the sum of the curvatures.
     #[inline(always)]
     pub fn unpack(&self, sum: i64) -> Sums {
-        // Both sums fit into 32 bits, and that of the curvatures is not negative.
+        // Both sums fit into 32 bits, and the sum of the curvatures is not negative.
         let (gradient, curvature) = ((sum >> 32) as i32, sum as i32);
         Sums {
             gradient: f64::from(gradient) * self.gradient_unit,
@@ -81,7 +81,7 @@ impl Packed {
         }
     }
 
-    /// Sum over rows of the packed numbers.
+    /// The sum of the packed numbers of the given rows.
     pub fn sum(&self, rows: &[u32]) -> i64 {
         rows.iter().map(|row| self.rows[*row as usize]).sum()
     }
@@ -91,9 +91,9 @@ impl Packed {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct HistogramLayout {
     pub features: Vec<usize>,
-    /// The place of the first sum of each feature, and the number of sums of all features together.
+    /// The index of the first sum of each feature. The last element is the number of sums of all features together.
     starts: Vec<u32>,
-    /// Ranges of features whose sums are filled at the same time.
+    /// Ranges of features whose sums are filled in the same pass over the rows.
     blocks: Vec<std::ops::Range<usize>>,
 }
 
@@ -118,19 +118,20 @@ impl HistogramLayout {
         *self.starts.last().unwrap_or(&0) as usize
     }
 
+    /// The indices of the sums of the feature `features[place]`.
     fn range(&self, place: usize) -> std::ops::Range<usize> {
         self.starts[place] as usize..self.starts[place + 1] as usize
     }
 }
 
-/// The sums of packed numbers for every code of some features.
+/// For every code of some features, the sum of the packed numbers of the rows with this code.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GradientHistogram {
     sums: Vec<i64>,
 }
 
 impl GradientHistogram {
-    /// The sums of the feature at this place of the layout with which the histogram was filled.
+    /// The sums of the feature `layout.features[place]`. The histogram must have been filled with this layout.
     #[inline(always)]
     pub fn feature(&self, layout: &HistogramLayout, place: usize) -> &[i64] {
         &self.sums[layout.range(place)]
@@ -149,7 +150,7 @@ impl GradientHistogram {
     /// Replaces the sums by those of the given rows.
     ///
     /// # Panics
-    /// If the codes of a feature exceed its coding in the layout, or if a row has no gradient or no codes.
+    /// If a feature has more codes than the layout has sums for it, or if a row has no gradient or no codes.
     pub fn fill(&mut self, layout: &HistogramLayout, rows: &[u32], packed: &Packed, codes: &Codes, threads: usize) {
         self.sums.clear();
         self.sums.resize(layout.len(), 0);
@@ -172,7 +173,7 @@ impl GradientHistogram {
         }
     }
 
-    /// Replaces the sums of a leaf by those of its child, given those of the other child.
+    /// Subtracts the sums of one child of a leaf from those of the leaf, which leaves the sums of the other child.
     pub fn subtract(&mut self, other: &GradientHistogram) {
         self.sums.iter_mut().zip(&other.sums).for_each(|(sum, other)| *sum -= other);
     }
@@ -186,7 +187,7 @@ fn add(sums: &mut [i64], layout: &HistogramLayout, rows: &[u32], packed: &Packed
     let fits = |(place, feature): (usize, &usize)| {
         *feature < stride && usize::from(codes.greatest(*feature)) < layout.range(place).len()
     };
-    assert!(features.iter().enumerate().all(fits), "feature without room for its codes");
+    assert!(features.iter().enumerate().all(fits), "a feature has more codes than sums");
     let count = packed.rows.len().min(codes.all().len() / stride.max(1));
     assert!((rows.iter().copied().max().unwrap_or(0) as usize) < count, "every row must have a gradient and codes");
     let last = rows.len().saturating_sub(1);
@@ -247,7 +248,7 @@ mod tests {
     use crate::trees::features::{ALL, TreeFeature};
 
     #[test]
-    fn sums_of_packed_numbers_are_those_of_the_rows() {
+    fn sums_of_packed_numbers_are_the_sums_of_the_gradients_and_curvatures() {
         let gradients: Vec<f32> = (0..1000u16).map(|row| (f32::from(row) * 0.37).sin()).collect();
         let curvatures: Vec<f32> = gradients.iter().map(|gradient| 1e-4 + gradient * gradient).collect();
         let mut packed = Packed::default();
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn packed_numbers_are_rounded_to_the_nearest_integer_and_ties_to_even() {
         let mut packed = Packed::default();
-        // The sums of both are 4, so the scale is (2³¹ − 1 − 5) / 4, and half of a unit is representable.
+        // The absolute gradients and the curvatures both sum to 4, so the scale is (2³¹ − 1 − 5) / 4, and half of a unit is representable.
         packed.pack(&[-1.5, 1.0, 0.5, 0.25, -0.75], &[1.5, 1.0, 0.5, 0.25, 0.75], 1);
         let scale = (f64::from(i32::MAX) - 5.0) / 4.0;
         for (packed, gradient) in packed.rows.iter().zip([-1.5, 1.0, 0.5, 0.25, -0.75]) {

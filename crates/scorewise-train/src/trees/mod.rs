@@ -1,11 +1,12 @@
 //! Gradient-boosted trees.
 //!
-//! A tree asks questions about the features of a row and gives the row the value of the leaf that it reaches; the logit of a row is the sum
-//! over all trees. Every boosting round adds a tree that reduces the loss most, by its gradient and curvature.
+//! Every node of a tree sends a row to the left or to the right, depending on one feature of the row, until the row reaches a leaf. The
+//! logit of a row is the sum of the values of its leaves over all trees. Every boosting round adds a tree that reduces the loss, which is
+//! approximated by its gradient and curvature.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `settings` | the settings, with the reason for each default |
+//! | `settings` | the training settings and their defaults |
 //! | `features` | what trees split on: numbers, levels, target statistics |
 //! | `codes` | the values of features as small integers |
 //! | `gradient`, `softmax_gradient` | gradient and curvature of the cross-entropy, with two classes and with more |
@@ -14,7 +15,7 @@
 //! | `partition` | divides the rows of a node between its children |
 //! | `grow` | how one tree is grown |
 //! | `descent` | sends coded rows through a grown tree |
-//! | `helpers` | keeps other threads awake |
+//! | `helpers` | keeps idle threads awake while trees are trained |
 //! | `training` | the boosting rounds |
 //! | `predict` | the logits of new rows |
 //! | `tensors` | trees as tensors of the model file |
@@ -64,7 +65,7 @@ pub struct Trees {
     gains: Vec<f32>,
 }
 
-/// A node of a tree: a question, or a leaf.
+/// A node of a tree: a split or a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TreeNode {
     /// Index of the feature; [`TreeNode::LEAF`] for a leaf.
@@ -79,12 +80,12 @@ pub struct TreeNode {
 }
 
 impl TreeNode {
-    /// The value of `feature` for a leaf.
+    /// The value of [`TreeNode::feature`] by which a leaf is recognised.
     pub const LEAF: u32 = u32::MAX;
 }
 
 impl Trees {
-    /// Trees from their parts. The parts may come from a file that is damaged, so everything is checked that predictions rely on; the error
+    /// Creates trees from their parts. The parts may come from a damaged file, so everything that predictions rely on is checked; the error
     /// describes the first problem.
     pub fn new(
         inputs: usize,
@@ -98,7 +99,7 @@ impl Trees {
             return Err("trees need at least one input and one output".into());
         }
         if !positions.is_empty() && positions.len() != inputs {
-            return Err(format!("{inputs} inputs have {} numbers of positions", positions.len()));
+            return Err(format!("there are {inputs} inputs, but a number of positions for {}", positions.len()));
         }
         for (index, feature) in features.iter().enumerate() {
             let TreeFeature { column, knots, values, .. } = feature;
@@ -125,8 +126,8 @@ impl Trees {
         Ok(Trees { inputs, positions, features, bias, nodes, roots, gains: Vec::new() })
     }
 
-    /// These trees with the share of each feature in the sum of the gains of all splits. The shares are not negative and sum to 1, or are all 0 if
-    /// no tree has a split.
+    /// Returns these trees with the share of each feature in the sum of the gains of all splits. The shares are not negative and sum to 1,
+    /// or are all 0 if no tree has a split.
     pub fn with_gains(self, gains: Vec<f32>) -> Result<Self, String> {
         let sum: f64 = gains.iter().copied().map(f64::from).sum();
         let is_share = |gain: &f32| (0.0..=1.0).contains(gain);
@@ -208,7 +209,7 @@ impl Trees {
     }
 }
 
-/// Checks that every path from the root of a tree ends in a leaf after at most [`MAX_DEPTH`] questions. Children must come after their parent,
+/// Checks that every path from the root of a tree ends in a leaf after at most [`MAX_DEPTH`] splits. Children must come after their parent,
 /// so there are no cycles.
 fn check_tree(nodes: &[TreeNode], features: usize) -> Result<(), String> {
     if nodes.is_empty() {

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::search::LeftCodes;
 
-/// Number of rows from which on several threads share the work.
+/// Minimum number of rows for several threads to share the work.
 const PARALLEL_ROWS: usize = 1 << 13;
 
 /// Moves the rows that go to the left to the front, and returns their number. Rows of both sides keep their order, so that memory is read in ascending
@@ -28,7 +28,8 @@ pub(super) fn divide(
     let size = rows.len().div_ceil(threads);
     let parts = rows.par_chunks_mut(size).zip(scratch.par_chunks_mut(size));
     let counts: Vec<usize> = parts.map(|(rows, scratch)| divide_part(rows, scratch, column, left_codes)).collect();
-    // Every part has its left rows at its front. They move together first, because this overwrites only rows that are also in `scratch`.
+    // Every part has its left rows at its front. The left rows of all parts are moved together first, because this overwrites only rows
+    // that are also in `scratch`.
     let mut count = 0;
     for (part, left) in counts.iter().enumerate() {
         rows.copy_within(part * size..part * size + left, count);
@@ -49,7 +50,7 @@ fn divide_part(rows: &mut [u32], scratch: &mut [u32], column: &[u8], left_codes:
     assert!((rows.iter().copied().max().unwrap_or(0) as usize) < column.len().max(1), "row without a code");
     let (mut left, mut right) = (0, 0);
     for index in 0..rows.len() {
-        // Every row is written to both sides, and only one side moves on. A branch would often be predicted wrongly.
+        // Every row is written to both lists, but only the end of its own list moves. A branch would often be predicted wrongly.
         // SAFETY: `left` and `right` are at most `index`, which is below the number of rows, and `scratch` is not shorter. All rows have a code, as
         // checked above (if the column is empty, there are no rows).
         unsafe {

@@ -1,4 +1,4 @@
-//! The logits of rows.
+//! Computes the logits of rows.
 //!
 //! Every node of a tree sends a row to the left if the value of one feature lies in an interval, so a row goes through a tree without branches that
 //! a processor could predict wrongly. Several rows take turns, because each of them waits for memory at every node.
@@ -7,13 +7,13 @@ use scorewise_table::Matrix;
 
 use super::{TreeNode, Trees};
 
-/// Number of rows whose values are computed together.
+/// Number of rows whose features are computed together.
 const BLOCK: usize = 256;
 /// Number of rows that go through a tree at the same time.
 const ROWS: usize = 8;
 
-/// A node of a tree in the form that is fast to descend. A row goes to the left if the value at its `slot` lies from `low` to `high`. A leaf is its
-/// own left child, and all rows go to the left.
+/// A node of a tree in a form that is fast to evaluate. A row goes to the left if its value in `slot` is at least `low` and at most `high`.
+/// A leaf is its own left child and sends all rows to the left, so that a row stays in the leaf that it has reached.
 #[derive(Clone, Copy, Debug)]
 struct FastNode {
     slot: u32,
@@ -22,7 +22,7 @@ struct FastNode {
     left: u32,
 }
 
-/// Trees in the form that is fast to descend.
+/// Trees in a form that is fast to evaluate.
 struct FastTrees {
     nodes: Vec<FastNode>,
     /// The value of each leaf; 0 for other nodes.
@@ -40,14 +40,16 @@ impl FastTrees {
             for TreeNode { feature, number, left, missing_left } in trees.tree(tree) {
                 let own = nodes.len() as u32;
                 let is_leaf = *feature == TreeNode::LEAF;
-                // `Trees::new` has checked this, but predictions rely on it, and the check is cheap.
+                // `Trees::new` has checked that feature and children exist, but the unsafe code of `leaves` relies on it, and the check is
+                // cheap.
                 let child = root as usize + *left as usize;
                 assert!(
                     is_leaf || ((*feature as usize) < trees.features.len() && child > nodes.len() && child + 1 < count),
                     "a node without children or feature"
                 );
                 values.push(if is_leaf { *number } else { 0.0 });
-                // A feature has two slots: its value, which is NaN if it is missing and so goes to the right, and its value or −∞.
+                // The value of a feature is stored in two slots. A missing value is NaN in the first slot, so that the row goes to the
+                // right, and −∞ in the second, so that it goes to the left.
                 nodes.push(if is_leaf {
                     FastNode { slot: 1, low: f32::NEG_INFINITY, high: f32::INFINITY, left: own }
                 } else if trees.features[*feature as usize].is_level {
@@ -68,7 +70,8 @@ impl Trees {
     /// Writes the logits of the given rows to `logits`, row by row.
     ///
     /// # Panics
-    /// If the matrix lacks one of the rows, or if there is not room for one logit for each row and output.
+    /// If the number of columns of the matrix differs from the number of inputs, if the matrix lacks one of the rows, or if `logits` does
+    /// not have one element for each row and output.
     pub fn predict(&self, matrix: &Matrix, rows: &[u32], logits: &mut [f32]) {
         let outputs = self.outputs();
         assert!(matrix.columns() == self.inputs && logits.len() == rows.len() * outputs);
@@ -100,7 +103,7 @@ impl Trees {
 }
 
 impl FastTrees {
-    /// The leaves that rows reach; `values` holds the slots of each row.
+    /// The indices of the leaves that [`ROWS`] rows reach in the tree with this root. `values` holds the slots of these rows, row by row.
     #[inline(always)]
     fn leaves(&self, root: u32, values: &[f32], slots: usize) -> [u32; ROWS] {
         assert!(values.len() >= ROWS * slots);

@@ -10,7 +10,8 @@ use super::codes::{Coding, MAX_CODES};
 use super::histogram::{GradientHistogram, HistogramLayout, Packed, Sums};
 use crate::network::{SimdTask, SimdVector, run};
 
-/// A question that divides rows: whether the code of a feature is at most `code`, or equal to it if the feature is a level.
+/// The split of a node: a row goes to the left if its code of the feature is at most `code`, or equal to `code` if the codes of the feature
+/// are levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TreeSplit {
     pub feature: usize,
@@ -27,6 +28,7 @@ pub(super) struct LeftCodes {
 }
 
 impl LeftCodes {
+    /// The codes with which rows go to the left at this split.
     pub fn of(split: TreeSplit, coding: &Coding) -> Self {
         let low = match (coding.is_level, coding.has_missing && !split.missing_left) {
             (true, _) => split.code,
@@ -44,14 +46,14 @@ impl LeftCodes {
     }
 }
 
-/// Noise that is added to the score of splits, so that trees differ.
+/// Random noise that is added to the square roots of the scores of splits, so that trees differ.
 pub(super) struct Noise<'a> {
     pub random: &'a mut Xoshiro256PlusPlus,
-    /// Standard deviation of the noise of the square root of the score.
+    /// Standard deviation of the noise.
     pub deviation: f64,
 }
 
-/// The leaves that are split by one question, and the conditions of the split.
+/// The search for the best split: the leaves, which are all split by the same condition, and the requirements for a split.
 #[derive(Clone, Copy)]
 pub(super) struct SplitSearch<'a> {
     pub leaves: &'a [(&'a GradientHistogram, Sums)],
@@ -77,7 +79,8 @@ impl SplitSearch<'_> {
         best
     }
 
-    /// The split with the greatest sum of the square root of the score and of noise, and its score without noise.
+    /// The split for which the square root of the score plus random noise is greatest, and its score without noise. `None` if there is no
+    /// possible split.
     pub fn best_with_noise(self, noise: &mut Noise<'_>) -> Option<(f64, TreeSplit)> {
         let mut best: Option<(f64, f64, TreeSplit)> = None;
         let bounds = normal_bounds(noise.deviation);
@@ -85,8 +88,8 @@ impl SplitSearch<'_> {
             for (score, split) in candidates(feature, coding, scores) {
                 let (first, second) = (noise.random.next_u64(), noise.random.next_u64());
                 let root = score.sqrt();
-                // Most candidates cannot be the best even with the greatest noise that their first random number allows, which saves the logarithm
-                // and the cosine.
+                // Most candidates cannot be the best even with the greatest noise that their first random number allows. They are skipped,
+                // which saves the logarithm and the cosine.
                 if let Some((greatest, _, _)) = best
                     && root + bounds[first.leading_zeros() as usize] <= greatest
                 {
@@ -109,9 +112,9 @@ impl SplitSearch<'_> {
 
 /// The scores of all splits on one feature, by code. A score is −∞ if a side has too little curvature.
 struct SplitScores {
-    /// With missing values on the right.
+    /// The scores if missing values go to the right.
     missing_right: [f64; MAX_CODES],
-    /// With missing values on the left; unused if the feature has no missing values.
+    /// The scores if missing values go to the left; unused if the feature has no missing values.
     missing_left: [f64; MAX_CODES],
 }
 
@@ -160,7 +163,8 @@ impl SimdTask for SearchTask<'_, '_> {
     }
 }
 
-/// Adds the scores of one leaf: `lefts` holds the sum of the left side for every split, without `more`, which is added to it.
+/// Adds the scores of one leaf to `scores`, which has one element for each split. The packed sum of the left side of a split is its element
+/// of `lefts` plus `more`.
 #[inline(always)]
 fn add_scores(search: SplitSearch<'_>, lefts: &[i64], more: i64, total: Sums, scores: &mut [f64]) {
     let SplitSearch { packed, min_curvature, l2, .. } = search;
@@ -175,7 +179,7 @@ fn add_scores(search: SplitSearch<'_>, lefts: &[i64], more: i64, total: Sums, sc
     }
 }
 
-/// The codes after which a feature can be split. The last interval cannot be split off to the left, but any level can.
+/// The values of [`TreeSplit::code`] that are possible for a feature. The last interval cannot be split off to the left, but any level can.
 fn split_codes(coding: &Coding) -> std::ops::Range<usize> {
     usize::from(coding.has_missing)..if coding.is_level { coding.codes } else { coding.codes - 1 }
 }
@@ -218,7 +222,7 @@ fn greatest(feature: usize, coding: &Coding, scores: &SplitScores) -> Option<(f6
 /// The greatest of some numbers; −∞ if there are none.
 #[inline(always)]
 fn maximum(numbers: &[f64]) -> f64 {
-    // Several maxima at a time, because one would have to wait for the previous comparison.
+    // Several maxima are computed at a time, because with a single one every comparison would have to wait for the previous comparison.
     const LANES: usize = 16;
     let greater = |a: f64, b: f64| if b > a { b } else { a };
     let (chunks, rest) = numbers.as_chunks::<LANES>();
@@ -240,7 +244,7 @@ fn standard_normal(first: u64, second: u64) -> f64 {
 /// Upper bounds of `deviation` times a number of [`standard_normal`] whose first random number has a given number of leading zeros: with n leading
 /// zeros, the uniform number is at least 2^−(n + 1), and at least 2^−54.
 fn normal_bounds(deviation: f64) -> [f64; 65] {
-    // The factor is above the errors of rounding.
+    // The factor 1.000001 makes up for rounding errors.
     std::array::from_fn(|zeros| {
         deviation * 1.000_001 * (2.0 * std::f64::consts::LN_2 * (zeros + 1).min(54) as f64).sqrt()
     })
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_on_the_left_are_those_of_the_question() {
+    fn a_row_goes_to_the_left_if_its_code_satisfies_the_split() {
         for (has_missing, is_level) in [(false, false), (true, false), (false, true)] {
             let coding = coding(9, has_missing, is_level);
             assert_eq!(coding.codes, 9);

@@ -1,4 +1,4 @@
-//! The training settings of boosted trees, with the reason for every default.
+//! The training settings of boosted trees and their defaults.
 
 use scorewise_table::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub(super) const MAX_DEPTH: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// All leaves of a level are split by the same question, as in CatBoost.
+    /// All leaves of a level are split by the same condition, as in CatBoost.
     Symmetric,
     /// The leaf with the greatest gain is split first, as in LightGBM.
     LeafWise,
@@ -28,9 +28,9 @@ pub struct TreeSettings {
     pub rounds: usize,
     /// Number of rounds without a lower validation loss after which training stops.
     pub patience: usize,
-    /// Factor of the values of the leaves; `None` for a rate that grows with the number of training rows.
+    /// Factor by which the values of the leaves are multiplied; `None` for a rate that grows with the number of training rows.
     pub learning_rate: Option<f32>,
-    /// Maximum number of questions between the root and a leaf.
+    /// Maximum number of splits between the root and a leaf.
     pub depth: usize,
     /// Maximum number of leaves of a leaf-wise tree. A symmetric tree has up to 2 to the power of `depth` leaves.
     pub leaves: usize,
@@ -38,32 +38,35 @@ pub struct TreeSettings {
     pub min_rows: usize,
     /// A number that is added to the curvature of a leaf and so shrinks its value, most of all if the leaf has few events.
     pub l2: f64,
-    /// Share of the training rows on which the questions of a tree are chosen. The values of leaves are computed from all rows.
+    /// Share of the training rows on which the splits of a tree are chosen. The values of leaves are computed from all rows.
     pub row_share: f64,
     /// Share of the features that a tree may use.
     pub feature_share: f64,
-    /// Amount of noise that is added to the scores of splits of symmetric trees, in units of the standard deviation of the gradient.
+    /// Standard deviation of the noise that is added to the square root of the score of a split of a symmetric tree, in units of the root
+    /// mean square of the gradient. In later rounds the noise is smaller.
     pub random_strength: f64,
     /// Number of Newton steps by which the value of a leaf is found.
     pub leaf_steps: usize,
-    /// Maximum number of codes by which the values of a feature are told apart.
+    /// Maximum number of codes (bins) of a feature. Values with the same code cannot be separated by a split.
     pub codes: usize,
-    /// Columns with at most this many levels can be split by comparing with one level.
+    /// In a column with at most this many levels, a split compares the value with one level. In a column with more levels, target
+    /// statistics are used.
     pub single_levels: usize,
     /// Number of random orders of the training rows for target statistics; the rounds use them in turn.
     pub orders: usize,
-    /// Maximum number of codes of a target statistic, fewer than of other features because the statistics of training rows are noisy.
+    /// Maximum number of codes of a target statistic. It is lower than that of other features, because the statistics of training rows are
+    /// noisy.
     pub statistic_codes: usize,
     /// Whether splits are chosen with the curvature of the loss, as in LightGBM, instead of the number of rows, as in CatBoost.
     pub newton: bool,
     /// Maximum number of further rounds that minimise the loss of the score, after the rounds with cross-entropy.
     pub score_rounds: usize,
-    /// Factor of the learning rate of the rounds that minimise the loss of the score.
+    /// Factor by which the learning rate is multiplied in the rounds that minimise the loss of the score.
     pub slower: f32,
 }
 
 impl TreeSettings {
-    /// Symmetric trees.
+    /// The default settings of symmetric trees.
     #[must_use]
     pub fn symmetric() -> Self {
         TreeSettings {
@@ -89,7 +92,7 @@ impl TreeSettings {
         }
     }
 
-    /// Leaf-wise trees.
+    /// The default settings of leaf-wise trees.
     #[must_use]
     pub fn leaf_wise() -> Self {
         TreeSettings {
@@ -107,7 +110,8 @@ impl TreeSettings {
 
     /// The learning rate for this number of training rows.
     ///
-    /// With few rows the best number of rounds is small, and smaller steps stop nearer to it. The exponent is about that of CatBoost's default.
+    /// With few rows the validation loss is lowest after few rounds, and with a lower learning rate training can stop nearer to that
+    /// minimum. The exponent is about that of CatBoost's default.
     pub(super) fn rate(&self, rows: usize) -> f32 {
         self.learning_rate.unwrap_or_else(|| (0.006 * (rows as f64).powf(0.246)).clamp(0.02, 0.1) as f32)
     }

@@ -1,25 +1,26 @@
 //! The gradient and the curvature of the softmax cross-entropy, in one pass over the rows.
 //!
-//! As in the file `gradient`, the results are those of [`Objective::gradient_and_curvature`] bit by bit, except for the last digits of the value of the
-//! loss. The exponentials of a row are computed once instead of three times, and the values of the leaves of a tree need the gradient of one class only.
+//! As in the file `gradient`, the results are bit for bit those of [`Objective::gradient_and_curvature`], except for the last digits of the
+//! value of the loss. The exponentials of a row are computed once instead of three times, and the values of the leaves of a tree need the
+//! gradient of one class only.
 
 use rayon::prelude::*;
 
 use super::gradient::{BLOCK, MIN_CURVATURE};
 use crate::fit::{Batch, Objective};
 
-/// Number of logits from which on several threads share the work.
+/// Minimum number of logits for several threads to share the work.
 const PARALLEL_LOGITS: usize = 8192;
 
-/// What the gradients of all rows have in common.
+/// The constants of a softmax cross-entropy that the gradients of all rows have in common.
 #[derive(Clone, Debug)]
 pub(super) struct SoftmaxRows {
     classes: usize,
     /// The weight of each class; empty if all are 1.
     class_weights: Vec<f64>,
-    /// The sum of the weights of all rows, each times the weight of its class.
+    /// The sum of the sample weights of all rows, each times the weight of the row's class.
     total: f64,
-    /// The sum of the weights of all rows.
+    /// The sum of the sample weights of all rows.
     factor: f32,
 }
 
@@ -49,6 +50,7 @@ impl SoftmaxRows {
         (is_valid && rows.total > 0.0 && rows.total.is_finite()).then_some(rows)
     }
 
+    /// The sample weight of a row times the weight of its class.
     fn row_weight(&self, batch: &Batch, row: usize) -> f64 {
         let weight = batch.weights.as_ref().map_or(1.0, |weights| f64::from(weights[row]));
         weight * self.class_weights.get(batch.labels[row] as usize).unwrap_or(&1.0)
@@ -111,7 +113,7 @@ impl SoftmaxRows {
         }
     }
 
-    /// Gradient and curvature of one class of a row.
+    /// Gradient and curvature of a row with respect to the logit of `class`. `truth` is the true class of the row.
     #[inline(always)]
     fn of_class(&self, softmax: &RowExponentials<'_>, class: usize, truth: usize, weight: f64) -> (f32, f32) {
         let (e, whole) = (softmax.exponentials[class], 1.0 + softmax.others);

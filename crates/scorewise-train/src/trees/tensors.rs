@@ -17,7 +17,7 @@ use super::features::ALL;
 use super::{TreeFeature, TreeNode, Trees};
 use crate::learner::NamedTensor;
 
-/// The greatest integer up to which all integers are f32 numbers.
+/// 2²⁴: f32 represents all integers from 0 to this number exactly.
 const MAX_INTEGER: f32 = 16_777_216.0;
 
 /// The sizes of the tensors of fitted trees, as part of the JSON metadata of a model file.
@@ -141,7 +141,7 @@ impl Trees {
     }
 }
 
-/// The integer that an f32 number represents; an error if it is none, or negative, or so large that its neighbours could not be stored.
+/// Converts a number from a tensor to an integer. Returns an error if the number is not an integer from 0 to [`MAX_INTEGER`].
 fn integer(number: f32) -> Result<u32, String> {
     if (0.0..=MAX_INTEGER).contains(&number) && number.fract() == 0.0 {
         return Ok(number as u32);
@@ -149,6 +149,7 @@ fn integer(number: f32) -> Result<u32, String> {
     Err(format!("{number} is not an index of the trees"))
 }
 
+/// Converts a number from a tensor to a boolean. Returns an error if the number is neither 0 nor 1.
 fn flag(number: f32) -> Result<bool, String> {
     match number {
         0.0 => Ok(false),

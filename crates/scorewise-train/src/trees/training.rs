@@ -34,8 +34,8 @@ const CODES_OF_WIDE_TABLES: usize = 32;
 /// Maximum number of bytes of the histograms of one tree. Tables with very many columns get fewer codes.
 const MAX_HISTOGRAM_BYTES: usize = 1 << 28;
 
-/// Trains trees. After every round, `watch` receives the number of the round within its phase and the losses; if it stops the training, the
-/// rounds up to the best one are returned.
+/// Trains trees. After every round, `watch` receives the number of the round within its phase and the losses; if it returns `Break`,
+/// training stops, and the trees up to the best round are returned.
 ///
 /// The same seed gives the same bits for any number of threads.
 pub(crate) fn fit(
@@ -51,6 +51,7 @@ pub(crate) fn fit(
     with_helpers(threads, || run_rounds(settings, objective, seed, sample, threads, watch))
 }
 
+/// Trains trees as [`fit`] does, after the settings and the sample have been checked.
 fn run_rounds(
     settings: &TreeSettings,
     objective: &Objective,
@@ -93,7 +94,7 @@ fn run_rounds(
     }
 }
 
-/// Trees in training.
+/// The state of trees that are being trained.
 struct TreeTraining<'a> {
     settings: &'a TreeSettings,
     sample: &'a Sample<'a>,
@@ -120,7 +121,7 @@ struct TreeTraining<'a> {
     /// Logits of the validation rows.
     validation: Batch,
     curvature: Vec<f32>,
-    /// What the gradients of all training rows have in common, for a cross-entropy.
+    /// The constants of the cross-entropy that the gradients of all training rows have in common; `None` if the sample weights are all 0.
     cross_entropy: Option<GradientRows>,
     packed: Packed,
     /// The gain of the split of each node of [`TreeTraining::trees`]; 0 for a leaf.
@@ -130,25 +131,27 @@ struct TreeTraining<'a> {
     best: SavedRound,
 }
 
-/// Memory that every tree uses again.
+/// Buffers that are reused for every tree.
 #[derive(Default)]
 struct TreeBuffers {
-    /// The rows on which the questions of a tree are chosen, in ascending order.
+    /// The training rows on which the splits of a tree are chosen, in ascending order.
     drawn: Vec<u32>,
-    /// The other rows.
+    /// The training rows that were not drawn, in ascending order.
     left_out: Vec<u32>,
     /// The drawn rows, in the order of the leaves of a tree.
     rows: Vec<u32>,
     leaf_of_row: Vec<u32>,
-    /// Gradient, curvature and logits of the output of a tree.
+    /// The gradient with respect to the logit for which a tree is grown, one number for each training row. `curvature` and `logits` are for
+    /// the same logit.
     gradient: Vec<f32>,
     curvature: Vec<f32>,
     logits: Vec<f32>,
-    /// The curvature by which questions are chosen, if it is not that of the loss.
+    /// The number 1 for each training row: the curvature by which splits are chosen if it is not that of the loss and there are no sample
+    /// weights.
     structure_curvature: Vec<f32>,
 }
 
-/// The state after the best round of a phase.
+/// The state after the best round of a phase: the number of trees, the bias, and the logits of the training and validation rows.
 #[derive(Default)]
 struct SavedRound {
     trees: usize,
@@ -181,7 +184,7 @@ impl<'a> TreeTraining<'a> {
         let prepare = |(index, feature): (usize, &TreeFeature)| -> PreparedFeature {
             let training = values(feature, sample.training);
             let statistic = statistics.iter().position(|statistic| statistic.feature == index);
-            // Of a target statistic, the values in each random order of the rows.
+            // The values of a target statistic in each random order of the rows; empty for other features.
             let ordered_values: Vec<Vec<f32>> = match statistic {
                 Some(statistic) => orders.iter().map(|order| ordered(statistic, order)).collect(),
                 None => Vec::new(),
@@ -278,6 +281,7 @@ impl<'a> TreeTraining<'a> {
         Ok((objective.value(&self.validation)?, covered))
     }
 
+    /// Saves the current state as that of the best round of the phase.
     fn save_best(&mut self) {
         let SavedRound { trees, bias, training, validation } = &mut self.best;
         *trees = self.trees.roots.len();
@@ -286,6 +290,7 @@ impl<'a> TreeTraining<'a> {
         validation.clone_from(&self.validation.logits);
     }
 
+    /// Returns to the state of the best round, and removes the trees of later rounds.
     fn restore_best(&mut self) {
         let Trees { roots, nodes, bias, .. } = &mut self.trees;
         nodes.truncate(roots.get(self.best.trees).map_or(nodes.len(), |root| *root as usize));
@@ -309,7 +314,7 @@ impl<'a> TreeTraining<'a> {
         Trees { gains, ..self.trees }
     }
 
-    /// Adds a constant to all logits, so that the best threshold on the validation rows lies at the mean of the prior.
+    /// With two classes, adds a constant to all logits, so that the best threshold on the validation rows lies near the mean of the prior.
     fn move_bias(&mut self) -> Result<()> {
         if self.trees.outputs() > 1 {
             return Ok(());
@@ -344,7 +349,7 @@ impl<'a> TreeTraining<'a> {
         Ok(is_finite.then_some(Epoch { phase, training: training_loss, validation, coverage }))
     }
 
-    /// Draws the rows on which the trees of a round choose their questions. If none is drawn, all are.
+    /// Draws at random the rows on which the splits of the trees of a round are chosen. If no row happens to be drawn, all rows are used.
     fn draw_rows(&mut self) {
         let TreeBuffers { drawn, left_out, .. } = &mut self.buffers;
         let (share, count) = (self.settings.row_share, self.sample.training.len());
@@ -355,7 +360,7 @@ impl<'a> TreeTraining<'a> {
             let (mut drawn_count, mut left_out_count) = (0, 0);
             for row in 0..count {
                 let is_drawn = (self.random.next_u64() >> 32) as u32 <= limit;
-                // Every row is written to both lists, and only one of them moves on.
+                // Every row is written to both lists, but only the end of its own list moves.
                 drawn[drawn_count] = row as u32;
                 left_out[left_out_count] = row as u32;
                 drawn_count += usize::from(is_drawn);
@@ -371,7 +376,7 @@ impl<'a> TreeTraining<'a> {
         }
     }
 
-    /// The features that the trees of a round may use, in ascending order.
+    /// Draws the features that the trees of a round may use. Returns their indices in ascending order.
     fn draw_features(&mut self) -> Vec<usize> {
         let count = self.codings.len();
         let drawn = ((self.settings.feature_share * count as f64).round() as usize).clamp(1, MAX_FEATURES).min(count);
@@ -415,7 +420,7 @@ impl<'a> TreeTraining<'a> {
         buffers.rows.clone_from(&buffers.drawn);
         let noise = (self.settings.growth == Growth::Symmetric && self.settings.random_strength > 0.0).then(|| {
             let square: f64 = buffers.gradient.iter().map(|gradient| f64::from(*gradient).powi(2)).sum();
-            // As the trees come closer to the data, less noise is added.
+            // Less noise is added in later rounds, in which the trees fit the data more closely.
             let length = self.rounds as f64 * f64::from(learning_rate);
             let multiplier = (count as f64 / (count as f64 + length.exp())).clamp(0.0, 1.0);
             let deviation = self.settings.random_strength * (square / count as f64).sqrt() * multiplier;
@@ -430,7 +435,7 @@ impl<'a> TreeTraining<'a> {
             threads: self.threads,
         };
         let nodes = self.grower.grow(data, &mut buffers.rows, noise);
-        // The leaf of every training row: drawn rows lie in the ranges of their leaves, others are sent through the tree.
+        // Find the leaf of every training row. Drawn rows lie in the ranges of their leaves; the other rows are sent through the tree.
         let code_tree = CodeTree::new(&nodes, &self.codings);
         buffers.leaf_of_row.resize(count, 0);
         for (index, node) in nodes.iter().enumerate().filter(|(_, node)| node.split.is_none()) {
@@ -463,7 +468,8 @@ impl<'a> TreeTraining<'a> {
         Ok(())
     }
 
-    /// The value of each leaf before the learning rate, by Newton's method: −Σg/(Σh + λ) over all training rows of the leaf.
+    /// The value of each leaf before it is multiplied by the learning rate, found by Newton's method: −Σg/(Σh + λ) over all training rows
+    /// of the leaf.
     fn leaf_values(&mut self, objective: &Objective, output: usize, nodes: usize) -> Result<Vec<f64>> {
         let outputs = self.trees.outputs();
         let TreeBuffers { leaf_of_row, gradient, curvature, logits, .. } = &mut self.buffers;

@@ -36,7 +36,7 @@ pub fn test_models() -> Vec<(&'static str, Model)> {
                 Decision::Thresholds {
                     thresholds: vec![0.5, 0.2, 0.3],
                     chosen: ThresholdSource::ValidationSweep,
-                    words: "each the best against the rest on the validation rows".into(),
+                    words: "for each class, the best against all other classes on the validation rows".into(),
                 },
             ),
         ),

@@ -30,7 +30,7 @@ impl TestRandom {
     }
 }
 
-/// A loss, a seed and the settings of a network. It dereferences to [`NetworkSettings`], so that tests can set their fields directly.
+/// A loss, a seed and the settings of a network. It dereferences to its [`NetworkSettings`], so that tests can set these directly.
 #[derive(Clone)]
 pub struct TrainingSetup {
     pub objective: Objective,

@@ -1,4 +1,5 @@
-//! Timing of several candidates in alternating rounds. Medians and quartiles are reported, because they are robust on noisy machines.
+//! Times several pieces of code in rounds, each of which runs every piece once. The medians and quartiles over the rounds are reported,
+//! because they are robust against noise.
 
 use std::time::Instant;
 

@@ -28,6 +28,7 @@ impl<T: Number, const N: usize> Dual<T, N> {
         Dual { value, derivatives }
     }
 
+    /// The derivatives of a result: `combine` is applied to the two derivatives in each direction.
     fn combine_derivatives(self, other: Self, combine: impl Fn(T, T) -> T) -> [T; N] {
         std::array::from_fn(|k| combine(self.derivatives[k], other.derivatives[k]))
     }

@@ -56,6 +56,7 @@ impl FormulaError {
 }
 
 impl Excerpt {
+    /// The characters of `text` around `span`, on one line.
     fn new(text: &str, span: Span) -> Self {
         let skipped = span.start.saturating_sub(CONTEXT_CHARACTERS);
         let mut line = String::new();

@@ -1,9 +1,9 @@
-//! Interval arithmetic: the range of values a formula can take while the cells of the confusion matrix vary within a box.
+//! Interval arithmetic: the range of values that a formula can take while the cells of the confusion matrix vary within given intervals.
 //!
-//! The sweep uses interval arithmetic to skip whole ranges of thresholds: where the upper end of the interval is below the best score found so
-//! far, no threshold of the range can be better. This requires a bound on the *computed* values, rounding included. The operations
-//! +, −, ·, /, √, min and max round to nearest, and rounding is monotone, so the ends of the interval, computed by the same
-//! operations, enclose every computed value in between. Only ln, exp and powers come from a library that does not
+//! The sweep, the search over all thresholds, uses interval arithmetic to skip whole ranges of thresholds: where the upper end of the
+//! interval is below the best score found so far, no threshold of the range can be better. This requires a bound on the *computed* values,
+//! rounding included. The operations +, −, ·, /, √, min and max round to nearest, and rounding is monotone, so the ends of the interval,
+//! computed by the same operations, enclose every computed value in between. Only ln, exp and powers come from a library that does not
 //! guarantee monotone results; their ends are moved outwards by a few units in the last place.
 
 use super::number::{Number, Side};

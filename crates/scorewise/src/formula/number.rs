@@ -79,8 +79,8 @@ pub trait Number: Copy {
     }
     /// Whether self is certainly smaller than other, certainly greater, or neither.
     fn compare(self, other: Self) -> Side;
-    /// Combines the results of two branches of `min`, `max` or `abs` if either branch is possible: their mean, or for intervals the smallest
-    /// interval that contains both.
+    /// Combines the results of the two branches of `min`, `max` or `abs` if it is not certain which branch applies: their mean, or for
+    /// intervals the smallest interval that contains both.
     #[must_use]
     fn merge_branches(self, other: Self) -> Self;
     /// Selects a branch of `min`, `max` or `abs`: `below` if self is smaller than `other`, `above` if self is greater, and the

@@ -94,7 +94,7 @@ struct Parser<'a> {
     at: usize,
     nesting: usize,
     builder: Builder,
-    /// Names and values of the parameters (written as `$name`) of the registered formula that is parsed; empty for a user's formula.
+    /// Names and values of the parameters (written as `$name`) of the registered formula that is being parsed; empty for a user's formula.
     parameters: &'a [(&'a str, f64)],
 }
 
@@ -116,10 +116,12 @@ impl<'a> Parser<'a> {
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
+    /// An error at a position of the text.
     fn error(&self, span: Span, message: impl Into<String>) -> FormulaError {
         FormulaError::with_position(self.text, span, message.into())
     }
 
+    /// Returns an error unless the whole text has been parsed.
     fn expect_end(&self) -> Result<(), FormulaError> {
         match self.peek() {
             Token::End => Ok(()),
@@ -133,6 +135,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Adds a node to the tree and returns its index. `span` is the position that is reported if the formula becomes too large.
     fn add(&mut self, node: Node, span: Span) -> Result<u16, FormulaError> {
         self.builder.add(node).map_err(|limit| {
             let message = match limit {
@@ -143,10 +146,12 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// Adds an operation with two operands to the tree and returns the index of its node.
     fn add_binary(&mut self, function: Binary, left: u16, right: u16, span: Span) -> Result<u16, FormulaError> {
         self.add(Node::Binary(function, left, right), span)
     }
 
+    /// Parses a sum of products and returns the index of its node.
     fn parse_sum(&mut self) -> Result<u16, FormulaError> {
         let mut left = self.parse_product()?;
         loop {
@@ -162,6 +167,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Parses a product of factors and returns the index of its node.
     fn parse_product(&mut self) -> Result<u16, FormulaError> {
         let mut left = self.parse_factor()?;
         loop {
@@ -177,7 +183,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses a sign followed by a factor, or a power. All nesting (brackets, signs, powers) passes through this function, so it checks the depth.
+    /// Parses a sign followed by a factor, or a power, and returns the index of its node. All nesting (brackets, signs, powers)
+    /// passes through this function, so it checks the depth.
     fn parse_factor(&mut self) -> Result<u16, FormulaError> {
         let span = self.current_span();
         self.nesting += 1;
@@ -210,6 +217,7 @@ impl<'a> Parser<'a> {
         Ok(result)
     }
 
+    /// Parses a number, a cell, a function call, a score, a parameter or a formula in brackets, and returns the index of its node.
     fn parse_atom(&mut self) -> Result<u16, FormulaError> {
         let span = self.current_span();
         let token = self.peek().clone();
@@ -232,6 +240,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Consumes a closing bracket, or returns an error; `opened` is the position of the opening bracket.
     fn expect_close(&mut self, opened: Span) -> Result<(), FormulaError> {
         match self.peek() {
             Token::Close => {
@@ -253,6 +262,7 @@ impl<'a> Parser<'a> {
         if value.is_sign_negative() { self.add(Node::Unary(Unary::Negate, index), span) } else { Ok(index) }
     }
 
+    /// Parses a cell, a function call or a score whose name has just been read, and returns the index of its node.
     fn parse_name(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
         if let Some(cell) = Cell::from_name(name) {
             return self.add(Node::Cell(cell), span);
@@ -275,6 +285,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Parses the arguments of the function `name` and returns the index of the node of the call.
     fn parse_function_call(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
         if *self.peek() != Token::Open {
             return Err(self.error(span, format!("`{name}` is a function: write `{name}(…)`")));
@@ -311,7 +322,8 @@ impl<'a> Parser<'a> {
         Ok(result)
     }
 
-    /// Parses the arguments of a score, given by position or by name; parameters that are not given have their defaults.
+    /// Parses the arguments of a score, given by position or by name, and returns the name and value of every parameter.
+    /// Parameters that are not given have their defaults.
     fn parse_arguments(
         &mut self,
         row: &'static RegistryEntry,

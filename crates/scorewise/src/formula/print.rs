@@ -99,7 +99,8 @@ impl ExpressionTree {
                 Binary::Add => (format!("{} + {}", child(a, Sum), child(b, Product)), Sum),
                 Binary::Subtract => (format!("{} - {}", child(a, Sum), child(b, Product)), Sum),
                 Binary::Multiply => {
-                    // A thin space between two numbers would make them look like one number; a negated factor needs brackets.
+                    // A dot separates a number from the factor before it, because two numbers with a thin space between them would look
+                    // like one number. A negated factor needs brackets.
                     let right = child(b, Power);
                     let separator = if right.starts_with(|c: char| c.is_ascii_digit()) { "\\cdot " } else { "\\," };
                     (format!("{}{separator}{right}", child(a, Product)), Product)

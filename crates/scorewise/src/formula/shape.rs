@@ -145,10 +145,12 @@ enum RationalFunction {
 }
 
 impl RationalFunction {
+    /// A polynomial as a rational function with denominator 1.
     fn polynomial(numerator: Polynomial) -> Self {
         RationalFunction::Quotient(numerator, Polynomial::monomial(0, 0), false)
     }
 
+    /// The value of a constant function; `None` for any other function.
     fn as_constant(self) -> Option<f64> {
         match self {
             RationalFunction::Quotient(numerator, denominator, false)
@@ -177,6 +179,7 @@ impl RationalFunction {
         }
     }
 
+    /// self + other if `sign` is 1, self − other if `sign` is −1.
     fn add_or_subtract(self, other: Self, sign: f64) -> Self {
         let (RationalFunction::Quotient(a, b, first), RationalFunction::Quotient(c, d, second)) = (self, other) else {
             return RationalFunction::Unknown;

@@ -39,6 +39,7 @@ pub(crate) struct SpannedToken {
 /// Maximum length of a formula in bytes.
 pub(crate) const MAX_BYTES: usize = 4096;
 
+/// The tokens of a formula with their positions; the last token is [`Token::End`].
 pub(crate) fn tokenize(text: &str) -> Result<Vec<SpannedToken>, FormulaError> {
     if text.len() > MAX_BYTES {
         return Err(FormulaError::without_position(format!(
@@ -99,10 +100,12 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<SpannedToken>, FormulaError> {
     Ok(result)
 }
 
+/// Whether a name can start with this character.
 fn is_name_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
 
+/// The name that starts at index `start`, in lower case, and its length in characters.
 fn read_name(characters: &[char], start: usize) -> (String, usize) {
     let name: String =
         characters[start..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').collect::<String>();
@@ -110,8 +113,9 @@ fn read_name(characters: &[char], start: usize) -> (String, usize) {
     (name.to_ascii_lowercase(), length)
 }
 
-/// Parses a number: digits, a decimal point, digits and an exponent. This is the syntax of `f64::from_str`, except that a sign, `inf` and
-/// `nan` are not accepted.
+/// Parses the number that starts at index `start` and returns its token and its length in characters. A number consists of digits, a
+/// decimal point, digits and an exponent. This is the syntax of `f64::from_str`, except that a sign, `inf` and `nan` are not
+/// accepted.
 fn read_number(characters: &[char], start: usize) -> Result<(Token, usize), FormulaError> {
     let digits = |from: usize| characters[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let mut end = start + digits(start);

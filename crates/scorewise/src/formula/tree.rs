@@ -25,6 +25,7 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
+    /// All variables with their names in formulas.
     pub const ALL: [(Cell, &'static str); 7] = [
         (Cell::Tn, "tn"),
         (Cell::Fp, "fp"),
@@ -174,6 +175,7 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
+    /// Adds a node and returns its index; if the tree already contains an equal node, returns the index of that node.
     pub fn add(&mut self, node: Node) -> Result<u16, LimitExceeded> {
         let key = match node {
             Node::Cell(cell) => NodeKey::Cell(cell),

@@ -85,6 +85,7 @@ impl CrossEntropy {
         Ok(value)
     }
 
+    /// The weight of a row multiplied by the weight of its class.
     fn row_weight<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, row: usize) -> f64 {
         rows.weight(row) * if rows.labels[row] { self.positive } else { self.negative }
     }

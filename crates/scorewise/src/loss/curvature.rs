@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_the_support_the_curvature_is_the_minimum_fraction_of_the_curvature_at_the_mean() {
+    fn outside_the_support_of_the_prior_the_curvature_is_floor_times_the_curvature_at_the_mean() {
         let loss = loss("tss", PRIOR);
         let derivatives = loss.derivatives(&loss.expect(&rows(&MARGINS)).unwrap()).unwrap();
         let (gradient, curvature) = gradient_and_curvature(&loss, &MARGINS, 0.25);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minimum_fraction_outside_its_range_and_slices_of_the_wrong_length_are_rejected() {
+    fn a_floor_outside_its_range_and_slices_of_the_wrong_length_are_rejected() {
         let (loss, mut gradient, mut curvature) = (loss("f1", PRIOR), [0.0; 6], [0.0; 6]);
         for floor in [0.0, 1.5, f64::NAN] {
             let error = loss.gradient_and_curvature(&rows(&MARGINS), floor, &mut gradient, &mut curvature).unwrap_err();

@@ -61,9 +61,10 @@ impl ExactLoss {
         let value = steps.expectation(&losses);
         let mut single = vec![0.0; 2];
         for group in &steps.groups {
-            // A group consists of rows with equal predictions. If the prediction of one row rises slightly, a threshold can lie between it and the
-            // rest of the group, with only this row above it; if the prediction falls slightly, with only this row below it. In a group of one row,
-            // the matrices of the two cases are those of the steps before and after the group, which are known.
+            // A group consists of rows with equal predictions. If the prediction of one row rises slightly, there are thresholds at which
+            // this row is predicted positive and all other rows of the group negative. If the prediction falls slightly, there are
+            // thresholds at which only this row of the group is predicted negative. In a group of one row, the matrices of these two cases
+            // are those of the steps after and before the group, which are known.
             let (above, below) = (losses[group.step], losses[group.step + 1]);
             for &row in &steps.order[group.rows.clone()] {
                 let row = row as usize;
@@ -142,6 +143,7 @@ struct TiedRows {
 }
 
 impl Steps {
+    /// Sorts the rows and computes all confusion matrices and their probabilities under the prior.
     pub fn new<P: Predictions>(prior: &Prior, rows: &Rows<'_, P>) -> Result<Self> {
         rows.check()?;
         let values = rows.predictions.values();

@@ -5,7 +5,8 @@
 //! respect to F(p), one number per class. The second pass recomputes p from the logit instead of storing it, because for many rows
 //! memory bandwidth is the bottleneck.
 //!
-//! Every sum is accumulated as sixteen partial sums in f64, which are added in a fixed order, so the results are bit-identical on all machines.
+//! Every sum is accumulated as sixteen partial sums in f64, which are added in a fixed order, so the results are bit-identical for all
+//! instruction sets.
 
 use super::ClassDerivatives;
 use crate::confusion::Confusion;
@@ -26,6 +27,7 @@ pub(crate) fn expected_confusion<P: Predictions>(prior: &Prior, rows: &Rows<'_, 
     expected_confusion_with_instructions(InstructionSet::best(), prior, rows)
 }
 
+/// Same as [`expected_confusion`], but with the given instruction set instead of the best one.
 pub(crate) fn expected_confusion_with_instructions<P: Predictions>(
     instructions: InstructionSet,
     prior: &Prior,
@@ -50,6 +52,7 @@ pub(crate) fn write_gradient<R: Real>(
     write_gradient_with_instructions(InstructionSet::best(), prior, rows, derivatives, gradient);
 }
 
+/// Same as [`write_gradient`], but with the given instruction set instead of the best one.
 pub(crate) fn write_gradient_with_instructions<R: Real>(
     instructions: InstructionSet,
     prior: &Prior,
@@ -135,7 +138,8 @@ impl<R: Real> RowWeights<R> for &[R] {
     }
 }
 
-/// The loop of the first pass, compiled for each prior, each instruction set, and with or without weights.
+/// The loop of the first pass, which computes the sums over the rows; compiled for each prior, each instruction set, and with or without
+/// weights.
 struct ExpectLoop<'a, 'b, P: Predictions, D, W> {
     rows: &'a Rows<'b, P>,
     distribution: D,
@@ -211,12 +215,14 @@ impl<R: Real> ClassSums<R> {
         add_to_partial_sums(&mut self.negative_sums, &self.negative[..padded]);
     }
 
+    /// The sum over the positive rows and the sum over the negative rows.
     #[inline(always)]
     fn totals(&self) -> (f64, f64) {
         (self.positive_sums.iter().sum(), self.negative_sums.iter().sum())
     }
 }
 
+/// Adds the values to the partial sums: value i to the partial sum with index i modulo [`PARTIAL_SUMS`].
 #[inline(always)]
 fn add_to_partial_sums<R: Real>(partial_sums: &mut [f64; PARTIAL_SUMS], values: &[R]) {
     let mut sums = *partial_sums;
@@ -251,7 +257,7 @@ impl<R: Real> RowTask<R> for GradientTask<'_, '_, '_, R> {
     }
 }
 
-/// The loop of the second pass, compiled for each prior, each instruction set, and with or without weights.
+/// The loop of the second pass, which writes the gradient; compiled for each prior, each instruction set, and with or without weights.
 struct GradientLoop<'a, 'b, 'c, R: Real, D, W> {
     rows: &'a Rows<'b, Logits<'c, R>>,
     derivatives: ClassDerivatives,
@@ -280,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_instruction_set_gives_the_same_bits() {
+    fn matrix_and_gradient_are_bit_identical_for_every_instruction_set() {
         let mut state = 1u64;
         let mut random = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -43,7 +43,7 @@ impl ScoreLoss {
     }
 
     /// The same loss with the class counts of the whole data set instead of those of a batch. The expected loss of a
-    /// random mini-batch is then the loss of the whole data set, also if some batches contain no positives. This is allowed only for scores
+    /// random mini-batch is then the loss of the whole data set, even if some batches contain no positives. This is allowed only for scores
     /// that are linear at fixed class counts and have no ideal value ([`Direction::Toward`]).
     ///
     /// With this setting the matrix of a batch estimates the matrix of the whole data set, so matrices of batches are averaged, not added.

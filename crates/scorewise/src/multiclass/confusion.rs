@@ -85,6 +85,7 @@ impl MultiConfusion {
         matrix
     }
 
+    /// Adds the weight of a row to the cell of its true and its predicted class.
     pub(super) fn add_weight(&mut self, truth: usize, predicted: usize, weight: f64) {
         self.cells[truth * self.classes + predicted] += weight;
     }

@@ -103,6 +103,7 @@ impl SoftmaxCrossEntropy {
         Err(Error::Setting { what: "class weights", reason })
     }
 
+    /// The weight of a row multiplied by the weight of its class.
     fn row_weight<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>, row: usize) -> f64 {
         rows.weight(row) * self.weights.get(rows.label(row)).unwrap_or(&1.0)
     }

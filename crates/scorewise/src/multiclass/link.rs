@@ -7,10 +7,10 @@
 //! The class with the largest logit has e = 1, so for every other class k the difference S − eₖ is at least 1 and nothing cancels. For the class
 //! with the largest logit itself, S − e is computed as the sum of the other exponentials. So q is accurate for every class.
 //!
-//! In the backward pass, the loss depends on the log-odds of class k, ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose derivative is 1
-//! with respect to zₖ and −eⱼ / Σ_{i≠k} eᵢ with respect to the logit zⱼ of another class. Let cₖ be the derivative
-//! of the loss ℓ with respect to the log-odds of class k. It contains the product f p q, where f is the density of the prior; this product is
-//! finite even where f is infinite. Then
+//! The backward pass treats the loss as a function of the log-odds of each class k, ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose derivative is
+//! 1 with respect to zₖ and −eⱼ / Σ_{i≠k} eᵢ with respect to the logit zⱼ of another class. Let cₖ be the derivative of the loss ℓ with
+//! respect to the log-odds of class k. It contains the product f p q, where f is the density of the prior; this product is finite even
+//! where f is infinite. Then
 //!
 //! ```text
 //! ∂ℓ/∂zⱼ = cⱼ − Σ_{k≠j} cₖ eⱼ / Σ_{i≠k} eᵢ
@@ -31,7 +31,7 @@ pub(super) struct ClassLink {
 }
 
 impl ClassLink {
-    /// Uses a softmax if every row has exactly one class, otherwise a sigmoid per class.
+    /// Creates a link that applies a softmax if every row has exactly one class, otherwise a sigmoid to each logit.
     pub fn new(classes: usize, is_exclusive: bool) -> Self {
         let softmax = is_exclusive.then(|| RowSoftmax::new(classes));
         ClassLink { softmax, probabilities: vec![Probability { p: 0.0, q: 1.0 }; classes] }
@@ -117,6 +117,7 @@ impl RowSoftmax {
         }
     }
 
+    /// Converts derivatives with respect to the log-odds of each class into derivatives with respect to the logits.
     fn backward(&self, derivatives: &mut [f64]) {
         // The class with the largest logit is left out of `sum` and added separately, because rounding would lose the other terms next to its large
         // term.

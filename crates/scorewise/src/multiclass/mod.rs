@@ -1,6 +1,6 @@
 //! Losses and scores for more than two classes, or for several labels per row, with a random threshold per class.
 //!
-//! There are two ways from logits to a confusion matrix under random thresholds:
+//! There are two ways to compute an expected confusion matrix from logits under random thresholds:
 //!
 //! - [`OneVersusRest`]: each class against all others, with a prior per class. pₖ = softmax(z)ₖ, or σ(zₖ) if a row may have several
 //!   labels. The distribution function Fₖ of the prior gives the expected 2×2 matrix of class k; a binary score is computed on each matrix, and the

@@ -24,7 +24,7 @@ pub trait ClassLabels: sealed::SealedLabels + Copy {
     #[doc(hidden)]
     const ONE_CLASS_PER_ROW: bool;
     #[doc(hidden)]
-    /// The number of rows, if there are this many classes.
+    /// The number of rows, given the number of classes.
     fn len(&self, classes: usize) -> usize;
     /// Whether a row belongs to a class.
     #[doc(hidden)]

@@ -118,6 +118,7 @@ impl MultiScore {
         tape::value_and_derivatives(matrix.cells(), |cells| self.loss_of(&SquareMatrix { classes, cells }))
     }
 
+    /// Same as [`MultiScore::loss`], but for any [`Number`] type.
     fn loss_of<T: Number>(&self, matrix: &SquareMatrix<'_, T>) -> T {
         match self {
             MultiScore::Classwise(..) => self.value_of(matrix, Score::loss_of),

@@ -1,5 +1,5 @@
 //! Sums over an m×m matrix of any [`Number`] type. A sum over all classes except one is never computed by subtraction, so that it is exactly 0
-//! if all weight lies in the excepted class, and a division by such a sum is recognised as a division by zero.
+//! if all weight lies in the excluded class, and a division by such a sum is recognised as a division by zero.
 
 use crate::formula::Number;
 

@@ -33,7 +33,7 @@ impl Beta {
     }
 }
 
-/// Checks the shape parameters of the beta and the Kumaraswamy prior.
+/// Returns an error unless both shape parameters of a beta or Kumaraswamy prior lie between 0.01 and 1000.
 pub(crate) fn check_shape_parameters(name: &str, a: f64, b: f64) -> Result<()> {
     if (0.01..=1000.0).contains(&a) && (0.01..=1000.0).contains(&b) {
         return Ok(());

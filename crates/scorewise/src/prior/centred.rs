@@ -60,6 +60,7 @@ pub struct Centred<K> {
 }
 
 impl<K: Kernel> Centred<K> {
+    /// A prior with centre μ and half-width δ; an error if δ is too small or the support does not lie in [0, 1].
     pub(crate) fn from_kernel(mu: f64, delta: f64, kernel: K) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Prior { text: format!("{}:{mu},{delta}", K::NAME), reason });
         if !mu.is_finite() || !delta.is_finite() {

@@ -34,6 +34,7 @@ impl Kumaraswamy {
         (self.a, self.b)
     }
 
+    /// The moment E[τ^k] of the threshold τ.
     fn moment(&self, k: f64) -> f64 {
         self.b * ln_beta(1.0 + k / self.a, self.b).exp()
     }

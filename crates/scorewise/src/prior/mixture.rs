@@ -43,6 +43,7 @@ impl Mixture {
         &self.main
     }
 
+    /// The mean of a quantity over the two priors, weighted by their shares: (1 − ε) · `main` + ε · `uniform`.
     fn weighted_mean(&self, main: f64, uniform: f64) -> f64 {
         (1.0 - self.share) * main + self.share * uniform
     }

@@ -9,7 +9,7 @@
 pub struct Probability {
     /// The probability p.
     pub p: f64,
-    /// The complement 1 − p; a pair made from a logit has it at full precision even where p rounds to 1.
+    /// The complement 1 − p. If it was computed from a logit, it has full precision even where p rounds to 1.
     pub q: f64,
 }
 
@@ -28,13 +28,13 @@ impl Probability {
         if z >= 0.0 { Probability { p: large, q: small } } else { Probability { p: small, q: large } }
     }
 
-    /// ln p, accurate also near p = 1.
+    /// ln p, accurate even near p = 1.
     #[must_use]
     pub fn ln_p(self) -> f64 {
         if self.p < 0.5 { self.p.ln() } else { (-self.q).ln_1p() }
     }
 
-    /// ln (1 − p), accurate also near p = 0.
+    /// ln (1 − p), accurate even near p = 0.
     #[must_use]
     pub fn ln_q(self) -> f64 {
         if self.q < 0.5 { self.q.ln() } else { (-self.p).ln_1p() }

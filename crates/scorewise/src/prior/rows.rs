@@ -9,8 +9,8 @@ use super::centred::{Centred, Kernel};
 use super::{Prior, Probability};
 use crate::real::Real;
 
-/// The functions of a prior that the loops evaluate at the prediction of a row. F is the distribution function of the prior, f its density and σ the
-/// logistic function.
+/// The functions of a prior that a loop over the rows evaluates at each prediction. F is the distribution function of the prior, f its
+/// density and σ the logistic function.
 pub(crate) trait RowDistribution<R: Real>: Copy + Send + Sync {
     /// The distribution function at a logit, F(σ(z)).
     fn cdf_of_logit(&self, z: R) -> R;
@@ -23,15 +23,16 @@ pub(crate) trait RowDistribution<R: Real>: Copy + Send + Sync {
 /// A computation over rows that is compiled for each type of [`RowDistribution`].
 pub(crate) trait RowTask<R: Real> {
     type Output;
+    /// Runs the computation with the given implementation of the prior.
     fn run<D: RowDistribution<R>>(self, distribution: D) -> Self::Output;
 }
 
-/// Runs the task with the fastest row distribution that is accurate enough for these rows.
+/// Runs the task with the fastest implementation of the prior that is accurate enough for rows of the floating-point type `R`.
 pub(crate) fn with_row_distribution<R: Real, W: RowTask<R>>(prior: &Prior, task: W) -> W::Output {
     R::with_row_distribution(prior, task)
 }
 
-/// Runs the task for f64 rows, with the prior itself as row distribution.
+/// Runs the task for f64 rows; the prior is computed in f64.
 pub(crate) fn with_f64_distribution<W: RowTask<f64>>(prior: &Prior, task: W) -> W::Output {
     task.run(F64Distribution(prior))
 }
@@ -52,13 +53,14 @@ pub(crate) fn with_f32_distribution<W: RowTask<f32>>(prior: &Prior, task: W) -> 
     }
 }
 
-/// Whether the prior is wide enough for f32. In f32, p has an error of 6e-8, so F has an error of 6e-8/δ, where δ is the half-width. If only a few
-/// rows lie in the support, the derivatives of a score magnify this error tenfold. It must then be below 1e-5, the accuracy promised for f32.
+/// Whether the prior is wide enough for f32. In f32, p has an error of 6e-8, so F has an error of 6e-8/δ, where δ is the half-width. If
+/// only a few rows lie in the support, the derivatives of a score magnify this error tenfold. The magnified error must be below 1e-5, the
+/// accuracy promised for f32.
 fn is_wide_enough<K: Kernel>(prior: &Centred<K>) -> bool {
     prior.delta() >= 0.099
 }
 
-/// Runs the task with a kernel prior in f32, mixed with this share of the uniform prior.
+/// Runs the task in f32 with a mixture of a kernel prior and the uniform prior; `share` is the weight of the uniform prior and may be 0.
 fn run_with_kernel<K: Kernel, W: RowTask<f32>>(prior: &Centred<K>, share: f64, task: W) -> W::Output {
     let kernel =
         KernelF32::<K> { mu: prior.mu() as f32, inverse_delta: (1.0 / prior.delta()) as f32, kernel: PhantomData };
@@ -86,6 +88,7 @@ struct KernelF32<K> {
 }
 
 impl<K: Kernel> KernelF32<K> {
+    /// u = (p − μ)/δ.
     #[inline(always)]
     fn standardised(&self, p: f32) -> f32 {
         (p - self.mu) * self.inverse_delta

@@ -38,6 +38,7 @@ pub struct Truncated<S> {
 }
 
 impl<S: StandardDistribution> Truncated<S> {
+    /// A prior with location μ and scale s; an error if μ or s is out of range.
     pub(super) fn from_standard(mu: f64, scale: f64, standard: S) -> Result<Self> {
         let refuse =
             |reason: &str| Err(Error::Prior { text: format!("{}:{mu},{scale}", S::NAME), reason: reason.into() });

@@ -9,7 +9,7 @@ use super::Score;
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 
-/// The value of an undefined score.
+/// Which value is used for an undefined score, such as 0/0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Convention {
     /// Every division by zero gives 0: as in Marchetti et al. (2022), in scikit-learn by default, and in every loss of this crate. In a score

@@ -22,8 +22,11 @@ pub(super) enum ImprovementEffect {
 /// Numbers of rows of the confusion matrices at which [`effect_of_improvement`] evaluates the derivatives. There are two numbers of rows because
 /// a formula may contain an absolute count, as in `max(fp - 50, 0)`, whose effect depends on the number of rows.
 const ROW_COUNTS: [f64; 2] = [200.0, 20_000.0];
+/// Base rates (shares of positive rows) of the confusion matrices at which [`effect_of_improvement`] evaluates the derivatives.
 const BASE_RATES: [f64; 5] = [0.01, 0.1, 0.3, 0.5, 0.8];
+/// Hit rates tp/p of the confusion matrices at which [`effect_of_improvement`] evaluates the derivatives.
 const HIT_RATES: [f64; 5] = [0.05, 0.3, 0.52, 0.75, 0.97];
+/// False alarm rates fp/n of the confusion matrices at which [`effect_of_improvement`] evaluates the derivatives.
 const FALSE_ALARM_RATES: [f64; 5] = [0.01, 0.08, 0.27, 0.5, 0.9];
 
 /// How the value of the formula changes when forecasts improve, evaluated on a grid of confusion matrices.

@@ -73,12 +73,14 @@ pub fn markdown() -> String {
     page
 }
 
+/// One sentence per parameter, with its allowed values.
 fn parameter_descriptions(row: &RegistryEntry) -> String {
     row.parameters
         .iter()
         .fold(String::new(), |text, parameter| text + &format!(" {} is {}.", parameter.name, parameter.bounds()))
 }
 
+/// Which values of the score are better, and the perfect value: for example `higher, perfect 1`.
 fn direction_text(row: &RegistryEntry) -> String {
     let value = row.perfect.map_or(String::new(), |value| format!(", perfect {}", shortest_decimal(value)));
     match row.direction {
@@ -88,6 +90,7 @@ fn direction_text(row: &RegistryEntry) -> String {
     }
 }
 
+/// The range of the score, for example `[0, 1]` or `[0, ∞)`.
 fn range_text(row: &RegistryEntry) -> String {
     let end = |value: f64| match value {
         f64::INFINITY => "∞".to_string(),

@@ -47,7 +47,7 @@ impl Score {
     /// derived from its derivatives; see [`Score::direction`].
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
         let trimmed = text.trim();
-        // If the whole text is the name of a score, a hyphen or a point in it is read as an underscore: balanced-accuracy, f0.5.
+        // If the whole text is the name of a score, a hyphen or a dot in it is read as an underscore: balanced-accuracy, f0.5.
         let (head, arguments) = match trimmed.find('(') {
             Some(open) if is_single_call(trimmed, open) => trimmed.split_at(open),
             _ => (trimmed, ""),
@@ -87,7 +87,7 @@ impl Score {
             .filter_map(|row| Score::parse(row.name).ok())
     }
 
-    /// A registered score in which every parameter without a default is set to 0.1.
+    /// The score of a registry entry, with every parameter without a default set to 0.1; `None` if the score cannot be parsed.
     #[must_use]
     pub fn example(row: &RegistryEntry) -> Option<Score> {
         let needed = row.parameters.iter().filter(|parameter| parameter.default.is_none());

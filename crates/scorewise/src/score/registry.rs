@@ -42,14 +42,14 @@ impl Parameter {
     }
 }
 
-/// One entry of the registry.
+/// One entry of the registry: a score with its formula, aliases, parameters, range and reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RegistryEntry {
     /// The name of the score on the command line, in Python, in JSON and in reports.
     pub name: &'static str,
     /// The formula of the score as text.
     pub formula: &'static str,
-    /// Other names of the score, which are accepted as input but never printed.
+    /// Other names of the score, which are accepted as input. Results and reports use `name`.
     pub aliases: &'static [&'static str],
     /// The parameters of the formula.
     pub parameters: &'static [Parameter],
@@ -115,6 +115,7 @@ impl RegistryEntry {
     }
 }
 
+/// A registry entry with the default settings: higher is better, the range is [0, 1], and 1 is perfect.
 const fn score(name: &'static str, formula: &'static str) -> RegistryEntry {
     RegistryEntry {
         name,
@@ -146,13 +147,13 @@ const GLAS: &str = "Glas, A. S. et al. (2003). The diagnostic odds ratio. Journa
 /// All registered scores, in groups; within a group the most common scores come first. Listings show them in this order.
 #[rustfmt::skip]
 pub static REGISTRY: &[RegistryEntry] = &[
-    // Accuracy, and accuracy on another scale.
+    // Accuracy, and accuracy rescaled to [−1, 1].
     score("accuracy", "(tp + tn)/total").with_aliases(&["acc", "fraction_correct", "proportion_correct", "pc", "rand", "rand_accuracy"])
         .cite("Finley, J. P. (1884). Tornado predictions. American Meteorological Journal 1, 85–88.")
         .note("Useless for rare events: never forecasting them is almost always right."),
     score("kappa_no_prevalence", "2*accuracy - 1").with_aliases(&["kappa_np"]).range(-1.0, 1.0)
         .cite("Byrt, T., Bishop, J. & Carlin, J. B. (1993). Bias, prevalence and kappa. Journal of Clinical Epidemiology 46, 423–429. doi:10.1016/0895-4356(93)90018-V")
-        .note("Accuracy on another scale."),
+        .note("Accuracy rescaled to [−1, 1]."),
 
     // Scores that depend on the rows of one class only.
     score("recall", "tp/(tp + fn)").with_aliases(&["pod", "pody", "hit_rate", "sensitivity", "tpr", "true_positive_rate", "probability_of_detection"])
@@ -199,7 +200,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
 
     // Scores that are quotients of two linear functions of (tp, fp) at fixed class counts.
     score("precision", "tp/(tp + fp)").with_aliases(&["ppv", "success_ratio", "sr", "confidence", "positive_predictive_value"])
-        .cite(WILKS).note("Best with a lower limit on recall: without one, the optimum is the single most certain alarm."),
+        .cite(WILKS).note("Use it with a lower limit on recall: without one, it is best to raise only the single most certain alarm."),
     score("far", "fp/(tp + fp)").with_aliases(&["false_alarm_ratio", "fdr", "false_discovery_rate"]).lower_is_better()
         .cite(WILKS).note("The false alarm ratio, relative to the alarms; `pofd` is the false alarm rate, relative to the negatives."),
     score("npv", "tn/(tn + fn)").with_aliases(&["negative_predictive_value"]).cite(YERUSHALMY),

@@ -1,4 +1,4 @@
-//! Measures of a forecast that depend on no single threshold: the area under the ROC curve and the average precision.
+//! Measures of a forecast that do not depend on a threshold: the area under the ROC curve and the average precision.
 //!
 //! ```text
 //! area = P(prediction of a positive > that of a negative) + ½ P(equal)        average precision = Σ (recallₖ − recallₖ₋₁) precisionₖ
@@ -8,7 +8,7 @@
 
 use super::ranked::{RankedRows, RankedTable};
 
-/// How well a forecast ranks the rows, independently of a threshold.
+/// The area under the ROC curve and the average precision, which measure how well a forecast ranks the rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveAreas {
     /// The area under the ROC curve; `None` if a class has no rows.
@@ -17,6 +17,7 @@ pub struct CurveAreas {
     pub average_precision: Option<f64>,
 }
 
+/// The area under the ROC curve and the average precision of the rows in the table.
 pub(crate) fn curve_areas<T: RankedRows>(table: &RankedTable<T>) -> CurveAreas {
     let (rows, counts) = (&table.rows, &table.counts);
     let (mut tp, mut fp) = (0.0, 0.0);

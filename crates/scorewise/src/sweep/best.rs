@@ -189,7 +189,7 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         self.evaluate_threshold(above, tp, fp);
     }
 
-    /// Evaluates the score at the threshold with `above` rows above it, where the matrix has `tp` hits and `fp` false alarms.
+    /// Evaluates the score at the threshold with `above` rows above it, at which there are `tp` hits and `fp` false alarms.
     fn evaluate_threshold(&mut self, above: usize, tp: f64, fp: f64) {
         let counts = &self.table.counts;
         let value = self.score.formula().checked_at(tp, fp, counts, &mut self.checked);

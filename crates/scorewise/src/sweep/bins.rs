@@ -19,11 +19,11 @@ pub struct ProbabilityBin {
     pub negatives: f64,
 }
 
-/// Bins of equal width over [0, 1] in ascending order, including empty ones.
+/// Divides the predictions into `count` bins of equal width over [0, 1]. The bins are in ascending order and may be empty.
 pub(crate) fn probability_bins<T: RankedRows>(table: &RankedTable<T>, count: usize) -> Vec<ProbabilityBin> {
     let rows = &table.rows;
     let edge = |number: usize| number as f64 / count as f64;
-    // The number of predictions at or above an edge, counted as those above the largest floating-point number below the edge.
+    // The number of predictions at or above an edge, counted as the predictions above the largest floating-point number below the edge.
     let above = |number: usize| if number == 0 { rows.len() } else { count_above(rows, edge(number).next_down()) };
     map_parallel((0..count).collect(), |number| {
         let first = if number + 1 == count { 0 } else { above(number + 1) };

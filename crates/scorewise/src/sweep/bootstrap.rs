@@ -1,8 +1,8 @@
 //! The bootstrap: the uncertainty of a score and of a threshold, estimated by resampling the rows.
 //!
 //! A bootstrap replicate is represented by the number of copies of every row, so the rows are sorted once and never moved. Where only sums of
-//! copies matter and the copies of different rows are independent, the sums themselves are drawn at random: a replicate of a hundred million rows
-//! at a fixed threshold is four random numbers ([`draw`](super::draw)).
+//! copies matter and the copies of different rows are independent, the sums themselves are drawn at random: at a fixed threshold, a Poisson
+//! replicate of a hundred million rows without weights takes only four random numbers ([`draw`](super::draw)).
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -104,7 +104,8 @@ impl Bootstrap {
 
     /// Same as [`best`](Bootstrap::best), but faster for very many rows: only thresholds between two runs of rows
     /// ([`Sweep::runs`](super::Sweep::runs) of the same rows) are considered. In Poisson replicates of rows without weights,
-    /// the number of copies in a run is drawn as one random number, so the cost depends only on the number of runs.
+    /// only two random numbers are drawn for each run, its total copies of positives and of negatives, so the cost depends only on the
+    /// number of runs.
     pub fn best_of_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -148,7 +149,8 @@ impl Bootstrap {
     }
 
     /// Calls `find` for each replicate, with the runs and their weights in the replicate, and returns the distributions of the threshold and score
-    /// that it returns. In Poisson replicates of rows without weights, the number of copies in a run is drawn as one random number.
+    /// that `find` returns. In Poisson replicates of rows without weights, only two random numbers are drawn for each run: its total copies
+    /// of positives and of negatives.
     fn thresholds_between_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -169,7 +171,7 @@ impl Bootstrap {
     }
 
     /// Calls `find` for each replicate and each forecast, with the runs and their weights in the replicate, and returns the thresholds and scores
-    /// that it returns. All forecasts use the same copies of the rows.
+    /// that `find` returns. All forecasts use the same copies of the rows.
     pub(super) fn threshold_of_each_replicate<R: Real, const FORECASTS: usize>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -228,6 +230,7 @@ impl Bootstrap {
         })
     }
 
+    /// Returns an error if the number of replicates or the length of the blocks is out of range.
     pub(super) fn check_settings(&self) -> Result<()> {
         if self.replicates == 0 {
             return Err(Error::Setting { what: "bootstrap replicates", reason: "must be at least 1".into() });
@@ -242,6 +245,7 @@ impl Bootstrap {
         Ok(())
     }
 
+    /// Calls `function` with the index of each replicate, in parallel, and returns the results in the order of the replicates.
     fn map_replicates<T: Send>(&self, function: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
         map_parallel((0..self.replicates).collect(), function)
     }
@@ -290,7 +294,8 @@ impl Bootstrap {
 }
 
 impl BestDistribution {
-    /// The distributions from the best threshold and its score in each replicate; `None` where the score is undefined.
+    /// Creates the distributions from the threshold and the score of each replicate, which are `None` if the replicate has no best
+    /// threshold.
     fn new(found: &[[Option<(f64, f64)>; 1]]) -> Self {
         BestDistribution {
             threshold: BootstrapDistribution::new(found.iter().map(|best| best[0].map(|best| best.0))),

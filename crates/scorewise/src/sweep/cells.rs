@@ -1,4 +1,4 @@
-//! Assigns each row to its cell of the confusion matrix at a fixed threshold. Rows with the same cell and the same weight form a group,
+//! Assigns each row to its cell of the confusion matrix at a fixed threshold. Rows in the same cell with the same weight form a group,
 //! because a bootstrap at a fixed threshold needs only the total number of copies of each group.
 
 use std::collections::HashMap;
@@ -37,15 +37,15 @@ pub fn confusion<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, threshold: f64)
 /// Rows grouped by their cell of the confusion matrix and their weight.
 pub(super) struct WeightGroups(Vec<WeightGroup>);
 
-/// A group of rows with the same cell of the confusion matrix and the same weight.
+/// A group of rows in the same cell of the confusion matrix and with the same weight.
 struct WeightGroup {
     cell: u8,
     weight: f64,
     rows: f64,
 }
 
-/// Maximum number of groups of rows with the same cell and the same weight; if there are more, the bootstrap draws the copies of every row
-/// separately.
+/// Maximum number of groups of rows in the same cell and with the same weight; if there are more, the bootstrap draws the copies of every
+/// row separately.
 const MAX_GROUPS: usize = 4096;
 
 impl WeightGroups {
@@ -74,6 +74,7 @@ impl WeightGroups {
     }
 }
 
+/// The groups of rows in the same cell and with the same weight, in arbitrary order; `None` if there are more than `MAX_GROUPS` groups.
 fn groups_by_weight<R: Real>(weights: &[R], cells: &[u8]) -> Option<Vec<WeightGroup>> {
     let mut counts: HashMap<(u8, u64), u64> = HashMap::new();
     for (cell, weight) in cells.iter().zip(weights) {

@@ -1,4 +1,4 @@
-//! Conditions on a threshold: `precision >= 0.3`, `recall >= 0.8 and far <= 0.5`.
+//! Conditions on a threshold, such as `precision >= 0.3` or `recall >= 0.8 and far <= 0.5`.
 
 use crate::error::Result;
 use crate::formula::{Checked, ClassCounts, Comparator, Formula, Interval, parse_conditions};
@@ -74,6 +74,7 @@ impl Condition {
         Some(Score::parse(&text).ok()?.with_direction(Direction::Higher))
     }
 
+    /// Whether two values, taken as the sides of the condition, satisfy its comparison.
     fn comparison_holds(&self, left: f64, right: f64) -> bool {
         match self.comparison {
             Comparator::AtLeast => left >= right,
@@ -85,6 +86,8 @@ impl Condition {
         }
     }
 
+    /// Whether the matrix with these true and false positives satisfies the condition; false if a side of the condition is undefined or
+    /// not finite.
     pub(crate) fn holds_at(&self, tp: f64, fp: f64, counts: &ClassCounts, scratch: &mut Vec<Checked>) -> bool {
         let left = self.left.checked_at(tp, fp, counts, scratch);
         let right = self.right.checked_at(tp, fp, counts, scratch);

@@ -5,7 +5,7 @@ use super::ranked::{RankedRows, RankedTable};
 use crate::confusion::Confusion;
 use crate::score::Score;
 
-/// One step of the curve: an interval of thresholds with the same confusion matrix.
+/// One step of the confusion matrix as a function of the threshold: an interval of thresholds with the same matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// The interval of thresholds, from the first end up to but not including the second. (If the second end is 1 and no prediction is 1, the
@@ -16,7 +16,7 @@ pub struct CurvePoint {
 }
 
 impl CurvePoint {
-    /// A threshold of this step with few digits: the middle of the step, rounded to the fewest decimals that stay within the step.
+    /// A threshold of this step with few digits: the middle of the step, rounded to as few decimals as possible without leaving the step.
     ///
     /// ```
     /// use scorewise::{Confusion, sweep::CurvePoint};
@@ -35,7 +35,8 @@ impl CurvePoint {
     }
 }
 
-/// Selected steps of the curve, in ascending order of the threshold.
+/// About `points` steps of the confusion matrix as a function of the threshold, in ascending order; see
+/// [`Sweep::curve`](super::Sweep::curve).
 pub(crate) fn curve_points<T: RankedRows>(table: &RankedTable<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
     let length = table.rows.len();
     // The curve has at most one point more than there are rows, so a larger number would only repeat points.
@@ -59,7 +60,8 @@ pub(crate) fn step_containing<T: RankedRows>(table: &RankedTable<T>, threshold: 
     curve_point(table, above).expect("a step exists for every threshold")
 }
 
-/// The step of the curve with exactly the first `above` ranks above the threshold; `None` if there is no such threshold.
+/// The interval of thresholds with exactly the first `above` ranks above them, and its confusion matrix; `None` if there is no such
+/// threshold.
 fn curve_point<T: RankedRows>(table: &RankedTable<T>, above: usize) -> Option<CurvePoint> {
     let (tp, fp) = table.hits_and_alarms(above);
     let thresholds = table.threshold_interval(above)?;
@@ -67,11 +69,11 @@ fn curve_point<T: RankedRows>(table: &RankedTable<T>, above: usize) -> Option<Cu
 }
 
 /// The largest number of rows, at most `above`, that can lie above a threshold. It may be smaller than `above` because no threshold separates
-/// equal predictions.
+/// equal predictions or lies below 0.
 fn round_down_to_group_boundary<T: RankedRows>(table: &RankedTable<T>, above: usize) -> usize {
     if above == 0 || table.threshold_interval(above).is_some() {
         return above;
     }
-    // `above` lies inside a group of equal predictions, so the result is the number of rows above that group.
+    // `above` lies inside a group of equal predictions or after predictions of 0, so the result is the number of rows above that group.
     count_above(&table.rows, table.rows.prediction(above - 1))
 }

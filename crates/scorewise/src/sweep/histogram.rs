@@ -1,9 +1,10 @@
-//! A sweep in a fixed amount of memory: the weights of the rows in probability bins. Histograms of several machines can be added.
+//! A sweep in a fixed amount of memory: the total weights of the rows in bins of the probability. Histograms from several machines can be
+//! added.
 //!
 //! A bin contains the probabilities that agree in their leading bits (as f32, rounded down), so bins are narrow for small
 //! probabilities: with 16 bits, the width of every bin above 2⁻¹²⁶ is at most 1/512 of its lower edge. At a threshold between two
-//! bins, matrix and score are exactly those of the rows. Thresholds inside a bin are not evaluated; instead, the best score is returned
-//! together with a bound: no threshold gives a better score than the bound.
+//! bins, the confusion matrix and the score are exactly those of the rows. Thresholds inside a bin are not evaluated; instead, the best
+//! score is returned together with a bound: no threshold gives a better score than the bound.
 
 use super::best::{Best, best_threshold};
 use super::ranked::{RankedRows, RankedTable};
@@ -38,7 +39,7 @@ pub struct Histogram {
 /// The best threshold between two bins, and a bound of the score: no threshold gives a better score than the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistogramBest {
-    /// The best of the thresholds that lie between two bins; matrix and score are exact.
+    /// The best of the thresholds that lie between two bins, with its exact confusion matrix and score.
     pub best: Best,
     /// A bound of the score: no threshold, not even one inside a bin, gives a better score than this.
     pub bound: f64,
@@ -89,7 +90,8 @@ impl Histogram {
         Ok(())
     }
 
-    /// The best threshold between two bins, and a bound of the score: no threshold gives a better score than the bound.
+    /// The best threshold between two bins, and a bound of the score: no threshold gives a better score than the bound. `None` if the score
+    /// is undefined at every threshold between two bins.
     #[must_use]
     pub fn best(&self, score: &Score) -> Option<HistogramBest> {
         let table = RankedTable::new(self.filled_bins());
@@ -112,6 +114,7 @@ impl Histogram {
         Some(HistogramBest { best, bound })
     }
 
+    /// The bins that contain weight, in descending order of probability.
     fn filled_bins(&self) -> FilledBins {
         let shift = KEY_BITS - self.bits;
         let filled = self.bins.iter().enumerate().rev().filter(|(_, bin)| bin.0 + bin.1 > 0.0);

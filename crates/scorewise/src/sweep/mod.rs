@@ -189,7 +189,7 @@ impl Sweep {
         for_sorted!(&self.sorted, table => curve_points(table, scores, points))
     }
 
-    /// The interval of thresholds with the same confusion matrix as `threshold`, and that matrix: one step of the curve.
+    /// The interval of thresholds with the same confusion matrix as `threshold`, and that matrix, like a point of [`curve`](Sweep::curve).
     #[must_use]
     pub fn step(&self, threshold: f64) -> CurvePoint {
         for_sorted!(&self.sorted, table => step_containing(table, threshold))

@@ -68,8 +68,8 @@ impl Bootstrap {
     }
 
     /// Compares a score of two forecasts, each at its best threshold. The best thresholds are determined anew in each replicate, so that the
-    /// difference includes their uncertainty. If there are more than `at_most` distinct predictions, the sorted rows
-    /// are divided into runs, and only thresholds at the ends of runs are considered ([`Sweep::runs`](super::Sweep::runs)).
+    /// difference includes their uncertainty. If there are more than `at_most` rows, the sorted rows are
+    /// divided into runs, and only thresholds at the ends of runs are considered ([`Sweep::runs`](super::Sweep::runs)).
     pub fn paired_best<R: Real>(
         &self,
         first: &Rows<'_, Probabilities<'_, R>>,
@@ -90,6 +90,7 @@ impl Bootstrap {
         ))
     }
 
+    /// Returns an error if the settings or the rows of a forecast are invalid, or if the forecasts differ in length.
     fn check_both_forecasts<R: Real>(
         &self,
         first: &Rows<'_, Probabilities<'_, R>>,
@@ -103,7 +104,7 @@ impl Bootstrap {
 }
 
 impl PairedScores {
-    /// The distributions from the scores of both forecasts in each replicate; `None` where a score is undefined.
+    /// Creates the distributions from the scores of both forecasts in each replicate, which are `None` where they are undefined.
     fn new(score: &Score, values: &[[Option<f64>; 2]]) -> Self {
         let both = || values.iter().map(|[first, second]| first.zip(*second));
         let better = |is_better: fn(f64, f64) -> bool| {

@@ -25,7 +25,7 @@ pub(crate) trait RankedRows: Send + Sync {
 /// Sorted rows: for each row a key that contains its probability and label, and a weight if the rows have weights.
 ///
 /// A probability in [0, 1] has a sign bit of 0, so with the label as the last bit, an f32
-/// fits into a u32 and an f64 into a u64. The key is the bitwise complement, so that ascending keys are
+/// fits into a u32 and an f64 into a u64. The key is the bitwise complement of these bits, so that ascending keys are
 /// descending probabilities.
 #[derive(Clone, Debug)]
 pub(crate) struct SortedRows<R: SortKey, W> {
@@ -35,6 +35,7 @@ pub(crate) struct SortedRows<R: SortKey, W> {
 
 /// A probability that can be stored with its label as a sortable key.
 pub(crate) trait SortKey: Real {
+    /// The unsigned integer that contains the probability and the label.
     type Key: RadixKey;
     /// The key of a row with this probability and label.
     fn pack(probability: Self, label: bool) -> Self::Key;
@@ -63,6 +64,7 @@ sort_key!(f64, u64);
 
 /// The weight stored with the key of a row; `()` if every row has weight 1.
 pub(crate) trait Weight: Copy + Default + Send + Sync + 'static {
+    /// The weight of the row as an f64.
     fn weight(self) -> f64;
 }
 
@@ -163,6 +165,7 @@ pub(crate) struct RankedTable<T> {
 }
 
 impl<T: RankedRows> RankedTable<T> {
+    /// Computes the cumulative hits and false alarms of rows that are already in descending order of their predictions.
     pub fn new(rows: T) -> Self {
         let blocks: Vec<usize> = (0..rows.len().div_ceil(RANKS_PER_BLOCK)).collect();
         // Each parallel task processes many blocks, so that the overhead of a task is negligible.

@@ -37,6 +37,7 @@ pub(super) struct RowRun {
 }
 
 impl Runs {
+    /// Divides the sorted rows into at most `at_most` runs; see [`Sweep::runs`](super::Sweep::runs).
     pub(super) fn new<T: RankedRows>(table: &RankedTable<T>, at_most: usize) -> Self {
         Runs { runs: divide_into_runs(table, at_most.max(1)), rows: table.rows.len() }
     }
@@ -77,6 +78,7 @@ pub(super) struct SmoothedRuns {
 }
 
 impl SmoothedRuns {
+    /// Computes the positions for a prior with this half-width on the scale of log-odds.
     pub fn new(runs: &Runs, half_width: f64) -> Self {
         let positions = runs.runs.iter().map(|run| BinPosition::new(0.5 * (run.low + run.high), half_width)).collect();
         SmoothedRuns { half_width, positions }

@@ -46,7 +46,7 @@ const RANKS_PER_TASK: usize = 1 << 16;
 /// Scores whose relative difference is below this number count as equal; rounding errors are smaller.
 const SCORE_TOLERANCE: f64 = 1e-12;
 
-/// Log-odds within this fraction of a bin from a centre count as equal to it; rounding errors are smaller.
+/// Log-odds that differ from a centre by less than this fraction of a bin count as equal to the centre; rounding errors are smaller.
 const POSITION_TOLERANCE: f64 = 1e-8;
 
 /// The threshold with the best score on average over nearby thresholds.
@@ -64,7 +64,8 @@ pub struct SmoothBest {
     pub expected: Confusion,
 }
 
-/// The half-width of the prior on the scale of log-odds: the log-odds of ½ + `width`. An error if `width` is not in [`SMOOTHING_WIDTHS`].
+/// The half-width of the prior on the scale of log-odds: the log-odds of ½ + `width`. Returns an error if `width` is not in
+/// [`SMOOTHING_WIDTHS`].
 pub(super) fn half_width(width: f64) -> Result<f64> {
     let Range { start, end } = SMOOTHING_WIDTHS;
     if !SMOOTHING_WIDTHS.contains(&width) {
@@ -89,6 +90,7 @@ const ALWAYS_POSITIVE: i64 = i64::MAX;
 const NEVER_POSITIVE: i64 = i64::MIN;
 
 impl BinPosition {
+    /// The position of a prediction among the bins of a prior with this half-width on the scale of log-odds.
     pub fn new(prediction: f64, half_width: f64) -> Self {
         let z = (prediction / (1.0 - prediction)).ln() * (CENTRES_PER_HALF_WIDTH as f64 / half_width);
         if z.is_infinite() {
@@ -137,7 +139,8 @@ fn add_bin(bins: &mut Vec<LogOddsBin>, added: LogOddsBin) {
     }
 }
 
-/// The smoothed threshold of a score; `None` if the score is undefined for the expected confusion matrix of every centre.
+/// The smoothed threshold of a score; `None` if the score is undefined at the threshold 1 and for the expected confusion matrix of every
+/// centre.
 pub(super) fn smooth_best<T: RankedRows>(table: &RankedTable<T>, score: &Score, half_width: f64) -> Option<SmoothBest> {
     let ranks: Vec<usize> = (0..table.rows.len()).step_by(RANKS_PER_TASK).collect();
     let bins_of_tasks = map_parallel(ranks, |first| {
@@ -167,15 +170,16 @@ pub(super) fn smooth_best_at_positions<T: RankedRows>(
     SmoothSearch::new(score, half_width, bins).best(table)
 }
 
-/// The data in which the smoothed threshold of a score is searched.
+/// The data for the search of the smoothed threshold: the score, the rows summed in bins, and the factors of these sums.
 struct SmoothSearch<'a> {
     score: &'a Score,
     half_width: f64,
     /// The bins that are not empty, in descending order of log-odds.
     bins: Vec<LogOddsBin>,
-    /// For each bin, the total weights of the negatives and of the positives in all higher bins; the last entry is that of all bins.
+    /// For each bin, the total weights of the negatives and of the positives in all higher bins; one more entry at the end contains the
+    /// total of all bins.
     above: Vec<[f64; 2]>,
-    /// The factors of the sums of a bin, by the distance of the bin from the lower end of the prior.
+    /// The factors by which the sums of a bin are multiplied, indexed by the distance (in bins) of the bin from the lower end of the prior.
     factors: Vec<WindowFactors>,
 }
 
@@ -234,7 +238,7 @@ impl<'a> SmoothSearch<'a> {
         }
     }
 
-    /// The smoothed threshold; `None` if the score is undefined for every centre.
+    /// The smoothed threshold; `None` if the score is undefined at the threshold 1 and for every centre.
     fn best<T: RankedRows>(&self, table: &RankedTable<T>) -> Option<SmoothBest> {
         let centres = self.centres();
         let values: Vec<Option<f64>> = centres.iter().map(|centre| self.value(&self.expected(*centre))).collect();
@@ -294,18 +298,20 @@ impl<'a> SmoothSearch<'a> {
         Confusion::new(tn, fp, fn_, tp)
     }
 
-    /// The score of an expected confusion matrix, such that greater is better; `None` if it is undefined.
+    /// The score of an expected confusion matrix, transformed so that greater is better; `None` if it is undefined.
     fn value(&self, expected: &Confusion) -> Option<f64> {
         self.score.checked(expected).map(|value| self.score.oriented_value(value))
     }
 
-    /// The threshold of a centre as a probability. It is below 1 even if its log-odds are large, so that predictions of 1 count as positive.
+    /// The centre of a prior as a threshold between 0 and 1. It is below 1 even if its log-odds are large, so that predictions of 1 count
+    /// as positive.
     fn threshold(&self, centre: i64) -> f64 {
         let z = centre as f64 * (self.half_width / CENTRES_PER_HALF_WIDTH as f64);
         (1.0 / (1.0 + (-z).exp())).min(1.0_f64.next_down())
     }
 
-    /// The best value, the threshold, and a centre with the same expected confusion matrix.
+    /// The best value over all centres, the threshold with this value, and a centre whose expected confusion matrix is that of the
+    /// threshold.
     ///
     /// If an interval of neighbouring centres is equally good, the threshold is the middle of the interval, as for the exactly best threshold. If
     /// there are several such intervals, the widest is used.

@@ -1,8 +1,8 @@
 //! Radix sort of predictions by the bits of their keys.
 //!
 //! A large set of keys is first partitioned into buckets by the eleven highest bits in which the keys differ, and large buckets are
-//! partitioned again by the next bits. Buckets that fit into the L2 cache are sorted byte by byte, starting with the least significant. All steps
-//! are stable.
+//! partitioned again by the next bits. Buckets that fit into the L2 cache are sorted byte by byte, from the least significant byte on. All
+//! steps are stable.
 //!
 //! With the `rayon` feature, the keys are divided into chunks that are partitioned in parallel: each chunk counts its digits, the output
 //! positions of each digit are assigned to the chunks in order, and each chunk writes to its own positions. The buckets are then sorted in
@@ -176,7 +176,8 @@ fn insertion_sort<K: RadixKey, V: Copy>(keys: &mut [K], values: &mut [V]) {
     }
 }
 
-/// Partitions the keys by the digit at bit `shift`; keys with the same digit keep their order. Returns the end position of each digit.
+/// Partitions the keys by the digit at bit `shift`; keys with the same digit keep their order. Returns, for each digit, the position after
+/// its last key.
 fn partition<K: RadixKey, V: Copy + Send + Sync>(
     keys: &[K],
     values: &[V],
@@ -273,6 +274,7 @@ pub(crate) fn order_descending<R: Real>(values: &[R]) -> crate::Result<Vec<u32>>
     Ok(rows)
 }
 
+/// The row indices from 0 to `length` − 1; an error if there are too many rows for u32.
 pub(crate) fn row_indices(length: usize) -> crate::Result<Vec<u32>> {
     let length = u32::try_from(length).map_err(|_| crate::Error::Setting {
         what: "number of rows",
@@ -281,11 +283,11 @@ pub(crate) fn row_indices(length: usize) -> crate::Result<Vec<u32>> {
     Ok((0..length).collect())
 }
 
-/// The bits of a value, changed so that they increase as the value decreases; −0 counts as 0.
+/// The bits of a value as an integer, changed so that the integer increases as the value decreases; −0 counts as 0.
 fn descending_bits(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     // The bits of negative numbers already increase as the number decreases. The bits of positive numbers are inverted except for the sign bit,
-    // so that they do too, and stay below the bits of all negative numbers.
+    // so that they also increase as the number decreases, and stay below the bits of all negative numbers.
     if bits >> 63 == 1 { bits } else { !bits & (u64::MAX >> 1) }
 }
 

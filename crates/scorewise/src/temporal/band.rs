@@ -18,10 +18,13 @@ use super::series::Series;
 use super::weighting::{CreditCombination, Weighting};
 use crate::rows::Predictions;
 
-/// `TN`, `FP`, `FN` and `TP` are the indices of the cells of a confusion matrix in the order tn, fp, fn, tp.
+/// Index of the true negatives in an array of the cells tn, fp, fn, tp of a confusion matrix.
 const TN: usize = 0;
+/// Index of the false positives in an array of the cells tn, fp, fn, tp of a confusion matrix.
 const FP: usize = 1;
+/// Index of the false negatives in an array of the cells tn, fp, fn, tp of a confusion matrix.
 pub(super) const FN: usize = 2;
+/// Index of the true positives in an array of the cells tn, fp, fn, tp of a confusion matrix.
 const TP: usize = 3;
 
 /// A band of thresholds: a row contributes `size` to `cell` while (prediction of row `lower`) ≤ τ < (prediction of row `upper`).
@@ -35,8 +38,8 @@ pub(super) struct ThresholdBand {
 
 /// Calls `visit(row, band)` for every band of thresholds of every row.
 ///
-/// `predictions` define the order of the rows. If two predictions are equal, the later row counts as the higher one: the band between the two
-/// has width 0, and the gradient is that of predictions that differ slightly in this order.
+/// Of the `predictions`, only the order by size matters. If two predictions are equal, the later row counts as the higher one: the band
+/// between the two has width 0, and the gradient is that of predictions that differ slightly in this order.
 pub(super) fn for_each_band<P: Predictions, T: PartialOrd>(
     weighting: &Weighting,
     series: &Series<'_, P>,

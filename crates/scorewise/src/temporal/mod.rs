@@ -1,5 +1,5 @@
-//! Losses for time series, in which errors are weighted by their timing: an alarm shortly before an event counts as half an error, and an
-//! error far from any event or alarm counts twice.
+//! Losses for time series, in which errors are weighted by their timing. For example, with the default weighting, an alarm one step before
+//! an event counts as half an error, and an error far from any event or alarm counts twice.
 //!
 //! ```text
 //! TP = Σ y F        TN = Σ (1 − y)(1 − F)        wFP = Σ (1 − yₜ) Fₜ (1 − ωₜ + αₜ)        wFN = Σ yₜ (1 − Fₜ − σₜ + βₜ)

@@ -76,6 +76,8 @@ impl TemporalLoss {
         self.matrix_from_alarm_probabilities(series, &alarm_probabilities, series.rows().predictions.values())
     }
 
+    /// The time-weighted confusion matrix, given the probability of an alarm at each row; the order of the `predictions` determines the
+    /// bands.
     fn matrix_from_alarm_probabilities<P: Predictions, T: PartialOrd>(
         &self,
         series: &Series<'_, P>,
@@ -104,6 +106,7 @@ impl TemporalLoss {
         self.value_and_derivatives(confusion).map(|(_, derivatives)| derivatives)
     }
 
+    /// The loss of a time-weighted confusion matrix, and the derivatives of the loss with respect to the cells.
     fn value_and_derivatives(&self, confusion: &Confusion) -> Result<(f64, CellDerivatives)> {
         let (value, by_cell) = self.score.formula().value_and_derivatives(confusion);
         let loss_derivative = self.score.loss_derivative(value);

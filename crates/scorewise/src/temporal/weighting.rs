@@ -78,6 +78,7 @@ impl Weighting {
         self.weights.len()
     }
 
+    /// How the credits from several rows within the window are combined.
     pub(super) fn credit_combination(&self) -> CreditCombination {
         self.credit
     }
@@ -94,6 +95,7 @@ impl Default for Weighting {
     }
 }
 
+/// Returns an error unless there are weights, all of them lie in [0, 1], and they do not increase with distance.
 fn check_weights_by_distance(what: &'static str, weights: &[f64]) -> Result<()> {
     let refuse = |reason: String| Err(Error::Setting { what, reason });
     if weights.is_empty() {

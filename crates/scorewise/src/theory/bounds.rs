@@ -14,7 +14,7 @@
 //! K = sup ‖∇s‖_∞, as printed, the theorem is false: for 100 negatives at 0.1 and 100 positives at 0.9 under a uniform threshold, the mean
 //! deviation of accuracy from its expectation is 0.16, but the printed bound is 0.13.
 //!
-//! If ε is below √(½ ln 2) ≈ 0.59 times the range, the bound of a tail probability is above 1 and says nothing.
+//! If ε is below √(½ ln 2) ≈ 0.59 times the range, the bound of a tail probability is above 1 and therefore useless.
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 
@@ -129,6 +129,7 @@ fn hoeffding_bound(epsilon: f64, range: f64) -> f64 {
     2.0 * (-2.0 * (epsilon / range).powi(2)).exp()
 }
 
+/// The probability that a quantity deviates from its mean by `epsilon` or more, with Hoeffding's bound for a quantity with this range.
 fn tail_bound(name: &str, distribution: &ScoreDistribution, epsilon: f64, range: f64) -> Bound {
     let exact = distribution.tail_probability(distribution.mean(), epsilon);
     Bound {
@@ -138,6 +139,8 @@ fn tail_bound(name: &str, distribution: &ScoreDistribution, epsilon: f64, range:
     }
 }
 
+/// The mean absolute deviation of a score from the score of the expected matrix, with the bound of Theorem 2 for the Lipschitz constant
+/// `k`; `None` if `k` is `None`.
 fn mean_absolute_deviation_bound(
     score: &Score,
     matrices: &Matrices,

@@ -20,7 +20,8 @@ use crate::score::{Direction, Score};
 /// predicted positive, 1 if none should. (For a linear score the threshold does not depend on the optimum.)
 ///
 /// `None` if a class is absent, if the score is not a quotient of two linear functions of the matrix, if the score has an ideal
-/// value instead of a maximum, or if the score does not gain more from a positive prediction when the probability of the row is higher.
+/// value instead of a maximum, or if predicting a row as positive does not improve the score more when the probability of the row is
+/// higher.
 #[must_use]
 pub fn calibrated_threshold(score: &Score, counts: &ClassCounts, optimum: f64) -> Option<f64> {
     if counts.positives <= 0.0 || counts.negatives <= 0.0 {

@@ -18,11 +18,11 @@ use crate::score::Score;
 
 /// The search stops when the result exceeds the supremum by at most this fraction.
 const RELATIVE_TOLERANCE: f64 = 1e-3;
-/// The number of rectangles after which the search stops and returns its current bound; so many rectangles take about 50 ms. Most scores
-/// need about a hundred.
+/// The search stops and returns its current bound after this many rectangles, that is, after about 50 ms. Most scores need about a hundred
+/// rectangles.
 const MAX_RECTANGLES: usize = 20_000;
-/// The number of halvings after which the search stops even if the bound of a rectangle is still infinite: its sides are then 2⁻³⁰ of those of
-/// the rectangle of all matrices.
+/// The number of halvings after which the search stops even if the bound of a rectangle is still infinite: the sides of the rectangle are
+/// then 2⁻³⁰ of the sides of the rectangle of all matrices.
 const MAX_HALVINGS: u32 = 60;
 /// The result is increased by this fraction, because interval ends and coefficients are rounded. The fraction is larger than the accumulated
 /// rounding errors, unless the formula has cancellation.

@@ -50,7 +50,7 @@ impl Matrices {
         self.counts
     }
 
-    /// Each matrix with its probability (possibly 0), from the highest threshold to the lowest.
+    /// Iterates over all matrices with their probabilities (possibly 0), from the highest threshold to the lowest.
     pub fn iter(&self) -> impl Iterator<Item = (Confusion, f64)> + '_ {
         let cells = self.tp.iter().zip(&self.fp).zip(&self.probabilities);
         cells.map(|((tp, fp), probability)| (Confusion::at(*tp, *fp, &self.counts), *probability))

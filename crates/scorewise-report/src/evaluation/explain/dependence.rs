@@ -16,9 +16,9 @@ const MAX_NUMBERS: usize = 20;
 /// The maximum number of levels to which a categorical column is set.
 const MAX_LEVELS: usize = 12;
 
-/// The number of days of a year.
+/// Number of days in a year without a leap day.
 const YEAR_DAYS: u32 = 365;
-/// The distance in days between the days of the year to which a time is set.
+/// Step in days between two days of the year for which the partial dependence on a time is computed.
 const YEAR_DAY_STEP: usize = 15;
 
 /// The values to which a column is set, and how they are encoded.
@@ -36,8 +36,8 @@ enum EncodedGrid {
     ByRow(Vec<Matrix>),
 }
 
-/// The partial dependence on a column, averaged over the rows `averaged`. The values to which the column is set are taken from the rows `rows`;
-/// `None` if all of them are missing.
+/// The partial dependence on the column `name`, averaged over the rows `averaged`. The values to which the column is set are chosen from
+/// its values in `rows`. `None` if the column has only missing values.
 pub(super) fn partial_dependence(
     rows: &SampledRows<'_>,
     averaged: &SampledRows<'_>,
@@ -102,7 +102,7 @@ fn grid_means(rows: &SampledRows<'_>, matrix_columns: &[usize], grid: &ValueGrid
 }
 
 impl ClassMeans {
-    /// The greatest difference that setting the column to another value makes, over all classes.
+    /// The largest effect of the column on any class: the maximum minus the minimum over the values to which the column is set.
     fn range(&self) -> f64 {
         let range_of = |numbers: &mut dyn Iterator<Item = f64>| {
             let (low, high) =
@@ -187,7 +187,7 @@ fn grids(
     Ok(vec![ValueGrid { part: None, values, encoded: EncodedGrid::SameInEveryRow(encode(probe)?) }])
 }
 
-/// The levels of a column in their order, if the order has a meaning; `None` otherwise.
+/// The levels of an ordinal column in their order; `None` if the levels have no meaningful order.
 fn level_order(coding: Option<&ColumnEncoding>) -> Option<&[String]> {
     match coding {
         Some(ColumnEncoding::Ordinal { levels, .. } | ColumnEncoding::Levels { levels, ordered: true, .. }) => {
@@ -211,9 +211,9 @@ fn most_frequent<T: Copy + Eq + std::hash::Hash>(values: impl Iterator<Item = T>
     counts.into_iter().take(MAX_LEVELS).map(|(value, _)| value).collect()
 }
 
-/// At most [`MAX_NUMBERS`] values of a sorted column: all distinct values if there are so few, otherwise quantiles at equal distances. If several
-/// quantiles are the same number, the places that become free are given to quantiles of the other numbers, so that a column that is mostly 0 shows
-/// more than 0.
+/// At most [`MAX_NUMBERS`] of the values in `sorted`: all distinct values if there are no more than [`MAX_NUMBERS`], otherwise quantiles at
+/// equally spaced levels. Quantiles that repeat the same number are replaced by quantiles of the values that are not yet in the grid, so
+/// that the grid of a column that is mostly 0 also contains other numbers.
 fn number_grid(sorted: &[f64]) -> Vec<f64> {
     let mut distinct = sorted.to_vec();
     distinct.dedup();
@@ -253,7 +253,7 @@ fn time_parts(encoder: &Encoder) -> Vec<TimePart> {
     parts
 }
 
-/// The part of a time on which its phase in a cycle depends.
+/// The part of a time that determines the phase in a cycle: the hour for a daily cycle, for example.
 fn part_of_cycle(cycle: Cycle) -> TimePart {
     match cycle {
         Cycle::Day => TimePart::Hour,

@@ -22,7 +22,7 @@ pub(super) struct DecidedScore {
     kind: ScoreKind,
 }
 
-/// A score of two classes, or of more than two.
+/// A score for two classes, or for more than two classes.
 enum ScoreKind {
     Binary(Score),
     Classes(MultiScore),
@@ -79,7 +79,7 @@ struct ChangedDecision {
 }
 
 /// The score on the rows, and for each column its importance with a 95 % interval. `watch` receives the number of permutations of columns that are
-/// finished; the result is `None` if it returns false.
+/// finished; the result is `None` if `watch` returns false.
 pub(super) fn column_importance(
     rows: &SampledRows<'_>,
     columns: &[(&str, Vec<usize>)],
@@ -164,7 +164,7 @@ struct WeightedMatrix<'a> {
 }
 
 impl<'a> WeightedMatrix<'a> {
-    /// Sums the weights of the rows in each cell of the confusion matrix. `cells_of_rows` has the cell of each row.
+    /// Sums the weights of the rows in each cell of the confusion matrix. `cells_of_rows` holds the index of the cell of each row.
     fn new(cells_of_rows: &[u16], weights: &[f64], score: &'a DecidedScore) -> Self {
         let mut cells = vec![0.0; score.cells()];
         for (cell, weight) in cells_of_rows.iter().zip(weights) {
@@ -214,7 +214,7 @@ fn bootstrap_importance(
     let bootstrap = Bootstrap { resampling: resampling(is_series), replicates: options.replicates, seed: options.seed };
     // Neither Poisson nor block resampling depends on the labels.
     let unused_labels = vec![false; rows.len()];
-    // Stratified resampling with a single class is sampling with replacement: as many permutations are sampled as there are.
+    // The permutations are resampled with replacement, which is what stratified resampling does when there is a single class.
     let permutations = Bootstrap {
         resampling: Resampling::Stratified,
         seed: stream(options.seed, Purpose::PermutationBootstrap, 0),

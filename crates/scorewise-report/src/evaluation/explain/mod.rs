@@ -41,14 +41,15 @@ use importance::{DecidedScore, column_importance};
 pub use rows::ExplainedRows;
 use rows::SampledRows;
 
-/// How a model is explained.
+/// Numbers of permutations, rows and bootstrap replicates with which a model is explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExplainOptions {
     /// Number of permutations of each column, R.
     pub permutations: usize,
     /// The maximum number of rows on which the importance of columns is measured. If there are more rows, a random sample of this size is used.
     pub rows: usize,
-    /// The maximum number of these rows over which partial dependence is averaged.
+    /// The maximum number of rows over which partial dependence is averaged, sampled from the rows on which the importance of columns is
+    /// measured.
     pub dependence_rows: usize,
     /// Number of bootstrap replicates of the intervals.
     pub replicates: usize,
@@ -105,7 +106,8 @@ impl ExplainOptions {
     }
 }
 
-/// The time in nanoseconds that the explanation in the report of a training run may take on one core.
+/// The time in nanoseconds that the explanation in the report of a training run should take on one core. With a slow model it may take up
+/// to ten times as long.
 const REPORT_NANOSECONDS: f64 = 1e9;
 
 /// The usual number of predictions of each row for partial dependence: four columns with about 20 values each.
@@ -138,7 +140,7 @@ pub struct Explanation {
     pub threshold: Option<f64>,
     /// Number of rows on which the importance of columns is measured.
     pub rows: usize,
-    /// The score of the model on these rows; `None` when it is undefined.
+    /// The score of the model on the rows on which the importance of columns is measured; `None` when it is undefined.
     pub value: Option<f64>,
     /// Number of permutations of each column.
     pub permutations: usize,
@@ -177,7 +179,7 @@ pub struct ColumnImportance {
     pub low: Option<f64>,
     /// Upper end of the 95 % interval.
     pub high: Option<f64>,
-    /// The share of the column in the gains of all splits of the trees of the model; `None` if the model has no trees.
+    /// The share of the column in the total gain of all splits of the model's trees; `None` if the model has no trees with known gains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain: Option<f64>,
 }
@@ -191,7 +193,8 @@ pub struct PartialDependence {
     /// parts keep their values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// The values to which the column is set: quantiles of numbers, or the most frequent levels.
+    /// The values to which the column is set: quantiles of numbers, the most frequent levels, or the hours, weekdays or days of the year of
+    /// a time.
     pub values: Vec<GridValue>,
     /// For each value, the mean predicted probability of the positive class, or of each class.
     pub probability: ClassMeans,
@@ -214,9 +217,9 @@ pub enum GridValue {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ClassMeans {
-    /// With two classes: for each value, the number of the positive class.
+    /// With two classes: for each value to which the column is set, the mean probability or share of the positive class.
     Positive(Vec<f64>),
-    /// With more classes: for each value, the numbers of all classes.
+    /// With more than two classes: for each value to which the column is set, the mean probability or share of every class.
     Classes(Vec<Vec<f64>>),
 }
 
@@ -238,8 +241,8 @@ impl Explanation {
 
 /// Measures the importance of every column that the model was trained with, and the partial dependence on the four most important columns.
 ///
-/// `watch` receives the number of finished steps and the number of all steps; the result is `None` if it returns `Break`. Work is distributed
-/// over the threads of the current rayon pool, whose number does not change the result.
+/// `watch` receives the number of finished steps and the number of all steps; the result is `None` if `watch` returns `Break`. Work is
+/// distributed over the threads of the current rayon pool; the number of threads does not change the result.
 pub fn explain(
     model: &Model,
     rows: &ExplainedRows<'_>,
@@ -270,7 +273,7 @@ pub fn explain(
             return Ok(None);
         }
     }
-    // The columns of the gains are in the same order, that of the encoder.
+    // `gains` and `columns` have the same order, that of the encoder.
     let gains = model.gain_of_columns();
     let importance = |column: &usize| ColumnImportance {
         column: columns[*column].0.to_owned(),

@@ -62,8 +62,9 @@ impl<'a> ExplainedRows<'a> {
         let row_weights = match model.plan.as_ref().and_then(|plan| plan.weight.as_deref()) {
             Some(name) if table.column(name).is_none() => {
                 let name = quoted(name);
-                let text =
-                    format!("has no column {name} of weights, with which the model was trained: all rows count alike");
+                let text = format!(
+                    "has no column {name}, which held the weights when the model was trained: all rows count alike"
+                );
                 notes.push(Note::new(format!("{}: {text}", table.file)));
                 None
             }
@@ -147,7 +148,7 @@ impl<'a> ExplainedRows<'a> {
         self.rows.is_empty()
     }
 
-    /// A description of the rows.
+    /// A description of the rows, such as `test rows not used in training`.
     pub(super) fn part(&self) -> &str {
         &self.part
     }
@@ -168,7 +169,7 @@ pub(super) struct SampledRows<'a> {
     pub weights: Vec<f64>,
 }
 
-/// The number of changed rows that are predicted at a time, so that the copies of the rows do not take much memory.
+/// The number of rows with changed features that are predicted at a time. It is limited because these rows are copied.
 const CHUNK_ROWS: usize = 4096;
 
 impl<'a> SampledRows<'a> {
@@ -193,7 +194,7 @@ impl<'a> SampledRows<'a> {
         })
     }
 
-    /// A random sample of at most [`ExplainOptions::dependence_rows`] of these rows.
+    /// Takes a random sample of at most [`ExplainOptions::dependence_rows`] rows from this sample.
     pub fn sample_for_dependence(&self, options: &ExplainOptions) -> Self {
         let positions = sampled_positions(self.len(), options.dependence_rows, options.seed, 1);
         SampledRows {
@@ -220,7 +221,7 @@ impl<'a> SampledRows<'a> {
         self.predictor.probabilities(&self.matrix, |at| self.place(at))
     }
 
-    /// The probabilities of the rows at these positions, after `change` has replaced features of each row.
+    /// The predicted probabilities of the rows at `positions`, after `change` has replaced features of each row.
     pub fn changed_probabilities(&self, positions: &[u32], change: impl Fn(usize, &mut [f32])) -> Result<Vec<f64>> {
         let width = self.matrix.columns();
         let mut probabilities = Vec::with_capacity(positions.len() * self.predictor.outputs());
@@ -245,7 +246,8 @@ impl<'a> SampledRows<'a> {
     }
 }
 
-/// Positions below `count`, in ascending order: all of them, or a random sample of `at_most` of them, without replacement.
+/// Positions below `count`, in ascending order: all of them, or a random sample of `at_most` of them, without replacement. Different values
+/// of `number` give independent samples with the same seed.
 fn sampled_positions(count: usize, at_most: usize, seed: u64, number: u64) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..count).collect();
     if count > at_most {

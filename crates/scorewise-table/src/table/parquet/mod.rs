@@ -82,6 +82,7 @@ impl ParquetReader {
         Ok(ParquetReader { columns, groups })
     }
 
+    /// The names and types of the columns that are read.
     pub(super) fn fields(&self) -> Vec<Field> {
         self.columns.fields()
     }

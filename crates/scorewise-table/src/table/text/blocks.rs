@@ -73,8 +73,9 @@ impl Blocks {
         (&self.pending, self.source.is_none())
     }
 
-    /// Makes blocks large enough for [`MIN_BLOCK_ROWS`] rows that are as long as the header. Each block costs time in proportion to the number of
-    /// columns. With only a few rows in a block, the time to read a table would therefore grow with the square of the number of columns.
+    /// Makes blocks large enough for [`MIN_BLOCK_ROWS`] rows that are as long as the header, which has `header` bytes. Each block costs
+    /// time in proportion to the number of columns. With only a few rows in a block, the time to read a table would therefore grow with the
+    /// square of the number of columns.
     pub(super) fn fit_block_size(&mut self, header: usize) {
         self.size = BLOCK_BYTES.max(header.saturating_mul(MIN_BLOCK_ROWS)).min(MAX_RECORD_BYTES);
     }
@@ -152,7 +153,7 @@ impl Blocks {
     }
 }
 
-/// The position after the last line that contains more than spaces and tabs.
+/// The position after the last line that contains more than spaces and tabs that are not delimiters; 0 if there is no such line.
 fn end_of_rows(text: &[u8], delimiter: u8, line_end: u8) -> usize {
     let is_blank = |byte: &u8| matches!(byte, b'\n' | b'\r' | b' ' | b'\t') && *byte != delimiter;
     text.iter()

@@ -8,7 +8,7 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 const SAMPLE_BYTES: usize = 64 << 10;
 
 /// The delimiter for which the largest share of records has as many cells as the first record, which must have at least two cells. `None` if no
-/// delimiter gives two cells. If numbers have a decimal comma, the comma is not tried. `is_whole` says whether `text` is the whole file.
+/// delimiter gives two cells. If `decimal_comma` is `true`, the comma is not tried. `is_whole` says whether `text` is the whole file.
 pub(super) fn recognise_delimiter(text: &[u8], is_whole: bool, line_end: u8, decimal_comma: bool) -> Option<u8> {
     let text = if is_whole && text.len() <= SAMPLE_BYTES {
         text

@@ -134,7 +134,7 @@ impl Tally {
         }
     }
 
-    /// Counts a cell that is a number without a decimal mark.
+    /// Counts a cell that consists of digits only: its length, a leading zero, a date of eight digits. Other cells are ignored.
     fn add_digits(&mut self, cell: &[u8]) {
         if !cell.iter().all(u8::is_ascii_digit) {
             return;
@@ -264,7 +264,8 @@ impl Tally {
         (most_frequent.map_or(0, |sign| counts[sign]), most_frequent)
     }
 
-    /// The per cent or currency sign that numbers of the column may have; `None` if most numbers have no sign.
+    /// The per cent or currency sign that numbers of the column may have; `None` if no number has a sign, or if more than 90 % of the
+    /// cells are numbers without a sign.
     pub(super) fn sign(&self, comma: bool) -> Option<char> {
         let (_, most_frequent) = self.most_frequent_sign(comma);
         most_frequent.filter(|_| !self.is_nearly_all(self.count_without_sign(comma))).map(|sign| UNIT_SIGNS[sign])

@@ -115,7 +115,7 @@ impl TextReader {
         let comma = reading.decimal_comma.unwrap_or_else(|| marks.decimal_comma(earlier_comma, delimiter));
         if reading.decimal_comma == Some(true) && delimiter == b',' {
             let problem = "cells are separated by commas, so numbers cannot have a decimal comma";
-            let hint = format!("leave it out, or give the right `{}`", Setting("delimiter"));
+            let hint = format!("leave this setting out, or give the right `{}`", Setting("delimiter"));
             return Err(Error::setting("decimal-comma", problem, hint));
         }
         let names = match &reading.columns {
@@ -164,6 +164,7 @@ impl TextReader {
         &self.writing
     }
 
+    /// The names and types of the columns that are read.
     pub(super) fn fields(&self) -> Vec<Field> {
         self.layout.columns.iter().map(|column| Field { name: column.name.clone(), kind: column.kind }).collect()
     }
@@ -257,7 +258,7 @@ impl TextColumn {
         TextColumn { index, name, kind, is_forced: forced.is_some(), order, sign, is_clock }
     }
 
-    /// How the cells of the column are written, where a single cell may be ambiguous: for example, in which order day and month come.
+    /// How the cells of the column are written: conventions that a single cell may not show, such as the order of day and month.
     fn conventions(&self, tally: &Tally) -> ColumnConventions {
         let month_first = tally.depends_on_date_order().then_some(self.order == DateOrder::MonthFirst);
         match self.kind {
@@ -268,7 +269,7 @@ impl TextColumn {
     }
 }
 
-/// The delimiter as a single byte, which csv-core needs.
+/// The delimiter as the single byte that csv-core needs, or an error for a character that cannot be a delimiter.
 fn delimiter_byte(delimiter: char) -> Result<u8> {
     match u8::try_from(delimiter) {
         Ok(byte) if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(byte),

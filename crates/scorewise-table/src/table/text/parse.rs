@@ -122,7 +122,7 @@ impl TextLayout {
         Error::data(place, problem, "remove the empty lines")
     }
 
-    /// Calls [`number_or_missing`] with the decimal mark of the table and the sign of the column.
+    /// Parses a number with the decimal mark of the table and the sign of the column, as [`number_or_missing`] does.
     #[cold]
     fn parse_number(&self, cell: &[u8], column: &TextColumn) -> Option<f64> {
         number_or_missing(cell, self.mark, column.sign, &self.markers)
@@ -143,6 +143,7 @@ impl TextLayout {
         Error::data(place, format!("{cells}, but {expected} {}", self.cells), hint)
     }
 
+    /// The error for a cell of this line and column that does not fit the type of the column.
     #[cold]
     fn invalid_cell(&self, line: u64, column: &TextColumn, cell: &[u8]) -> Error {
         let place = Location { line: Some(line), ..Location::file(&self.file) }.column(&column.name);
@@ -217,6 +218,7 @@ pub(in crate::table) fn invalid_cell(
 }
 
 impl TextColumn {
+    /// Parses a date, or a time of day if the column holds times of day; `None` if the cell is something else.
     #[inline]
     fn parse_time(&self, cell: &[u8]) -> Option<i64> {
         if self.is_clock {
@@ -306,6 +308,7 @@ struct LineTracker {
 }
 
 impl LineTracker {
+    /// Adds the line on which the next row begins.
     #[inline]
     fn push(&mut self, line: u64) {
         match &mut self.each {

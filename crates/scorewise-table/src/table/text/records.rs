@@ -24,6 +24,7 @@ pub(super) struct Record<'a> {
 }
 
 impl<'a> Records<'a> {
+    /// Iterates over the records of `text`, which begins on the line number `line` of the file.
     pub(super) fn new(text: &'a [u8], line: u64, delimiter: u8, line_end: u8) -> Self {
         let core = ReaderBuilder::new().delimiter(delimiter).build();
         Records { core, rest: text, line_end, line, cells: vec![0; 1024], ends: vec![0; 32] }
@@ -53,7 +54,8 @@ impl<'a> Records<'a> {
             written += wrote;
             count += ended;
             match result {
-                // The text has ended. The next call of `read_record` gets empty input, by which csv-core knows that the last record is complete.
+                // The text has ended. The next call of `read_record` gets empty input, which tells csv-core that the last record is
+                // complete.
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => self.cells.resize(self.cells.len() * 2, 0),
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),

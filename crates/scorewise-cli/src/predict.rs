@@ -11,17 +11,15 @@ use scorewise_table::encode::UnexpectedValues;
 use scorewise_table::groups::Neighbours;
 use scorewise_table::names::missing_columns;
 use scorewise_table::output::{AtomicFile, OutputKind, Outputs};
-use scorewise_table::table::{
-    Category, Column, ColumnKind, Reader, Reading, Source, Table, TableFormat, TableWriter, Values,
-};
-use scorewise_table::target::{LabelRule, Labels, Unmatched};
+use scorewise_table::table::{Column, ColumnKind, Reader, Reading, Source, Table, TableFormat, TableWriter, Values};
+use scorewise_table::target::{LabelRule, Unmatched};
 use scorewise_train::model::{Decision, Model, Predictor, ThresholdSource};
 use scorewise_train::{Error, Location};
 use serde::Serialize;
 
 use crate::formatting::{count_text, pretty_json};
 use crate::outcome::{Failure, Outcome, note};
-use crate::predictions::{DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, SCORE, THRESHOLD, TRUTH, WEIGHT};
+use crate::predictions::{DECISION, PredictedRows, TRUTH, WEIGHT, file_metadata};
 use crate::train::ReadArguments;
 
 /// Arguments of `scorewise predict`.
@@ -95,7 +93,7 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
         Some(path) => TableFormat::of(path)?,
         None => TableFormat::Csv,
     };
-    let empty_table = columns.output_table(&PredictedRows::default(), &Table::default());
+    let empty_table = columns.empty_table();
     // The header is written with the first rows, so that a table that cannot be read produces no output.
     let (mut out, mut writer) = (Some(out), None);
     let bar = ProgressBar::new_spinner();
@@ -151,32 +149,6 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
     Ok(format!("{rows} predicted{above}; predictions written to {}\n", output.display()).into())
 }
 
-/// The key-value metadata of predictions written as Parquet or Arrow: the key `scorewise` with facts about the model as JSON.
-fn file_metadata(model: &Model) -> Vec<(&'static str, String)> {
-    let metadata = PredictionsMetadata {
-        version: &model.version,
-        target: model.target.to_string(),
-        classes: &model.classes,
-        score: &model.score,
-        prior: model.prior.as_deref(),
-        loss: &model.loss,
-        decision: &model.decision,
-    };
-    vec![("scorewise", serde_json::to_string(&metadata).unwrap_or_default())]
-}
-
-/// Facts about the model that predictions written as Parquet or Arrow contain as JSON.
-#[derive(Serialize)]
-struct PredictionsMetadata<'a> {
-    version: &'a str,
-    target: String,
-    classes: &'a [String],
-    score: &'a str,
-    prior: Option<&'a str>,
-    loss: &'a str,
-    decision: &'a Decision,
-}
-
 /// The output of `scorewise predict --json`.
 #[derive(Serialize)]
 struct PredictSummary<'a> {
@@ -226,17 +198,6 @@ pub fn model_reading(model: &Model, arguments: &ReadArguments) -> Result<Reading
     Ok(reading)
 }
 
-/// Predictions for a chunk of rows.
-#[derive(Default)]
-struct PredictedRows {
-    /// With two classes, the probability of the positive class in each row; with more, the probabilities of all classes, row by row.
-    probabilities: Vec<f64>,
-    /// The predicted class of each row, as an index into the classes of the model.
-    decisions: Vec<u32>,
-    /// The true class of each row; `None` if the output has no column with the true classes.
-    truth: Option<Vec<u32>>,
-}
-
 /// The columns of the output table.
 struct OutputColumns<'a> {
     model: &'a Model,
@@ -284,7 +245,7 @@ impl<'a> OutputColumns<'a> {
             has_truth,
             weight: weight.filter(|name| kinds.contains_key(name.as_str())),
         };
-        let output = columns.output_table(&PredictedRows::default(), &Table::default());
+        let output = columns.empty_table();
         let output_names: HashSet<&str> = output.columns.iter().map(|column| column.name.as_str()).collect();
         for name in &arguments.with {
             let mut output_name = name.clone();
@@ -316,37 +277,8 @@ impl<'a> OutputColumns<'a> {
 
     /// The output table for a chunk of the input table.
     fn output_table(&self, predicted: &PredictedRows, table: &Table) -> Table {
-        let PredictedRows { probabilities, decisions, truth } = predicted;
-        let (model, rows) = (self.model, decisions.len());
-        let mut columns = Vec::new();
+        let mut columns = predicted.columns(self.model);
         let mut add = |name: &str, values: Values| columns.push(Column { name: name.into(), values });
-        let constant = |text: &str| Values::Category(Category { codes: vec![0; rows], levels: vec![text.into()] });
-        let truth = self.has_truth.then(|| truth.as_deref().unwrap_or_default());
-        match model.decision.threshold() {
-            Some(threshold) => {
-                let number = |class: &u32| if *class == Labels::MISSING { f64::NAN } else { f64::from(*class) };
-                let numbers = |classes: &[u32]| Values::Number(classes.iter().map(number).collect());
-                add(PROBABILITY, Values::Number(probabilities.clone()));
-                add(DECISION, numbers(decisions));
-                truth.into_iter().for_each(|truth| add(TRUTH, numbers(truth)));
-                add(THRESHOLD, Values::Number(vec![threshold; rows]));
-                add(SCORE, constant(&model.score));
-                add(NEGATIVE, constant(&model.classes[0]));
-                add(POSITIVE, constant(&model.classes[1]));
-            }
-            None => {
-                let classes = model.classes.len();
-                let names =
-                    |codes: &[u32]| Values::Category(Category { codes: codes.to_vec(), levels: model.classes.clone() });
-                for (at, class) in model.classes.iter().enumerate() {
-                    let of_class = probabilities.iter().skip(at).step_by(classes).copied();
-                    add(&format!("{PROBABILITY_OF}{class}"), Values::Number(of_class.collect()));
-                }
-                add(DECISION, names(decisions));
-                truth.into_iter().for_each(|truth| add(TRUTH, names(truth)));
-                add(SCORE, constant(&model.score));
-            }
-        }
         let of_table = |name: &str, kind: ColumnKind| match table.column(name) {
             Some(column) => column.values.clone(),
             None => Values::empty(kind),
@@ -354,6 +286,12 @@ impl<'a> OutputColumns<'a> {
         self.weight.iter().for_each(|name| add(WEIGHT, of_table(name, ColumnKind::Number)));
         self.copied.iter().for_each(|(name, output_name, kind)| add(output_name, of_table(name, *kind)));
         Table { file: table.file.clone(), columns, ..Table::default() }
+    }
+
+    /// The output table without rows.
+    fn empty_table(&self) -> Table {
+        let truth = self.has_truth.then(Vec::new);
+        self.output_table(&PredictedRows { truth, ..PredictedRows::default() }, &Table::default())
     }
 }
 

@@ -126,7 +126,12 @@ fn a_pipe_a_file_and_train_give_the_same_scores_for_all_options() {
     for TrainingCase { name, arguments, file } in TRAINING_CASES {
         let train =
             [&["train", "table.csv", "--test", "test.csv", "-o", "m.scorewise"], arguments, &SHORT_TRAINING, &["2"]];
-        let trained = folder.json(&train.concat());
+        let out_of_fold = format!("out-of-fold-{file}");
+        let trained = folder.json(&[&train.concat()[..], &["--out-of-fold", &out_of_fold]].concat());
+        let held_out = folder.json(&["score", &out_of_fold, "--json", "--replicates", "1"]);
+        for key in ["rows", "positives", "threshold", "confusion", "classes"] {
+            assert_eq!(held_out[key], trained["validation"][key], "{name}: {key} of the out-of-fold predictions");
+        }
         let _ = fs::remove_file(folder.0.join(file));
         folder.run(&["predict", "m.scorewise", "test.csv", "-o", file]);
         let scored = folder.json(&["score", file, "--json", "--replicates", "30"]);
@@ -161,6 +166,28 @@ fn a_pipe_a_file_and_train_give_the_same_scores_for_all_options() {
             assert_eq!(one["rows"], scored["rows"], "{name}");
         }
     }
+}
+
+#[test]
+fn out_of_fold_predictions_say_which_row_of_the_table_they_belong_to() {
+    let folder = Folder::new("predictions-out-of-fold");
+    folder.write("table.csv", &csv_table(1, 400));
+    let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "--out-of-fold", "o.csv"];
+    folder.json(&[&arguments[..], &["-o", "m.scorewise"], &SHORT_TRAINING, &["2"]].concat());
+    let (table, predicted) = (folder.table("table.csv"), folder.table("o.csv"));
+    let numbers = |table: &Table, name: &str| match &table.column(name).unwrap().values {
+        Values::Number(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let (rows, truth, event) = (numbers(&predicted, "row"), numbers(&predicted, "truth"), numbers(&table, "event"));
+    // A fifth of the rows are test rows; all others are predicted, in the order of the table.
+    assert_eq!(rows.len(), 320);
+    assert!(rows.windows(2).all(|pair| pair[0] < pair[1]) && rows[0] >= 1.0 && rows[319] <= 400.0);
+    for (row, truth) in rows.iter().zip(truth) {
+        assert_eq!(event[*row as usize - 1], truth, "row {row}");
+    }
+    let refused = folder.error_message(&[&arguments[..6], &["--out-of-fold", "table.csv"]].concat());
+    assert!(refused.contains("table.csv: is an input of this command"), "{refused}");
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn levels_not_seen_in_training_are_encoded_in_the_rest_column_or_as_zeros_with_a
         notes,
         [
             "column `c`: 1 row has a value not seen in training: it is encoded as none of the levels",
-            "column `c`: 1 row has no value, unlike all training rows: the mean is used"
+            "column `c`: 1 row has no value, unlike all training rows: it is encoded as none of the levels"
         ]
     );
     let (capped, notes) =

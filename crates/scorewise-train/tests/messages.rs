@@ -196,8 +196,8 @@ fn read_message<T>(bytes: &[u8], what: &str, read: impl FnOnce() -> Result<T>) -
 fn read_mutated(rounds: usize, mut mutate: impl FnMut(&[Vec<u8>], usize) -> Vec<u8>) -> [usize; 3] {
     let (datasets, jobs) = (datasets(), jobs());
     let (dataset_bytes, job_bytes) = (Dataset::to_bytes(&datasets).unwrap(), Job::to_bytes(&jobs).unwrap());
-    let answer = train_chunk(&dataset_bytes, &job_bytes, 1);
-    let originals = [dataset_bytes, job_bytes, answer];
+    let response = train_chunk(&dataset_bytes, &job_bytes, 1);
+    let originals = [dataset_bytes, job_bytes, response];
     let stop = |_: usize, number: usize, _: &Epoch| {
         if number > 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };

@@ -83,21 +83,21 @@ fn careless_transport(run: &RemoteRun<'_>) -> Result<()> {
         for _ in 0..3 {
             scope.spawn(|| {
                 while let Some(chunk) = { order.lock().unwrap().pop() } {
-                    let mut answer = train_chunk(run.datasets(), &run.chunks()[chunk], 1);
+                    let mut response = train_chunk(run.datasets(), &run.chunks()[chunk], 1);
                     let attempt = std::mem::replace(&mut attempts.lock().unwrap()[chunk], 1);
                     match chunk % 4 {
                         0 if attempt == 0 => continue,
                         2 if attempt == 0 => {
-                            let middle = answer.len() / 2;
-                            answer[middle] ^= 4;
-                            let error = run.receive(chunk, &answer).unwrap_err().to_string();
+                            let middle = response.len() / 2;
+                            response[middle] ^= 4;
+                            let error = run.receive(chunk, &response).unwrap_err().to_string();
                             let place = format!("chunk {} of {count} (jobs ", chunk + 1);
                             assert!(
                                 error.starts_with(&place) && error.contains("message with fits: is damaged"),
                                 "{error}"
                             );
                         }
-                        _ => run.receive(chunk, &answer).unwrap(),
+                        _ => run.receive(chunk, &response).unwrap(),
                     }
                 }
             });
@@ -146,8 +146,8 @@ fn train_chunk_in_this_process() {
     let Ok(text) = std::env::var(FOLDER) else { return };
     let (folder, chunk) = text.rsplit_once(':').unwrap();
     let read = |name: &str| std::fs::read(format!("{folder}/{name}")).unwrap();
-    let answer = train_chunk(&read("datasets"), &read(&format!("jobs-{chunk}")), 1);
-    std::fs::write(format!("{folder}/fits-{chunk}"), answer).unwrap();
+    let response = train_chunk(&read("datasets"), &read(&format!("jobs-{chunk}")), 1);
+    std::fs::write(format!("{folder}/fits-{chunk}"), response).unwrap();
 }
 
 #[test]
@@ -300,9 +300,9 @@ fn errors_name_the_chunk() {
         Remote { chunks: 3, transport }.fit(prepared.datasets(), jobs, &never_stop).unwrap_err().to_string()
     };
     let missing = error(&jobs, |run| run.receive(0, &train_chunk(run.datasets(), &run.chunks()[0], 1)));
-    assert_eq!(missing, "chunk 2 of 3 (jobs 3 to 4): no answer has arrived");
+    assert_eq!(missing, "chunk 2 of 3 (jobs 3 to 4): no response has arrived");
     let other = error(&jobs, |run| run.receive(1, &train_chunk(run.datasets(), &run.chunks()[0], 1)));
-    let expected = "chunk 2 of 3 (jobs 3 to 4): message with fits: is the answer to other jobs or other data sets";
+    let expected = "chunk 2 of 3 (jobs 3 to 4): message with fits: is the response to other jobs or other data sets";
     assert!(other.starts_with(expected), "{other}");
     let none = error(&jobs, |run| run.receive(3, &[]));
     assert_eq!(none, "chunk: there are 3 chunks, not 3");
@@ -312,7 +312,7 @@ fn errors_name_the_chunk() {
         "{empty}"
     );
     let exchanged = error(&jobs, |run| run.receive(2, &train_chunk(&run.chunks()[2], run.datasets(), 1)));
-    assert!(exchanged.contains("is the answer to other jobs"), "{exchanged}");
+    assert!(exchanged.contains("is the response to other jobs"), "{exchanged}");
     // If training fails on a worker, the worker sends the error message as its response.
     jobs[3].learner.network_mut().unwrap().learning_rate = -1.0;
     let failed = error(&jobs, ordered_transport);

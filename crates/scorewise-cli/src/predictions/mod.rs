@@ -6,6 +6,7 @@
 mod labels;
 mod layout;
 mod floats;
+mod output;
 
 use std::collections::HashMap;
 
@@ -26,6 +27,7 @@ use floats::checked_values;
 use labels::LabelParser;
 use layout::Layout;
 pub use layout::{DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, SCORE, THRESHOLD, TRUTH, WEIGHT};
+pub use output::{PredictedRows, file_metadata};
 
 /// Options that name the columns of a table of predictions.
 #[derive(clap::Args, Clone, Debug, Default)]

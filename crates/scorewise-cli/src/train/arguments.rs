@@ -90,6 +90,10 @@ pub struct TrainArguments {
     /// [default: report.html in the folder of the model]
     #[arg(long, value_name = "FILE.html|none", help_heading = "Output")]
     pub report: Option<PathBuf>,
+    /// Table of predictions to write: with cross-fitting all rows that are not test rows, each predicted by the members that were not trained on it;
+    /// otherwise the validation rows. Use it to `score`, `tune` or `compare` the model without test rows
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub out_of_fold: Option<PathBuf>,
     /// Folder for the figures of the report as SVG and PNG
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub plots: Option<PathBuf>,

@@ -5,6 +5,7 @@ mod contradictions;
 mod defaults;
 mod summary;
 mod progress;
+mod out_of_fold;
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -15,7 +16,7 @@ use scorewise_report::evaluation::{
 };
 use scorewise_table::output::{AtomicFile, OutputKind, Outputs};
 use scorewise_table::split::CrossValidation;
-use scorewise_table::table::{Reader, Source, Table, TextConventions, warnings};
+use scorewise_table::table::{Reader, Source, Table, TableFormat, TextConventions, warnings};
 use scorewise_train::Note;
 use scorewise_train::backend;
 use scorewise_train::model::Model;
@@ -51,6 +52,10 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     let outputs = [Some(&inputs.table), inputs.test.as_ref()].into_iter().flatten().fold(Outputs::new(), with_input);
     let mut outputs = outputs.overwrites(OVERWRITE, arguments.overwrite);
     let file = outputs.create(&arguments.output, OutputKind::Model)?;
+    let out_of_fold = match &arguments.out_of_fold {
+        Some(path) => Some((TableFormat::of(path)?, outputs.create(path, OutputKind::Predictions)?)),
+        None => None,
+    };
     let report_arguments = arguments.report_arguments();
     let report_files = report_arguments.open_with(outputs)?;
     let (table, conventions) = read_table(&inputs.table, &inputs.reading)?;
@@ -71,6 +76,9 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     let evaluation = evaluate_model(&result.trained, &plan, &bootstrap)?;
     result.trained.model.results = serde_json::to_value(&evaluation)?;
     write_model(file, &result.trained.model)?;
+    if let Some((format, file)) = out_of_fold {
+        out_of_fold::write(file, format, &result.trained)?;
+    }
     let TrainingResult { trained, folds, seconds } = &result;
     let folds = folds.as_ref().map(|folds| evaluate_folds(folds, &plan, &bootstrap)).transpose()?;
     let run = TrainingRun {

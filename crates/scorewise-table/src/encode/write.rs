@@ -65,7 +65,10 @@ impl UnexpectedValues {
             let replacement = match &input.coding {
                 ColumnEncoding::Knots { .. } => "the median is used",
                 ColumnEncoding::Levels { .. } => "it is treated like a value not seen in training",
-                _ => "the mean is used",
+                ColumnEncoding::OneHot { .. } => "it is encoded as none of the levels",
+                ColumnEncoding::Number { .. } | ColumnEncoding::Ordinal { .. } | ColumnEncoding::Time { .. } => {
+                    "the mean is used"
+                }
             };
             let texts = [
                 "a value not seen in training: it is encoded as none of the levels".to_string(),

@@ -70,14 +70,14 @@ struct DatasetDescription {
 }
 
 /// The response of a worker: its fits, each with the duration of its training in seconds, or the message of its error.
-pub(super) type Answer = std::result::Result<Vec<(Fit, f64)>, String>;
+pub(super) type Response = std::result::Result<Vec<(Fit, f64)>, String>;
 
-/// The JSON description of an [`Answer`], without the tensors of the fits.
+/// The JSON description of a [`Response`], without the tensors of the fits.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AnswerDescription {
-    /// Identifies the data sets and jobs that the worker received; computed by [`question`].
-    question: String,
+struct ResponseDescription {
+    /// Identifies the data sets and jobs that the worker received; computed by [`request_hash`].
+    request_hash: String,
     fits: std::result::Result<Vec<FitDescription>, String>,
 }
 
@@ -280,15 +280,15 @@ impl Job {
 
 /// A hash that identifies the data sets and jobs that a worker received. The worker returns it with its response, so that the response to
 /// one chunk or run cannot be mistaken for the response to another.
-pub(super) fn question(datasets: &[u8], jobs: &[u8]) -> String {
+pub(super) fn request_hash(datasets: &[u8], jobs: &[u8]) -> String {
     let hash = |bytes: &[u8]| xxhash_rust::xxh3::xxh3_64(bytes);
     format!("{:016x}{:016x}", hash(datasets), hash(jobs))
 }
 
-/// Encodes the response of a worker as bytes. `question` is the hash of the data sets and jobs that the worker received.
-pub(super) fn answer_bytes(question: String, answer: &Answer) -> Result<Vec<u8>> {
+/// Encodes the response of a worker as bytes. `request_hash` is the hash of the data sets and jobs that the worker received.
+pub(super) fn response_bytes(request_hash: String, response: &Response) -> Result<Vec<u8>> {
     let mut tensors = Vec::new();
-    let fits = match answer {
+    let fits = match response {
         Ok(fits) => {
             let mut describe = |(number, (fit, seconds)): (usize, &(Fit, f64))| {
                 let Fit { member, warm_up, first, history, kept, stop_reason, success, restarts } = fit;
@@ -317,18 +317,18 @@ pub(super) fn answer_bytes(question: String, answer: &Answer) -> Result<Vec<u8>>
         }
         Err(problem) => Err(problem.clone()),
     };
-    write(FITS, &AnswerDescription { question, fits }, tensors)
+    write(FITS, &ResponseDescription { request_hash, fits }, tensors)
 }
 
 /// Decodes the response of a worker from its bytes. Returns an error if the worker received other data sets or jobs than those with the
-/// hash `question`.
-pub(super) fn answer_from_bytes(question: &str, bytes: &[u8]) -> Result<Answer> {
-    let (answer, contents) = read::<AnswerDescription>(FITS, bytes)?;
-    if answer.question != question {
-        let problem = "is the answer to other jobs or other data sets";
-        return Err(Error::data(place(FITS), problem, "send the answer of this chunk"));
+/// hash `request_hash`.
+pub(super) fn response_from_bytes(request_hash: &str, bytes: &[u8]) -> Result<Response> {
+    let (response, contents) = read::<ResponseDescription>(FITS, bytes)?;
+    if response.request_hash != request_hash {
+        let problem = "is the response to other jobs or other data sets";
+        return Err(Error::data(place(FITS), problem, "send the response for this chunk"));
     }
-    let descriptions = match answer.fits {
+    let descriptions = match response.fits {
         Ok(descriptions) => descriptions,
         Err(problem) => return Ok(Err(problem)),
     };
@@ -487,9 +487,9 @@ mod tests {
             success: true,
             restarts: 7,
         };
-        let question = question(b"data sets", b"jobs");
-        let bytes = answer_bytes(question.clone(), &Ok(vec![(fit.clone(), 0.1), (fit.clone(), 2.5)])).unwrap();
-        let copies = answer_from_bytes(&question, &bytes).unwrap().unwrap();
+        let request_hash = request_hash(b"data sets", b"jobs");
+        let bytes = response_bytes(request_hash.clone(), &Ok(vec![(fit.clone(), 0.1), (fit.clone(), 2.5)])).unwrap();
+        let copies = response_from_bytes(&request_hash, &bytes).unwrap().unwrap();
         let bits = |fit: &Fit| {
             let epochs = fit.warm_up.iter().chain(&fit.history);
             let numbers: Vec<f64> =
@@ -500,7 +500,10 @@ mod tests {
         for (copy, _) in copies {
             assert_eq!((bits(&copy), &copy.member, format!("{copy:?}")), (bits(&fit), &fit.member, format!("{fit:?}")));
         }
-        let error = answer_from_bytes(&question, &answer_bytes(question.clone(), &Err("no memory".into())).unwrap());
+        let error = response_from_bytes(
+            &request_hash,
+            &response_bytes(request_hash.clone(), &Err("no memory".into())).unwrap(),
+        );
         assert_eq!(error.unwrap().unwrap_err(), "no memory");
     }
 }

@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use scorewise_table::encode::BinnedColumn;
 use scorewise_table::error::{Error, Location, Result};
 
-use super::message::{answer_bytes, answer_from_bytes, question};
+use super::message::{request_hash, response_bytes, response_from_bytes};
 use super::{Backend, Cpu, Watch};
 use crate::fit::{Epoch, Fit};
 use crate::job::{Dataset, Job};
@@ -44,12 +44,12 @@ use crate::job::{Dataset, Job};
 pub struct Remote<T> {
     /// Number of chunks; there are fewer if there are fewer jobs. Results do not depend on this number.
     pub chunks: usize,
-    /// The function that sends the chunks to workers and passes their answers to [`RemoteRun::receive`]. It returns when all answers have
+    /// The function that sends the chunks to workers and passes their responses to [`RemoteRun::receive`]. It returns when all responses have
     /// been received, or when [`RemoteRun::is_stopped`] is true, or with an error if it has to give up.
     pub transport: T,
 }
 
-/// The chunks of one list of jobs, and the answers that have arrived so far.
+/// The chunks of one list of jobs, and the responses that have arrived so far.
 pub struct RemoteRun<'a> {
     datasets: &'a [Dataset],
     jobs: &'a [Job],
@@ -57,14 +57,14 @@ pub struct RemoteRun<'a> {
     dataset_bytes: Vec<u8>,
     ranges: Vec<Range<usize>>,
     chunks: Vec<Vec<u8>>,
-    /// Whether an answer for each chunk has arrived.
+    /// Whether a response for each chunk has arrived.
     received: Vec<AtomicBool>,
     /// Whether the user stopped the run, or a chunk failed.
     stopped: AtomicBool,
     results: Mutex<RemoteResults>,
 }
 
-/// The results of the chunks whose answers have arrived.
+/// The results of the chunks whose responses have arrived.
 struct RemoteResults {
     /// The fit of each job; `None` if it has not arrived.
     fits: Vec<Option<Fit>>,
@@ -113,25 +113,25 @@ impl<'a> RemoteRun<'a> {
         &self.chunks
     }
 
-    /// Takes the bytes that [`train_chunk`] returned for the chunk with this index. A second answer to the same chunk is ignored.
+    /// Takes the bytes that [`train_chunk`] returned for the chunk with this index. A second response to the same chunk is ignored.
     ///
     /// This method returns an error if the bytes cannot be used, for example because they are damaged. The transport can then have the
     /// chunk trained again, or give up and return the error. If the training of the chunk failed, it would fail again, so this method stops
     /// the run and returns `Ok`; the error of the training becomes the result of [`Remote`].
-    pub fn receive(&self, chunk: usize, answer: &[u8]) -> Result<()> {
+    pub fn receive(&self, chunk: usize, response: &[u8]) -> Result<()> {
         let Some(range) = self.ranges.get(chunk).cloned() else {
             return Err(Error::setting("chunk", format!("there are {} chunks, not {chunk}", self.ranges.len()), ""));
         };
         let in_chunk = |error: Error| self.error(chunk, format!("{error:#}"));
-        let question = question(&self.dataset_bytes, &self.chunks[chunk]);
-        let answer = answer_from_bytes(&question, answer).map_err(in_chunk)?;
-        if let Ok(fits) = &answer {
+        let request_hash = request_hash(&self.dataset_bytes, &self.chunks[chunk]);
+        let response = response_from_bytes(&request_hash, response).map_err(in_chunk)?;
+        if let Ok(fits) = &response {
             self.check(&range, fits).map_err(|problem| self.error(chunk, problem))?;
         }
         if self.received[chunk].swap(true, Ordering::SeqCst) {
             return Ok(());
         }
-        match answer {
+        match response {
             Ok(fits) => {
                 for (job, (fit, seconds)) in range.zip(fits) {
                     if let Err(error) = self.report(job, &fit, seconds) {
@@ -145,7 +145,7 @@ impl<'a> RemoteRun<'a> {
         Ok(())
     }
 
-    /// Whether no further answers are needed, because the user stopped the run or a chunk failed. The transport should then cancel what it has sent,
+    /// Whether no further responses are needed, because the user stopped the run or a chunk failed. The transport should then cancel what it has sent,
     /// and return.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
@@ -155,14 +155,14 @@ impl<'a> RemoteRun<'a> {
     /// Checks that fits can be the results of these jobs.
     fn check(&self, range: &Range<usize>, fits: &[(Fit, f64)]) -> std::result::Result<(), String> {
         if fits.len() != range.len() {
-            return Err(format!("the answer has {} fits for {} jobs", fits.len(), range.len()));
+            return Err(format!("the response has {} fits for {} jobs", fits.len(), range.len()));
         }
         for (job, (Fit { member, .. }, _)) in self.jobs[range.clone()].iter().zip(fits) {
             let Dataset { matrix, binned, classes, .. } = &self.datasets[job.dataset];
             let positions = binned.iter().flat_map(|columns| columns.iter()).map(BinnedColumn::positions);
             let fits_rows = member.inputs() == matrix.columns() && positions.eq(member.positions().iter().copied());
             if !fits_rows || member.outputs() != job.objective.outputs(*classes) {
-                return Err("the answer has a member with other inputs or outputs than its job".into());
+                return Err("the response has a member with other inputs or outputs than its job".into());
             }
         }
         Ok(())
@@ -210,7 +210,7 @@ impl<'a> RemoteRun<'a> {
         sent?;
         let missing = self.received.iter().position(|received| !received.load(Ordering::SeqCst));
         if let Some(chunk) = missing.filter(|_| !is_stopped) {
-            return Err(self.error(chunk, "no answer has arrived".into()));
+            return Err(self.error(chunk, "no response has arrived".into()));
         }
         Ok(self.results.into_inner().unwrap_or_else(PoisonError::into_inner).fits)
     }
@@ -222,10 +222,10 @@ impl<'a> RemoteRun<'a> {
 #[must_use]
 pub fn train_chunk(datasets: &[u8], jobs: &[u8], threads: usize) -> Vec<u8> {
     // `{:#}` keeps the marks around the names of settings, so that the command line and Python can each write a setting in their own form.
-    let answer = train(datasets, jobs, threads).map_err(|error| format!("{error:#}"));
-    let question = question(datasets, jobs);
-    let bytes = answer_bytes(question.clone(), &answer);
-    bytes.or_else(|error| answer_bytes(question, &Err(error.to_string()))).unwrap_or_default()
+    let response = train(datasets, jobs, threads).map_err(|error| format!("{error:#}"));
+    let request_hash = request_hash(datasets, jobs);
+    let bytes = response_bytes(request_hash.clone(), &response);
+    bytes.or_else(|error| response_bytes(request_hash, &Err(error.to_string()))).unwrap_or_default()
 }
 
 /// Decodes the data sets and jobs and trains the jobs. Returns each fit with the duration of its training in seconds.

@@ -30,6 +30,8 @@ pub struct Trained {
     pub training: LabelledPredictions,
     /// Predictions for the validation rows, which decided when training stopped and which threshold was chosen.
     pub validation: LabelledPredictions,
+    /// The indices of the validation rows in the table, in the order of `validation`.
+    pub validation_rows: Vec<u32>,
     /// Predictions for the test rows; `None` if there are no test rows.
     pub test: Option<LabelledPredictions>,
     /// The encoded test rows, or the encoded validation rows if there are no test rows. Reports explain the model on them.
@@ -136,12 +138,12 @@ impl Prepared<'_> {
                 (Some(predictions), evaluated)
             }
             None if parts.test.is_empty() => {
-                (None, EvaluatedRows { matrix: dataset.matrix, rows: result.validation_rows })
+                (None, EvaluatedRows { matrix: dataset.matrix, rows: result.validation_rows.clone() })
             }
             None => (Some(result.test), EvaluatedRows { matrix: dataset.matrix, rows: parts.test }),
         };
-        let (validation, alternatives) = (result.validation, result.alternatives);
-        Ok(Trained { model, fits, shares, training, validation, test, evaluated, alternatives, notes })
+        let DivisionResult { validation, validation_rows, alternatives, .. } = result;
+        Ok(Trained { model, fits, shares, training, validation, validation_rows, test, evaluated, alternatives, notes })
     }
 }
 

@@ -36,6 +36,7 @@ Predict = Callable[[pd.DataFrame], np.ndarray]
 
 
 def lightgbm(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.ndarray, seed: int) -> Predict:
+    """Train LightGBM on the rows `fit` of the table, with early stopping on the rows `stop`; return a function that predicts probabilities."""
     import lightgbm
 
     levels = {name: pd.CategoricalDtype(sorted(train[name].dropna().unique())) for name in text_columns(train)}
@@ -47,6 +48,7 @@ def lightgbm(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.
 
 
 def xgboost(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.ndarray, seed: int) -> Predict:
+    """Train XGBoost on the rows `fit` of the table, with early stopping on the rows `stop`; return a function that predicts probabilities."""
     import xgboost
 
     levels = {name: pd.CategoricalDtype(sorted(train[name].dropna().unique())) for name in text_columns(train)}
@@ -59,6 +61,7 @@ def xgboost(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.n
 
 
 def catboost(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.ndarray, seed: int) -> Predict:
+    """Train CatBoost on the rows `fit` of the table, with early stopping on the rows `stop`; return a function that predicts probabilities."""
     import catboost
 
     text = text_columns(train)
@@ -70,6 +73,7 @@ def catboost(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.
 
 
 def logistic(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.ndarray, seed: int) -> Predict:
+    """Train a logistic regression on the rows `fit` of the table; return a function that predicts probabilities."""
     from sklearn.compose import make_column_transformer
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression
@@ -88,6 +92,7 @@ def logistic(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.
 
 
 def random_forest(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.ndarray, seed: int) -> Predict:
+    """Train a random forest on the rows `fit` of the table; return a function that predicts probabilities."""
     from sklearn.compose import make_column_transformer
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.impute import SimpleImputer
@@ -112,6 +117,7 @@ def filled(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
     medians = {name: train[name].median() for name in train.columns if name not in text}
 
     def fill(table: pd.DataFrame) -> pd.DataFrame:
+        """Return the table without missing values and with columns of the types float and str only."""
         numbers = {name: table[name].astype(float).fillna(median) for name, median in medians.items()}
         return table.assign(**numbers, **{name: table[name].fillna("missing").astype(str) for name in text})
 
@@ -122,6 +128,7 @@ def pytabkit_peer(class_name: str) -> Callable[..., Predict]:
     """Return a function for `PEERS` that trains the classifier of pytabkit with this class name."""
 
     def fit_network(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.ndarray, seed: int) -> Predict:
+        """Train the network on the rows `fit`, with the rows `stop` as validation rows; return a function that predicts probabilities."""
         import pytabkit
 
         fill = filled(train)

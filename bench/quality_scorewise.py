@@ -64,7 +64,7 @@ def read_predictions(path: Path, classes: np.ndarray) -> tuple[np.ndarray, np.nd
 def run_scorewise(
     options: list[str], problem: Problem, train: pd.DataFrame, test: pd.DataFrame, classes: np.ndarray, seed: int, with_held_out: bool
 ) -> dict[str, Any]:
-    """Train and predict the test rows, and measure the time of both. With `with_held_out`, also compute the out-of-fold predictions, which is not timed."""
+    """Train a model, predict the test rows, and measure the time of both. With `with_held_out`, also return the out-of-fold predictions."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         train.to_parquet(folder / "train.parquet")
@@ -77,7 +77,7 @@ def run_scorewise(
         held_out: dict[str, Any] = {}
         if with_held_out:
             labels = np.searchsorted(classes, train.target.to_numpy())
-            # With cross-fitting, every training row is predicted, in the order of the table.
+            # With cross-fitting, out-of-fold.parquet contains a prediction for every training row, in the order of the table.
             held_out_probabilities, _ = read_predictions(folder / "out-of-fold.parquet", classes)
             compare_with_report(summary, labels, held_out_probabilities)
             held_out = {"held_out_truth": labels, "held_out": held_out_probabilities}

@@ -24,13 +24,13 @@ import time
 import train_peers
 
 TARGET_RATIO, TARGET_SECONDS = 100, 8 * 60
-# For each experiment: batch size (0 for all rows), epochs per call of fit, and number of calls after the warm-up.
+# How Keras is timed in each experiment: batch size (0 for all rows), epochs per call of `fit`, and number of timed calls after a warm-up call.
 SAMPLES = {"adult": (64, 3, 3), "pollution": (0, 20, 3)}
 TRAININGS = {"adult": 10 * 100, "pollution": 10 * 100}
 
 
 def answer_timing_requests(folder, core):
-    """Run in a Keras process that is bound to one core: answer each line of standard input with the seconds per epoch."""
+    """Train with Keras on one core: for each experiment named on a line of standard input, run some epochs and print the seconds per epoch."""
     os.sched_setaffinity(0, {core})
     trainings = {}
     for line in sys.stdin:
@@ -99,10 +99,10 @@ def main():
         total_ours = total_keras = 0.0
         for name in SAMPLES:
             with open(folder / name / "trainings.csv") as file:
-                # Keras is compared on the training runs of Marchetti et al. (2022) only; the time of scorewise also includes its reference forecasts.
+                # For Keras, only the training runs of Marchetti et al. (2022) count. The time of scorewise also includes the reference forecasts.
                 trials = [row for row in csv.DictReader(file) if row["cured"] == "false"]
             paper = [row for row in trials if not row["contender"].startswith(("logistic", "persistence", "tuned", "strong"))]
-            assert len(paper) == TRAININGS[name], f"{name}: {len(paper)} training runs, not {TRAININGS[name]}"
+            assert len(paper) == TRAININGS[name], f"{name}: found {len(paper)} training runs, expected {TRAININGS[name]}"
             epochs = sum(float(row["epochs"]) for row in paper)
             our_seconds = seconds[name] if seconds else sum(float(row["seconds"]) for row in trials) / processes
             keras_seconds = epochs * statistics.median(keras[name]) / processes
@@ -113,7 +113,7 @@ def main():
             total_ours, total_keras = total_ours + our_seconds, total_keras + keras_seconds
     ratio = total_keras / total_ours
     is_met = ratio >= TARGET_RATIO and total_ours <= TARGET_SECONDS
-    print(f"all 2000: scorewise {total_ours:.0f} s (target {TARGET_SECONDS} s), Keras {total_keras / 3600:.1f} h, {ratio:.0f} x (target {TARGET_RATIO} x): {'met' if is_met else 'MISSED'}")
+    print(f"all 2000 training runs: scorewise {total_ours:.0f} s (target {TARGET_SECONDS} s), Keras {total_keras / 3600:.1f} h, {ratio:.0f} x (target {TARGET_RATIO} x): {'met' if is_met else 'MISSED'}")
     return 0 if is_met else 1
 
 

@@ -42,7 +42,7 @@ COUNTRY, INCOME = 13, 14
 
 
 def adult_data():
-    """Return the data encoded as in Marchetti et al. (2022).
+    """Return the features and labels of the Adult data, encoded as in Marchetti et al. (2022).
 
     Rows with `?` and the column `education` are left out, the country becomes a binary column (United States or not), and the 48 columns are
     standardised.
@@ -67,11 +67,11 @@ def run_and_time(work):
     return time.perf_counter() - start, result
 
 
-def run_alternately(contenders, rounds):
-    """Run the contenders alternately; return the median seconds of each, without the first round, and the last result of each."""
-    seconds, results = {name: [] for name in contenders}, {}
+def run_alternately(functions, rounds):
+    """Call each function once per round; return the median seconds of each function, without the first round, and its last result."""
+    seconds, results = {name: [] for name in functions}, {}
     for at in range(rounds + 1):
-        for name, work in contenders.items():
+        for name, work in functions.items():
             duration, results[name] = run_and_time(work)
             if at:
                 seconds[name].append(duration)
@@ -87,11 +87,12 @@ def compare_training(epochs):
     X_float32 = X.astype(numpy.float32)
 
     def train_scorewise():
-        # The recipe `paper` trains one network on standardised inputs; its learning rate is that of scikit-learn's default.
+        # The recipe `paper` trains one network on standardised inputs. Its learning rate equals the default of scikit-learn.
         settings = dict(recipe="paper", hidden=HIDDEN, batch=64, epochs=epochs, patience=epochs, validation=VALIDATION_FRACTION)
         return sw.ScoreClassifier("f1", **settings).fit(X, y)
 
     def train_mlp(X):
+        """Train the MLPClassifier of scikit-learn, with the settings that correspond to those of scorewise."""
         settings = dict(hidden_layer_sizes=HIDDEN, batch_size=64, max_iter=epochs, alpha=0.0, random_state=0)
         return MLPClassifier(early_stopping=True, validation_fraction=VALIDATION_FRACTION, n_iter_no_change=epochs, tol=0.0, **settings).fit(X, y)
 

@@ -58,7 +58,7 @@ def build_program():
 
 
 def run_scorewise(program, path, mode):
-    """Run the Rust program and return its output as a dictionary; `most_kb` is the peak memory in kilobytes."""
+    """Run the Rust program and return its output as a dictionary; the entry `most_kb` is the peak memory in kilobytes."""
     environment = {**os.environ, "RAYON_NUM_THREADS": "2"}
     lines = subprocess.run([program, path, mode], check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
     return dict(line.split() for line in lines.splitlines())

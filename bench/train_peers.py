@@ -29,12 +29,12 @@ RATE, BETA1, BETA2, EPSILON = 1e-3, 0.9, 0.999, 1e-7
 MU, DELTA = 0.5, 0.3
 PRIOR = f"cosine:{MU},{DELTA}"
 NETS = {"adult": ([50, 20, 5], "f1"), "pollution": ([15, 8], "tss")}
-# Data set and batch size (0 for all rows), and the target speed-up over each framework.
+# For each data set and batch size (0 for all rows), how many times as fast as each framework scorewise should be.
 TARGETS = {("adult", 64): {"torch": 30, "jax": 3, "keras": 80}, ("adult", 256): {}, ("pollution", 0): {"torch": 10, "jax": 4}}
 
 
 def adult_data():
-    """Return 48 standardised features and the labels of a random 4/5 of the 30162 complete rows, and the number of training rows, 2/3 of these."""
+    """Return 48 standardised features and the labels of a random 4/5 of the 30162 complete rows, and how many of these rows (2/3) are training rows."""
     with gzip.open(ROOT / "crates/scorewise-table/data" / "adult.data.gz", "rt") as file:
         rows = [[cell.strip() for cell in row] for row in csv.reader(file) if len(row) == 15]
     rows = [row for row in rows if "?" not in row]
@@ -155,6 +155,7 @@ def jax_trainer(folder, name, batch):
         return score_loss((y * cdf).sum(), ((1 - y) * cdf).sum(), positives, y.shape[0] - positives, score)
 
     def step(state, rows):
+        """Update the network with Adam on one batch; return the new state, and None as `jax.lax.scan` requires."""
         net, means, squares, count = state
         gradient = jax.grad(loss)(net, matrix[rows], labels[rows])
         count = count + 1

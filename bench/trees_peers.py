@@ -124,6 +124,7 @@ def compare(title: str, peer: str, ours: list[float], theirs: list[float], note:
 
 
 def compare_training(program: TreeProcess, found: dict[str, tuple[pd.DataFrame, np.ndarray]], rounds: int, quick: bool) -> bool:
+    """Compare the training times with those of LightGBM and CatBoost; return whether scorewise is always at least as fast as LightGBM."""
     is_met = True
     for kind, (inputs, labels) in found.items():
         trees = TREES[kind.split(".")[0]]
@@ -180,6 +181,7 @@ def write_trees(model: lightgbm.Booster, path: pathlib.Path) -> None:
 
 
 def compare_prediction(program: TreeProcess, folder: pathlib.Path, found: dict[str, tuple[pd.DataFrame, np.ndarray]], rounds: int) -> bool:
+    """Compare the prediction times with those of LightGBM for the same trees; return whether scorewise is always at least as fast."""
     is_met = True
     inputs, labels = found["flights.numbers"]
     for trees, leaves, columns in ((200, 31, 14), (500, 50, inputs.shape[1])):

@@ -32,7 +32,7 @@ class XGBoost:
     def parameters(depth: int) -> dict[str, object]:
         """Return the parameters of a training run with trees of this depth."""
         # Training uses one thread and no sampling, so that its results are reproducible.
-        # With a custom objective, binary:logistic sets only the link function.
+        # In a training run with a custom objective, the parameter `binary:logistic` sets only the link function.
         return {
             "objective": "binary:logistic", "disable_default_eval_metric": True, "max_depth": depth, "learning_rate": 0.1,
             "nthread": 1, "seed": 0,

@@ -32,6 +32,7 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
     tokens = re.findall(r"\(|\)|[^\s()]+", expression.replace("/", " OR "))
 
     def parse_or() -> bool:
+        """Parse expressions joined by OR; return whether at least one of them is satisfied."""
         satisfied = parse_and()
         while tokens and tokens[0] == "OR":
             tokens.pop(0)
@@ -39,6 +40,7 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
         return satisfied
 
     def parse_and() -> bool:
+        """Parse expressions joined by AND; return whether all of them are satisfied."""
         satisfied = parse_licence()
         while tokens and tokens[0] == "AND":
             tokens.pop(0)
@@ -46,6 +48,7 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
         return satisfied
 
     def parse_licence() -> bool:
+        """Parse one licence or an expression in brackets; return whether it is satisfied."""
         token = tokens.pop(0)
         if token == "(":
             satisfied = parse_or()

@@ -18,7 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DECLARATION = re.compile(r"^\s*(?:pub(?:\([a-z]+\))? )?(?:const |unsafe |async )*(?:fn|struct|enum|trait|type|const|static|def|class) \w+")
 CONTAINER = re.compile(r"^\s*(?:pub(?:\([a-z]+\))? )?(?:unsafe )?(?:impl|trait|struct|enum|mod|class)\b")
-RUST_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# A string of Rust, or a character in quotes, which is skipped because it may be a quotation mark.
+RUST_STRING = re.compile(r"""'(?:[^'\\]|\\.)'|"((?:[^"\\]|\\[\s\S])*)\"""")
 
 
 # Items of a file, each with its line number and its text.
@@ -78,12 +79,12 @@ def names(lines: list[str]) -> Items:
     return found
 
 
-def messages(text: str) -> Items:
+def messages(text: str, mark: str) -> Items:
     """Return the strings that read as a message: those with at least four words."""
-    without_comments = re.sub(r"^\s*(//|#).*$", "", text, flags=re.M)
+    without_comments = re.sub(rf"^\s*{mark}.*$", "", text, flags=re.M)
     found: Items = []
     for match in RUST_STRING.finditer(without_comments):
-        string = re.sub(r"\\\n\s*", "", match[1])
+        string = re.sub(r"\\\n\s*", "", match[1] or "")
         if len(re.findall(r"[A-Za-z]{2,}", string)) >= 4 and " " in string and "\n" not in string:
             found.append((without_comments.count("\n", 0, match.start()) + 1, string))
     return found
@@ -97,7 +98,7 @@ def items_of(path: str) -> list[tuple[str, int, str]]:
     kinds = {
         "comment": comments(lines, ("//",) if is_rust else ("#",)) + ([] if is_rust else docstrings(text)),
         "name": names(lines),
-        "message": messages(text),
+        "message": messages(text, "//" if is_rust else "#"),
     }
     return [(kind, line, item) for kind, found in kinds.items() for line, item in found]
 

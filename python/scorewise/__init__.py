@@ -64,7 +64,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # The estimators need scikit-learn, whose import takes about a second, so they are imported only when they are used.
+    """Return the version of the package, or a class that is imported only when it is used."""
+    # The classes of estimators need scikit-learn, whose import takes about a second, so they are imported only when they are used.
     if name == "__version__":
         from importlib.metadata import version
 
@@ -85,4 +86,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    """Return all names in the package, also those of classes that have not been imported yet."""
     return sorted([*globals(), "ScoreClassifier", "ScorePool", "ScoreThreshold"])

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 Array: TypeAlias = npt.NDArray[Any]
-# Labels, predictions and optional weights, in the form that the native functions take.
+# The arrays that the native functions take: labels, predictions, and weights or None.
 Rows: TypeAlias = "tuple[Array, Array, Array | None]"
-# The name of a column, with its values, or with category codes and the list of categories.
+# A column of a table: its name and its values. The values of a column of categories are the category code of each row and the list of categories.
 Column: TypeAlias = "tuple[str, Array | tuple[Array, list[str]]]"
 
 _MISSING_CODE = 2**32 - 1
@@ -76,7 +76,7 @@ def float_array(values: Any, name: str) -> Array:
 
 
 def weight_array(values: Any, predictions: Array) -> Array | None:
-    """Convert weights to the dtype of the predictions; None stays None."""
+    """Convert weights to the dtype of the predictions; return None if there are none."""
     return None if values is None else np.ascontiguousarray(float_array(values, "weights"), dtype=predictions.dtype)
 
 
@@ -151,12 +151,12 @@ def columns(table: Any) -> list[Column]:
 
 
 def column(values: Array) -> Array | tuple[Array, list[str]]:
-    """Return an array with one entry for each row as the values of a column: numbers, times, booleans or categories."""
+    """Convert an array with one entry for each row to the values of a column: numbers, times, booleans or categories."""
     return _convert_column(values)
 
 
 def is_missing(values: Array | tuple[Array, list[str]]) -> Array:
-    """Return which values of a column are missing."""
+    """Return an array that is True where a value of the column is missing."""
     if isinstance(values, tuple):
         return np.asarray(values[0] == _MISSING_CODE)
     if values.dtype.kind == "f":
@@ -231,7 +231,7 @@ def _factorize(values: Array) -> tuple[Array, list[Any]]:
 def _sorted_categories(codes: Array, levels: list[Any]) -> tuple[Array, list[str]]:
     """Convert the categories to strings and sort them; return the index of each row's category in the sorted list, and the list.
 
-    ``codes`` holds the index of each row's category in ``levels``; −1 means missing.
+    ``codes`` holds the index of each row's category in ``levels``; −1 means that the category is missing.
     """
     names = [None if _is_missing(level) else str(level) for level in levels]
     categories = sorted({name for name in names if name is not None})

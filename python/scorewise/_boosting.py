@@ -21,7 +21,7 @@ FLOOR = 0.1
 
 
 def start(prior: str = PRIOR) -> float:
-    """Return the margin to start boosting from: the logit of the prior's mean.
+    """Return the margin from which boosting should start: the logit of the prior's mean.
 
     The first prediction then lies inside the support of the prior; outside the support, the gradient is 0.
     """
@@ -61,7 +61,7 @@ class Objective:
         training slower and steadier.
     """
 
-    # The part of an error message that says how to start inside the support of the prior, with the parameter names of XGBoost or LightGBM.
+    # The end of an error message, which says with which parameters of XGBoost or LightGBM the first prediction lies inside the support of the prior.
     start_hint: ClassVar[str]
 
     def __init__(self, score: str, prior: str = PRIOR, *, floor: float = FLOOR) -> None:
@@ -95,8 +95,8 @@ class Objective:
             return
         margin = start(self.prior)
         raise ValueError(
-            f"the first prediction, {first:.4g}, lies outside the support [{low:.4g}, {high:.4g}] of the prior {self.prior}, where the "
-            "gradient is 0; " + self.start_hint.format(start=margin, probability=float(probabilities(margin)))
+            f"the first prediction, {first:.4g}, lies outside the support [{low:.4g}, {high:.4g}] of the prior {self.prior}, "
+            "where the gradient is 0; " + self.start_hint.format(start=margin, probability=float(probabilities(margin)))
         )
 
 
@@ -136,7 +136,7 @@ class Metric:
         flags, p, weights = _rows(labels, predictions, sample_weight)
         if self.margins:
             p = probabilities(p)
-        # The bootstrap interval is not used, so only one replicate is drawn, the smallest number allowed.
+        # The native function also computes a bootstrap interval, which is not needed here, so only one replicate is drawn.
         document = json.loads(_scorewise.score((flags, p, weights), self.threshold, [self.score], (1, 0, None)))
         (result,) = document["scores"].values()
         value = result["value"]
@@ -156,7 +156,7 @@ def is_dataset(value: Any) -> bool:
 
 
 def _rows(labels: Any, predictions: Any, weights: Any) -> Rows:
-    """Return labels, predictions and weights from what XGBoost or LightGBM passes: (labels, predictions, weights) or (predictions, dataset)."""
+    """Return labels, margins and weights. XGBoost and LightGBM pass either these three arrays, or the margins and a dataset with the labels."""
     if is_dataset(predictions):
         dataset, predictions = predictions, labels
         labels, weights = _array_or_none(dataset.get_label()), _array_or_none(dataset.get_weight())
@@ -174,5 +174,5 @@ def _rows(labels: Any, predictions: Any, weights: Any) -> Rows:
 
 
 def _array_or_none(values: Any) -> Any:
-    """Convert values to an array; None stays None."""
+    """Convert the argument to an array, or return None if it is None."""
     return None if values is None else np.asarray(values)

@@ -45,7 +45,7 @@ def check_classes(classes: Array, is_weighted: bool) -> None:
 
 
 def weights(sample_weight: Any, n_rows: int) -> Array | None:
-    """Check sample weights and return them as float64; None stays None."""
+    """Check sample weights and return them as float64; return None if there are none."""
     if sample_weight is None:
         return None
     checked = np.array(_arrays.float_array(sample_weight, "sample_weight"), dtype=np.float64)
@@ -67,14 +67,14 @@ def text(name: str, value: Any) -> str:
 
 
 def whole(name: str, value: Any, least: int) -> int:
-    """Return the value of a parameter, or raise an error if it is not an integer of ``least`` or more."""
+    """Return the value of a parameter, or raise an error if it is not an integer that is at least ``least``."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
         raise ValueError(f"{name}: must be a whole number of {least} or more, not {value!r}")
     return int(value)
 
 
 def number(name: str, value: Any, low: float, high: float) -> float:
-    """Return the value of a parameter, or raise an error if it is not a finite number in [low, high]."""
+    """Return the value of a parameter as a float, or raise an error if it is not a finite number from ``low`` to ``high``."""
     if not isinstance(value, Real) or isinstance(value, bool) or not (low <= float(value) <= high) or math.isinf(value):
         bounds = f"of {low} or above" if math.isinf(high) else f"from {low} to {high}"
         raise ValueError(f"{name}: must be a number {bounds}, not {value!r}")
@@ -89,7 +89,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def seed(random_state: Any) -> int:
-    """Return an integer ``random_state`` unchanged; otherwise draw a seed from it, or from NumPy's global RandomState if ``random_state`` is None."""
+    """Return a seed: ``random_state`` if it is an integer, otherwise a number drawn from it, or from NumPy's global RandomState if it is None."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         if not 0 <= int(random_state) < 2**64:
             raise ValueError(f"random_state: must be a number from 0 to 2**64 - 1, not {random_state}")

@@ -241,7 +241,7 @@ class ScoreClassifier(ScoreEstimator):
 
     @property
     def model_bytes_(self) -> bytes:
-        """The content of the model file."""
+        """The model as the bytes of a model file."""
         check_is_fitted(self, "_model")
         return bytes(self._model.to_bytes())
 
@@ -306,7 +306,7 @@ class ScoreClassifier(ScoreEstimator):
         columns = self._columns(X, reset=False)
         n_rows = _n_rows(columns)
         labels, weights = self._known_labels(y, n_rows), _checks.weights(sample_weight, n_rows)
-        # `classes_` need not be sorted, and the native model may list the classes in another order.
+        # `searchsorted` needs sorted classes, but `classes_` need not be sorted. The native model may list the classes in yet another order.
         order = np.argsort(self.classes_)
         codes = self._places[order[np.searchsorted(self.classes_, labels, sorter=order)]].astype(np.uint32)
         return Document(json.loads(self._model.explain(columns, codes, weights, permutations, rows, _checks.seed(random_state))))
@@ -338,7 +338,7 @@ class ScoreClassifier(ScoreEstimator):
         return model
 
     def _set_model(self, model: Any) -> None:
-        """Store a native model, and the position of each class of ``classes_`` in the model's list of classes, which may have another order."""
+        """Store a native model, and where each class of ``classes_`` is in the model's own list of classes, which may have another order."""
         self._model = model
         self.threshold_ = model.threshold
         position_of = {name: at for at, name in enumerate(model.classes)}
@@ -361,7 +361,7 @@ class ScoreClassifier(ScoreEstimator):
         return found
 
     def _columns(self, X: Any, reset: bool) -> list[Column]:
-        """Return the columns of X under the names seen during ``fit``."""
+        """Return the columns of X, named as during ``fit``."""
         if reset:
             self.__dict__.pop("feature_names_in_", None)
         if hasattr(X, "collect") and not hasattr(X, "shape"):
@@ -379,7 +379,7 @@ class ScoreClassifier(ScoreEstimator):
             raise ValueError("X has no columns" if not columns else "X has no rows")
         names = getattr(self, "feature_names_in_", range(len(columns)))
         columns = [(str(name), values) for name, (_, values) in zip(names, columns, strict=True)]
-        # scikit-learn has already checked numeric arrays.
+        # scikit-learn has already refused infinite numbers in numeric arrays, so only other tables are checked here.
         is_checked = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
         for name, values in [] if is_checked else columns:
             if not isinstance(values, tuple) and values.dtype.kind == "f" and np.isinf(values).any():
@@ -399,7 +399,7 @@ class ScoreClassifier(ScoreEstimator):
             learners = [_checks.text("learners", name) for name in learners]
 
         def whole(name: str, least: int) -> int | None:
-            """Return the parameter with this name, which must be an integer of ``least`` or more, or None."""
+            """Return the parameter with this name, which must be None or an integer that is at least ``least``."""
             value = getattr(self, name)
             return None if value is None else _checks.whole(name, value, least)
 
@@ -440,21 +440,25 @@ class ScoreClassifier(ScoreEstimator):
         }
 
     def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickling; the native model becomes the bytes of a model file."""
         state: dict[str, Any] = dict(super().__getstate__())
         if "_model" in state:
             state["_model"] = bytes(state["_model"].to_bytes())
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the state after unpickling; the native model is read from the bytes of a model file."""
         state = dict(state)
         if "_model" in state:
             state["_model"] = _scorewise.Model.from_bytes(state["_model"])
         super().__setstate__(state)
 
     def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn whether the classifier has been trained."""
         return "_model" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that tables may have missing values, strings and categories."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
@@ -477,18 +481,18 @@ def _array_of_rows(X: Sequence[Any]) -> Any:
 
 
 def _n_rows(columns: list[Column]) -> int:
-    """Return the number of rows of the columns."""
+    """Return the number of rows of a table, given its columns."""
     values = columns[0][1]
     return len(values[0] if isinstance(values, tuple) else values)
 
 
 def _select_rows(values: Array | tuple[Array, list[str]], kept: Array) -> Array | tuple[Array, list[str]]:
-    """Return the values of a column in the rows ``kept``; the list of categories stays as it is."""
+    """Return the values of a column for the rows ``kept``. A list of categories is returned unchanged."""
     return (values[0][kept], values[1]) if isinstance(values, tuple) else values[kept]
 
 
 def _curves(members: list[list[float]]) -> Array:
-    """Return the only curve as a vector, or several curves as the columns of a matrix, with NaN after the end of shorter ones."""
+    """Return a single curve as a vector, or several curves as the columns of a matrix, in which shorter curves are filled up with NaN."""
     if len(members) == 1:
         return np.array(members[0])
     found = np.full((max(map(len, members)), len(members)), np.nan)

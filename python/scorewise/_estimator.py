@@ -19,6 +19,7 @@ class _CallableName(str):
     _estimator: Any
 
     def __call__(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the score of the estimator's predictions for X, so that ``model.score(X, y)`` works."""
         return _evaluate(self._estimator, X, y, sample_weight)
 
 
@@ -44,6 +45,7 @@ class _ScoreNameAndMethod:
     """
 
     def __get__(self, estimator: Any, owner: Any = None) -> Any:
+        """Return the parameter ``score`` of an estimator as a string that can also be called."""
         if estimator is None:
             return _evaluate  # a plain function, whose signature scikit-learn inspects for metadata routing
         name = _CallableName(estimator.__dict__.get("score"))
@@ -51,6 +53,7 @@ class _ScoreNameAndMethod:
         return name
 
     def __set__(self, estimator: Any, value: Any) -> None:
+        """Store the parameter ``score`` of an estimator."""
         estimator.__dict__["score"] = value
 
 

@@ -44,6 +44,7 @@ class Document(dict[str, Any]):
 
     def _repr_html_(self) -> str:
         def table_row(name: str, value: Any) -> list[Any]:
+            """Return the cells of a row: a name, a value, and the ends of its interval if it has one."""
             if isinstance(value, dict) and "value" in value:
                 return [name, value["value"], value.get("low"), value.get("high")]
             return [name, value, None, None]
@@ -83,7 +84,7 @@ class Best(NamedTuple):
     smooth : float or None
         The width of the smoothing; None for the exactly best threshold.
     expected_value : float or None
-        The score of the expected confusion matrix under the prior of the smoothing, which the smoothed threshold maximises; None without
+        The score of the expected confusion matrix under the prior of the smoothing, which is best at the smoothed threshold; None without
         smoothing.
     """
 
@@ -165,7 +166,7 @@ class Sweep:
 
     @property
     def counts(self) -> tuple[float, float]:
-        """The total weight of the positives and of the negatives."""
+        """The total weight of the positive rows and of the negative rows."""
         return self._sweep.counts
 
     def at(self, threshold: float) -> Confusion:
@@ -270,7 +271,7 @@ class Sweep:
 
 
 def check_smooth(smooth: Any, subject_to: str | Sequence[str] | None) -> float:
-    """Return the width of the smoothing, or raise an error if it is not valid or if there are conditions, which nearby thresholds may violate."""
+    """Return the width of the smoothing, or raise an error if it is invalid, or if there are conditions: nearby thresholds may violate them."""
     if not isinstance(smooth, Real) or isinstance(smooth, bool) or not 0.001 <= float(smooth) < 0.5:
         raise ValueError(f"smooth must be a number from 0.001 to below 0.5, usually 0.2, not {smooth!r}")
     if _arrays.string_list(subject_to):
@@ -434,7 +435,10 @@ def priors() -> Listing:
 
 
 def _html_table(heading: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Return a table as HTML."""
+
     def cell_text(value: Any) -> str:
+        """Return a value as the text of a cell, escaped for HTML."""
         if value is None:
             return ""
         if isinstance(value, (list, tuple)):

@@ -187,7 +187,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         text, probabilities = _scorewise.pool(candidates, has_scale, all_codes[rows].astype(np.uint32), len(classes), row_weights, score, seed)
         found = json.loads(text)
 
-        # All attributes are set at the end, so that an interrupted fit leaves the estimator as it was.
+        # All attributes are set here, at the end, so that a fit that is interrupted does not change the pool.
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(checked, name):
@@ -268,7 +268,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         return router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
 
     def _named_estimators(self) -> list[tuple[str, Any]]:
-        """Check the names and return the classifiers that are not dropped."""
+        """Check the parameter ``estimators``, and return the names and classifiers that are not dropped."""
         pairs = self.estimators
         is_list = isinstance(pairs, Sequence) and not isinstance(pairs, str) and len(pairs) > 0
         if not is_list or any(not isinstance(pair, (tuple, list)) or len(pair) != 2 or not isinstance(pair[0], str) for pair in pairs):
@@ -303,7 +303,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
             columns: list[Column] = [(name, _fold_column(name, per_row[name][kept])) for name in given]
             names = [str(name) for name in classes.tolist()]
             found = _scorewise.cross_fit(codes.astype(np.uint32), names, columns, folds, repeats, self.cv is None, seed)
-            # With few rows and many classes, a fold may be empty.
+            # With few rows and many classes, a fold may have no held-out rows; such a fold is left out.
             return [(kept[training], kept[held_out]) for training, held_out in found if len(held_out)]
         if per_row["time"] is not None:
             raise ValueError("time is given, but cv is a splitter, which does not use it: make cv a number of folds")
@@ -331,8 +331,8 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
             if without:
                 verb = "does" if len(without) == 1 else "do"
                 raise ValueError(
-                    f"sample_weight is given, but {', '.join(without)} {verb} not accept it: leave out sample_weight or the estimator; a pipeline "
-                    "accepts it with scikit-learn's metadata routing"
+                    f"sample_weight is given, but {', '.join(without)} {verb} not accept it: leave out sample_weight or the estimator; "
+                    "a pipeline accepts it with scikit-learn's metadata routing"
                 )
         for_fit = {name: {key: value for key, value in given.items() if has_fit_parameter(estimator, key)} for name, estimator in named}
         return for_fit, {key: value for key, value in given.items() if key == "groups"}
@@ -344,10 +344,11 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         return found
 
     def _check_features(self, X: Any) -> None:
-        """Raise an error if the number or the names of the columns of X differ from those seen during ``fit``."""
+        """Raise an error if X does not have the same number and names of columns as the table that was passed to ``fit``."""
         _validate_features(self, X, reset=False)
 
     def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn whether the pool has been trained."""
         return "weights_" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
@@ -363,7 +364,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
 
 
 class _Features(ScoreEstimator):
-    """Holds the attributes that scikit-learn's ``validate_data`` sets, until a fit has succeeded."""
+    """Holds the attributes that scikit-learn's ``validate_data`` sets, so that the pool itself is changed only after a successful fit."""
 
 
 def _validate_features(estimator: Any, X: Any, reset: bool) -> None:
@@ -377,7 +378,7 @@ def _validate_features(estimator: Any, X: Any, reset: bool) -> None:
 
 
 def _per_row(values: Any, name: str, n_rows: int) -> Array | None:
-    """Return values with one entry for each row as an array; None stays None."""
+    """Convert values with one entry for each row to an array; return None if there are none."""
     if values is None:
         return None
     found = _arrays.one_dimensional_array(values, name)
@@ -387,7 +388,7 @@ def _per_row(values: Any, name: str, n_rows: int) -> Array | None:
 
 
 def _fold_column(name: str, values: Array) -> Array | tuple[Array, list[str]]:
-    """Return the column by which rows are divided into folds; no value may be missing."""
+    """Convert ``groups`` or ``time``, by which rows are divided into folds, to a column; no value may be missing."""
     column = _arrays.column(values)
     if _arrays.is_missing(column).any():
         raise ValueError(f"{name} has missing values: every row needs a {'group' if name == 'groups' else 'time'}")
@@ -411,7 +412,7 @@ def _fit_and_predict(
 
 
 def _logits(name: str, estimator: Any, X: Any, n_classes: int) -> tuple[str, Array]:
-    """Return the name of the method that was used, and the logits of each row, or the values of ``decision_function``.
+    """Predict rows; return the name of the method that was used, and the logits of the rows or their values of ``decision_function``.
 
     There is one column for two classes, otherwise one for each class. A class that the classifier was not trained on has probability 0.
     """

@@ -43,16 +43,17 @@ class Model:
         """
     def options(self, /) -> str:
         """
-        The training options of the model as JSON; options that a file of format 1 does not store are null.
+        The options with which the model was trained, as JSON. Model files of format 1 do not store all options; those that are missing are null.
         """
     def probabilities(self, /, columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]]) -> Incomplete:
         """
-        Probabilities, row by row: of the second class if there are two classes, otherwise of each class.
+        Predicted probabilities, row by row. With two classes there is one number for each row, the probability of the second class; with more
+        classes there is one number for each class.
         """
     @property
     def threshold(self, /) -> float | None:
         """
-        The threshold of a model with two classes; `None` with more classes.
+        The decision threshold of a model with two classes; `None` if the model has more classes.
         """
     def to_bytes(self, /) -> bytes:
         """
@@ -80,12 +81,13 @@ class Sweep:
     @property
     def counts(self, /) -> tuple[float, float]:
         """
-        The total weight of the positives and of the negatives.
+        The total weight of the positive rows and of the negative rows.
         """
     def curve(self, /, scores: SupportsGetItem[int, str], points: SupportsIndex) -> tuple[Incomplete, Incomplete, Incomplete]:
         """
-        Three arrays, thinned to about `points` rows. Each row stands for an interval of thresholds with the same confusion matrix: the lower
-        end of the interval; its confusion matrix (columns tn, fp, fn, tp); and its scores (one column for each score, NaN where undefined).
+        Scores by threshold as three arrays with about `points` rows. Each row stands for an interval of thresholds with the same confusion
+        matrix. The arrays hold the lower end of the interval, the confusion matrix (columns tn, fp, fn, tp), and the scores (one column for each
+        score, NaN where it is undefined).
         """
     @property
     def rows(self, /) -> int:
@@ -94,18 +96,20 @@ class Sweep:
         """
     def smooth_best(self, /, score: str, width: SupportsFloat | SupportsIndex) -> str:
         """
-        The smoothed threshold of a score, as JSON with the keys of `smooth` in the output of `scorewise tune`, and `score` and `interval` (the
-        thresholds with the same confusion matrix).
+        The threshold that is best for a score on average over nearby thresholds, as JSON. It has the keys of `smooth` in the output of
+        `scorewise tune --json`, and also `score`, the name of the score, and `interval`, the thresholds with the same confusion matrix.
         """
     def smooth_bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, width: SupportsFloat | SupportsIndex, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None]) -> str:
         """
-        Confidence intervals of the smoothed threshold and of the score there, as JSON. `rows` must be the rows that the sweep was made from.
+        Confidence intervals of the smoothed threshold and of the score at this threshold, as JSON. `rows` must be the rows that the sweep was made
+        from.
         """
 
 def boosting(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, floor: SupportsFloat | SupportsIndex) -> tuple[Incomplete, Incomplete]:
     """
-    The gradient of the loss with respect to the margins (logits), and a positive curvature for each row, both multiplied by the number of rows,
-    for gradient-boosted trees. `floor` is the smallest allowed curvature of a row, as a fraction of the curvature at the prior's mean.
+    The gradient of the loss with respect to the margins (logits), and a positive curvature for each row, as training of gradient-boosted trees
+    needs them. Both are multiplied by the number of rows. `floor` is the smallest allowed curvature of a row, as a fraction of the curvature at the
+    prior's mean.
     """
 
 def check_output(path: str | PathLike[str], kind: str) -> None:
@@ -128,8 +132,8 @@ def class_score(classes: SupportsIndex, labels: Incomplete, predicted: Incomplet
 
 def command(arguments: SupportsGetItem[int, str]) -> int:
     """
-    Runs the command `scorewise` and returns its exit code; the first argument is the name of the program. Installs signal handlers, so it
-    must be called only by the script `scorewise` that the wheel installs.
+    Runs the command `scorewise` and returns its exit code. The first argument is the name of the program. This function installs signal
+    handlers, so only the script `scorewise`, which the wheel installs, may call it.
     """
 
 def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex) -> list[float]:
@@ -139,15 +143,16 @@ def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold:
 
 def cross_fit(labels: Incomplete, classes: SupportsGetItem[int, str], columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], folds: SupportsIndex, repeats: SupportsIndex, may_reduce: bool, seed: SupportsIndex) -> list[tuple[Incomplete, Incomplete]]:
     """
-    Divides rows into folds as `scorewise train` does: at random with the same share of each class, or if there is a column `groups` or `time`,
-    without dividing a group, or into blocks of consecutive times. Returns the training rows and the held-out rows of each fold of each repeat.
-    If `may_reduce` is true, there are fewer folds if a class has too few rows.
+    Divides rows into folds as `scorewise train` does. Without columns, rows are dealt at random, with the same share of each class in all folds.
+    With a column `groups`, all rows of a group are in the same fold. With a column `time`, the folds are blocks of consecutive times. Returns
+    the training rows and the held-out rows of each fold of each repeat. If `may_reduce` is true and a class has too few rows for this number of
+    folds, fewer folds are used.
     """
 
 def curves_svg(names: SupportsGetItem[int, str], thresholds: Incomplete, values: SupportsGetItem[int, Incomplete]) -> str | None:
     """
-    A figure of scores by threshold, as SVG. `thresholds` must increase; `values` holds one array per score, with NaN where the score
-    is undefined. Returns `None` when every value is undefined.
+    A figure of scores by threshold, as SVG. `thresholds` must increase. `values` holds one array for each score, with one value for each
+    threshold, which is NaN where the score is undefined. Returns `None` if every value is undefined.
     """
 
 def expected_confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], prior: str, from_logits: bool) -> list[float]:
@@ -157,7 +162,7 @@ def expected_confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], p
 
 def figure_png(document: str, name: str) -> bytes:
     """
-    One figure of a report, as PNG.
+    The figure of a report with this name, as PNG.
     """
 
 def figures(document: str) -> list[tuple[str, str, str, str]]:
@@ -172,37 +177,41 @@ def loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, pri
 
 def page(document: str) -> str:
     """
-    A report as one HTML page.
+    A report as one HTML page. `document` is the data of the report as JSON.
     """
 
 def pieces(prior: str) -> tuple[float, list[tuple[float, float, Incomplete]]]:
     """
-    The cdf of a prior as piecewise polynomials of the logit: the value of the cdf below the first range of logits; and for each range, its
-    lower end, the width of the intervals it is divided into, and the polynomial coefficients, one row for each interval.
+    The distribution function of a prior as piecewise polynomials of the logit. Returns its value for very small logits, and a list of ranges of
+    logits. Each range has its lower end, the width of the intervals into which it is divided, and one row of polynomial coefficients for each
+    interval.
     """
 
 def pool(candidates: SupportsGetItem[int, Incomplete], has_scale: SupportsGetItem[int, bool], labels: Incomplete, classes: SupportsIndex, weights: Incomplete | None, score: str, seed: SupportsIndex) -> tuple[str, Incomplete]:
     """
-    Chooses how candidates are combined, on predictions of rows that they were not trained on. `candidates` is a list of logits, row by row, with one
-    logit for each row if there are two classes; `has_scale` says of each candidate whether its numbers are logits, or else values of a
-    `decision_function`, whose scale is not known. Returns JSON with the keys `calibrations` (a list of scales and shifts), `weights`, `decision`
-    and `value` (the score with the decision), and the combined probabilities of the rows.
+    Chooses how candidates are combined, on predictions for rows that they were not trained on. `candidates` holds the predictions of each
+    candidate, row by row, with one number for each row if there are two classes. `has_scale` says for each candidate whether its
+    predictions are logits; otherwise they are values of a `decision_function`, whose scale is not known. Returns JSON with the keys
+    `calibrations` (a list of scales and shifts), `weights`, `threshold` (null if there is none), `factors` (one for each class, or null)
+    and `value` (the score of the resulting decisions), and the combined probabilities of the rows.
     """
 
 def pool_logits(probabilities: Incomplete, outputs: SupportsIndex) -> Incomplete:
     """
-    The logits of predicted probabilities: with one number for each row the log-odds, otherwise the logarithms. Changes nothing else, so the softmax of
-    logarithms gives the probabilities again.
+    Converts predicted probabilities to logits. If there is one probability for each row, its logit is the log-odds. If there is one for each
+    class, the logits are the logarithms, whose softmax gives the probabilities again. Probabilities below 1e-6 or above 1 − 1e-6 are replaced
+    by these limits first.
     """
 
 def pool_probabilities(candidates: SupportsGetItem[int, Incomplete], calibrations: SupportsGetItem[int, tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex]], weights: SupportsGetItem[int, SupportsFloat | SupportsIndex], outputs: SupportsIndex) -> Incomplete:
     """
-    The combined probabilities of rows from the mean logits of each candidate, with the calibrations and weights that the function `pool` returned.
+    The combined probabilities of rows. `candidates` holds the mean logits of each candidate; `calibrations` and `weights` are those that the
+    function `pool` returned.
     """
 
 def prior_facts(prior: str) -> tuple[str, float, tuple[float, float], tuple[float, float]]:
     """
-    Describes a prior: its canonical text, mean, support, and the 1 % and 99 % quantiles.
+    Describes a prior. Returns its text in the standard form, its mean, its support, and its 1 % and 99 % quantiles.
     """
 
 def priors() -> str:
@@ -212,8 +221,8 @@ def priors() -> str:
 
 def report(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, threshold: SupportsFloat | SupportsIndex | None, prior: str | None, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None], facts: str) -> str:
     """
-    The data of a report, as JSON. `facts` is JSON too, with the keys `chosen` (how the threshold was chosen), `classes`, `training` and
-    `provenance`.
+    Computes the data of a report, as JSON. `facts` is also JSON, with the keys `chosen` (how the threshold was chosen), `classes` (the names of the
+    two classes), `training` (the loss curves, or null) and `provenance` (the command, the time and the data).
     """
 
 def score(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex, scores: SupportsGetItem[int, str] | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None]) -> str:
@@ -223,8 +232,9 @@ def score(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: Sup
 
 def score_facts(score: str) -> tuple[str, str, float, str]:
     """
-    Describes a score: its name, its formula as Python source (variables `tn fp fn tp p n total`, functions that return 0 where undefined),
-    its ideal value (+∞ if higher is better, −∞ if lower is better), and a full description as JSON.
+    Describes a score. Returns its name; its formula as Python source, with the variables `tn fp fn tp p n total` and with functions that
+    must return 0 where they are undefined; the value that it should approach, which is +∞ if higher values are better and −∞ if lower values
+    are better; and a full description as JSON.
     """
 
 def scores() -> str:
@@ -234,9 +244,10 @@ def scores() -> str:
 
 def temporal_loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], sequences: Incomplete, score: str, prior: str, weighting: tuple[str, SupportsGetItem[int, SupportsFloat | SupportsIndex]], gradient: bool) -> tuple[float, Incomplete | None]:
     """
-    The loss over time series, in which a false alarm shortly before an event and a miss shortly after an alarm count less. `sequences` holds,
-    for each row, the number of its series. `weighting` is a pair: the name of the rule (`value`, `sum` or `maximum`, see `Weighting` of the crate
-    scorewise), and the numbers by which an event or alarm reduces the weight of an error at distances of 1, 2, … rows.
+    The loss for time series, in which a false alarm shortly before an event and a missed event shortly after an alarm count less. `sequences`
+    holds, for each row, the number of the series that the row belongs to. `weighting` is a pair: the name of the rule (`value`, `sum` or
+    `maximum`, see `Weighting` in the crate scorewise), and the numbers by which an event or alarm reduces the weight of an error at distances
+    of 1, 2, … rows.
     """
 
 def theory(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, from_logits: bool) -> str:
@@ -246,11 +257,11 @@ def theory(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, p
 
 def train(columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete, classes: SupportsGetItem[int, str], weights: Incomplete | None, options: str, threads: SupportsIndex) -> tuple[Model, str]:
     """
-    Trains a model on columns and the class of each row; with two classes the second is the positive one. `options` is JSON with the fields
-    of `TrainingOptions`; an absent field has its default value. Returns the model and a summary of the training run as JSON.
+    Trains a model. `labels` holds the class of each row as an index into `classes`; with two classes, the second is the positive one. `options`
+    is JSON with the fields of `TrainingOptions`; an absent field has its default value. Returns the model and a summary of the training run as JSON.
     """
 
 def training_options() -> list[str]:
     """
-    The names of all training options; a test checks that the classifier has a parameter for each.
+    The names of all training options. A test checks that the Python class `ScoreClassifier` has a parameter for each of them.
     """

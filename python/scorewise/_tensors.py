@@ -19,10 +19,10 @@ TASKS = ("binary", "multilabel", "multiclass")
 
 
 class FormulaFunctions:
-    """The functions that formulas use. Undefined values such as x/0 are 0, as in the Rust crates, and have a gradient of 0.
+    """The functions that the formulas of scores use. Undefined values such as x/0 are 0, as in the Rust crates, and have a gradient of 0.
 
-    Replacing an undefined result by 0 is not enough, because the backward pass would compute 0 · ∞ = NaN for it. So the argument is replaced
-    first by one with a finite result, and the result is replaced by 0 afterwards.
+    It is not enough to replace an undefined result by 0, because the backward pass would compute 0 · ∞ = NaN for its gradient. So an argument
+    with an undefined result is first replaced by an argument with a finite result, and then the result is replaced by 0.
 
     Parameters
     ----------
@@ -69,23 +69,28 @@ class FormulaFunctions:
         return self.operations.where(x > 0, self.operations.log(self._replace_nonpositive_by_one(x)), 0.0 * x)
 
     def exp(self, x: Any) -> Any:
+        """Return e to the power of x."""
         return math.exp(x) if isinstance(x, float) else self.operations.exp(x)
 
     def absolute(self, x: Any) -> Any:
+        """Return the absolute value of x."""
         return abs(x) if isinstance(x, float) else self.operations.abs(x)
 
     def minimum(self, a: Any, b: Any) -> Any:
+        """Return the smaller of two numbers, or of the elements of two tensors."""
         return self._minimum_or_maximum(a, b, min, self.operations.minimum)
 
     def maximum(self, a: Any, b: Any) -> Any:
+        """Return the greater of two numbers, or of the elements of two tensors."""
         return self._minimum_or_maximum(a, b, max, self.operations.maximum)
 
     def _replace_nonpositive_by_one(self, x: Any) -> Any:
+        """Return x with every element that is not positive replaced by 1."""
         return self.operations.where(x > 0, x, 0.0 * x + 1.0)
 
     @staticmethod
     def _minimum_or_maximum(a: Any, b: Any, of_floats: Any, of_tensors: Any) -> Any:
-        """Call ``of_floats`` if both arguments are floats, otherwise ``of_tensors``, with a float converted to a tensor."""
+        """Return ``of_floats(a, b)`` if both arguments are floats; otherwise ``of_tensors(a, b)``, for which a float is converted to a tensor."""
         if isinstance(a, float) and isinstance(b, float):
             return of_floats(a, b)
         # The functions minimum and maximum of PyTorch and Keras need two tensors of the same type.
@@ -108,6 +113,7 @@ class Formula:
         self._compiled_formula: Callable[..., Any] = eval(f"lambda tn, fp, fn, tp, p, n, total: {self.source}", names)  # noqa: S307
 
     def __reduce__(self) -> tuple[Callable[[str, str], Formula], tuple[str, str]]:
+        """Return what pickle stores: the function that makes the formula again, and the arguments of the function."""
         # The module `torch` or `keras.ops` and the compiled function cannot be pickled, but the text of the score and the name of the module can.
         return _load_formula, (self.text, self._functions.operations.__name__)
 
@@ -123,7 +129,7 @@ class Formula:
 
 
 def _load_formula(score: str, module: str) -> Formula:
-    """Make a formula again when it is unpickled, from the text of its score and the name of the module with its operations."""
+    """Make a formula when it is unpickled; only the text of its score and the name of the module with the operations were pickled."""
     return Formula(score, importlib.import_module(module))
 
 
@@ -150,7 +156,7 @@ def horner(coefficients: Any, s: Any) -> tuple[Any, Any]:
 
 
 def average_loss(formula: Formula, average: str, tn: Any, fp: Any, fn: Any, tp: Any, p: Any, n: Any) -> Any:
-    """Return the average loss over classes; each entry of the confusion matrix is a vector with one element per class."""
+    """Return the loss averaged over the classes. The arguments tn to n are vectors with one element for each class."""
     functions = formula._functions
     total = functions.operations.sum
     if average == "micro":

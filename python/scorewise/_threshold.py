@@ -31,6 +31,7 @@ def _estimator_has(method: str) -> Callable[[Any], bool]:
     """Return a function for ``available_if`` that checks whether the wrapped estimator has a method."""
 
     def estimator_has_method(self: Any) -> bool:
+        """Return True, or raise an AttributeError if the estimator does not have the method."""
         getattr(getattr(self, "estimator_", self.estimator), method)
         return True
 
@@ -199,7 +200,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         return predicted
 
     def decision_function(self, X: Any) -> Array:
-        """Return the value of the estimator minus the threshold: above 0 if the positive class is predicted."""
+        """Return the value of the estimator minus the threshold; this is above 0 if the positive class is predicted."""
         return np.asarray(self._values_to_compare(X) - self.threshold_)
 
     def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
@@ -262,7 +263,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
             raise NotFittedError("cv='prefit' uses a fitted estimator, but this estimator is not fitted: fit it first") from error
 
     def _route_arguments(self, weights: Array | None, fit_params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the arguments for the ``fit`` of the estimator and for the splitter."""
+        """Divide the arguments of ``fit`` into those for the ``fit`` of the wrapped estimator and those for the splitter."""
         if get_config()["enable_metadata_routing"]:
             arguments = fit_params if weights is None else {"sample_weight": weights, **fit_params}
             routed = process_routing(self, "fit", **arguments)
@@ -278,6 +279,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         return for_fit, {} if groups is None else {"groups": groups}
 
     def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that only two classes are supported, and which tables the wrapped estimator accepts."""
         tags = super().__sklearn_tags__()
         wrapped = get_tags(self.estimator)
         tags.classifier_tags.multi_class = False
@@ -320,13 +322,14 @@ def _predicted_values(estimator: Any, X: Any, method: str, classes: Array) -> tu
 
 
 def _ranks(values: Array) -> tuple[Array, Callable[[float], float]]:
-    """Map values of any scale to numbers between 0 and 1 in the same order, with the same ties; also return the inverse mapping."""
+    """Replace values of any scale by numbers between 0 and 1, which keep the order and the ties; also return the function that reverses this."""
     if not np.isfinite(values).all():
         raise ValueError("decision_function returned a number that is not finite")
     levels, ranks = np.unique(values, return_inverse=True)
     steps = len(levels) + 1
 
     def to_original_scale(rank: float) -> float:
+        """Return the value that belongs to a number between 0 and 1; infinite beyond the least and the greatest value."""
         at = round(rank * steps) - 1
         return -math.inf if at < 0 else math.inf if at >= len(levels) else float(levels[at])
 

@@ -60,7 +60,7 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         dtype: Any = None,
         **_: Any,
     ) -> None:
-        # The loss of a batch is a scalar, so Keras has nothing to reduce.
+        # The loss of a batch is already a single number, so Keras must not average it (`reduction=None`).
         super().__init__(name=name, reduction=None, dtype=dtype)
         self.score, self.prior = score, prior
         self.task = _tensors.check_choice("task", task, _tensors.TASKS)
@@ -70,12 +70,14 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         self._priors = _tensors.prior_tables(prior, task)
 
     def get_config(self) -> dict[str, Any]:
+        """Return the parameters with which Keras makes the same loss again when it loads a model."""
         return {
             "score": self.score, "prior": self.prior, "task": self.task, "average": self.average,
             "from_logits": self.from_logits, "name": self.name,
         }  # fmt: skip
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """Return the loss of a batch; the base class would multiply the finished loss by the weights."""
         return self.call(y_true, y_pred, sample_weight)
 
     def call(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
@@ -120,8 +122,9 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         if self.task != "multiclass":
             # Infinite logits would give ∞ − ∞ = NaN; clipping changes no result, because the cdf of the prior is constant beyond ±1e4.
             return ops.clip(z, -1e4, 1e4)
-        # The log-odds ln(p/(1 − p)) of a softmax, computed without cancellation. For the class with the largest logit, 1 − p is computed as the sum
-        # over the other classes. For every other class, the log-odds are −ln(exp(g) − 1) with g = ln(Σ e^z) − z ≥ ln 2, so exp(g) − 1 is at least 1.
+        # The log-odds ln(p/(1 − p)) of the softmax probability p of a class with logit z, computed without cancellation. For the class with the
+        # largest logit, 1 − p is computed as the sum over the other classes. For every other class, the log-odds are −ln(exp(g) − 1), where g = ln(Σ
+        # e^z) − z is at least ln 2, so exp(g) − 1 is at least 1.
         top = ops.one_hot(ops.argmax(z, axis=1), z.shape[1], dtype=z.dtype) > 0
         rest = ops.logsumexp(ops.where(top, z - 1e30, z), axis=1, keepdims=True)
         gap = ops.where(top, ops.ones_like(z), ops.logsumexp(z, axis=1, keepdims=True) - z)

@@ -41,7 +41,7 @@ class Objective(_boosting.Objective):
 
 
 class Metric(_boosting.Metric):
-    # Both interfaces of LightGBM expect a metric to return its name, its value, and whether higher is better.
+    # Both interfaces of LightGBM expect a metric to return its name, its value, and whether higher values are better.
     def __call__(self, labels: Any, predictions: Any, sample_weight: Any = None) -> tuple[str, float, bool]:
         return self.__name__, self.value(labels, predictions, sample_weight), self.higher_is_better
 

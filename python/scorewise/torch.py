@@ -31,7 +31,7 @@ __all__ = ["Accumulation", "ScoreLoss", "TemporalScoreLoss", "init_output_layer"
 
 
 class _WithDerivative(torch.autograd.Function):  # type: ignore[misc]
-    """Returns the precomputed value of a function of z, and uses its precomputed derivative in the backward pass."""
+    """A function of z whose value and derivative have already been computed; the derivative is used in the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, z: Any, value: Any, derivative: Any) -> Any:
@@ -52,6 +52,7 @@ class _Prior:
         self._cache: dict[tuple[str, str], list[Any]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickling, without the cached tensors."""
         return {"table": self.table, "_cache": {}}
 
     def coefficients(self, like: Any) -> list[Any]:
@@ -70,7 +71,8 @@ class _Prior:
         for (low, width, polynomials), coefficients in zip(self.table.ranges, self.coefficients(z), strict=True):
             count = polynomials.shape[0]
             position = (constant - low) / width
-            # A NaN logit uses an arbitrary polynomial; the result is still NaN, because s, the position within an interval, is NaN.
+            # For a NaN logit, an arbitrary polynomial is evaluated. The result is still NaN, because s, the position of the logit in an interval, is
+            # NaN.
             index = torch.nan_to_num(position).clamp(0, count - 1).floor()
             s = ((constant - (low + (index + 0.5) * width)) * (2.0 / width)).clamp(-1.0, 1.0)
             term, term_derivative = _tensors.horner(coefficients[index.long()], s)
@@ -90,7 +92,7 @@ class _Loss(nn.Module):  # type: ignore[misc]
         self.averaged = averaged
 
     def _sum_over_ranks(self, sums: Any) -> Any:
-        """Return the sums over all processes; the gradient is that of the rows of this process only."""
+        """Return the sums over the rows of all processes; only the rows of this process contribute to their gradient."""
         if self.process_group is None:
             return sums
         total = sums.detach().clone()
@@ -98,7 +100,7 @@ class _Loss(nn.Module):  # type: ignore[misc]
         return self._with_gradient(total, sums)
 
     def _with_gradient(self, total: Any, part: Any) -> Any:
-        """Return the sums ``total`` with the gradient of ``part``, the sums over the rows of this process or of a micro-batch."""
+        """Return ``total``, the sums over all rows, with the gradient of ``part``, the sums over the rows of this process or micro-batch."""
         # The gradient of the whole batch is the sum over the ranks, but DistributedDataParallel divides the sum by the number of ranks; ``scale``
         # undoes this division.
         distributed = self.process_group is not None and self.averaged
@@ -106,7 +108,7 @@ class _Loss(nn.Module):  # type: ignore[misc]
         return total + scale * (part - part.detach())
 
     def _group(self) -> Any:
-        """Return the process group, or None for the default group."""
+        """Return the process group in the form that PyTorch expects, where None is the default group."""
         return None if self.process_group is True else self.process_group
 
 
@@ -161,10 +163,12 @@ class ScoreLoss(_Loss):
         self.priors = [_Prior(table) for table in _tensors.prior_tables(prior, task)]
 
     def extra_repr(self) -> str:
+        """Return the parameters of the loss as PyTorch prints them."""
         priors = ", ".join(repr(prior.table.text) for prior in self.priors)
         return f"{self.formula.name!r}, {priors}, task={self.task!r}"
 
     def forward(self, logits: Any, targets: Any, weights: Any = None) -> Any:
+        """Return the loss of a batch."""
         return self._loss_from_sums(self._sum_over_ranks(self.sums(logits, targets, weights)))
 
     def sums(self, logits: Any, targets: Any, weights: Any = None) -> Any:
@@ -172,7 +176,7 @@ class ScoreLoss(_Loss):
 
         These sums can be added over batches.
         """
-        # Autocast is disabled, because it would compute the products in half precision.
+        # Automatic mixed precision is disabled here, because it would compute the products in half precision.
         with torch.autocast(device_type=logits.device.type, enabled=False):
             z, y = self._log_odds_and_labels(_at_least_float32(logits), targets)
             cdf = self._cdf(z)
@@ -189,7 +193,7 @@ class ScoreLoss(_Loss):
         return _tensors.average_loss(self.formula, self.average, tn, fp, fn, tp, p, n)
 
     def _log_odds_and_labels(self, z: Any, targets: Any) -> tuple[Any, Any]:
-        """Return log-odds and labels of shape (rows, classes)."""
+        """Convert logits or probabilities z, and targets, to log-odds and labels of shape (rows, classes)."""
         if self.task == "multiclass":
             if z.dim() < 2 or targets.shape != z.shape[:1] + z.shape[2:]:
                 raise ValueError(f"targets must have shape {tuple(z.shape[:1] + z.shape[2:])}, not {tuple(targets.shape)}")
@@ -308,9 +312,11 @@ class TemporalScoreLoss(_Loss):
         self.prior = _Prior(_tensors.PriorTable(prior))
 
     def extra_repr(self) -> str:
+        """Return the parameters of the loss as PyTorch prints them."""
         return f"{self.formula.name!r}, {self.prior.table.text!r}, weighting={self.weighting!r}"
 
     def forward(self, logits: Any, targets: Any, weights: Any = None, mask: Any = None) -> Any:
+        """Return the loss of a batch of time series; steps where ``mask`` is 0 are ignored."""
         if targets.shape != logits.shape:
             raise ValueError(f"targets must have the shape of the logits, {tuple(logits.shape)}, not {tuple(targets.shape)}")
         with torch.autocast(device_type=logits.device.type, enabled=False):
@@ -416,7 +422,8 @@ def init_output_layer(model: Any, prior: str = "cosine:0.5,0.1", inputs: Any = N
     with torch.no_grad():
         last.bias.fill_(centre)
         if inputs is None:
-            # Without `inputs` their scale is unknown; a factor of 0.01 makes the weights small enough unless the inputs are very large.
+            # Without a sample of the inputs, their scale is unknown. A factor of 0.01 makes the weights small enough unless the inputs are very
+            # large.
             last.weight.mul_(0.01)
             return model
         with _evaluation_mode(model):

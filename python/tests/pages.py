@@ -21,10 +21,10 @@ import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(os.environ.get("SCOREWISE", ROOT / "target" / "debug" / "scorewise")).resolve()
-# A report contains the current time; with a fixed time, the same command writes the same bytes.
+# A report contains the current time. This variable sets a fixed time, so that the same command writes the same bytes.
 ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
 
-# Strings that would add elements, run scripts or break attributes if they were not escaped.
+# Strings that would change a page or run scripts if they were not escaped in HTML.
 HOSTILE = "<script>document.title='taken'</script>\"'><img src=x onerror=document.title='taken'>&amp;"
 HOSTILE_FILE = "a\"'<script>document.title='taken'<&.csv"
 
@@ -48,7 +48,7 @@ def run_command(folder: pathlib.Path, *arguments: object, standard_input: str | 
     return process.stdout
 
 
-# Expected format of numbers on pages: the rules of crates/scorewise-report/src/number.rs, implemented again independently.
+# The following functions format numbers as pages must show them. They implement the rules of crates/scorewise-report/src/number.rs a second time.
 
 
 def format_number(value: float | None) -> str:
@@ -74,6 +74,7 @@ def format_count(value: float) -> str:
 
 
 def strip_trailing_zeros(text: str) -> str:
+    """Remove zeros at the end of a decimal number, and the decimal point if no digit follows it."""
     whole, _, rest = text.partition(".")
     text = f"{whole}.{rest.rstrip('0')}".rstrip(".")
     return "0" if text == "-0" else text
@@ -81,26 +82,27 @@ def strip_trailing_zeros(text: str) -> str:
 
 @dataclasses.dataclass
 class ReportPage:
-    """A page, and the output of the command that wrote it."""
+    """An HTML report, and the JSON output of the command that wrote it."""
 
     name: str
     path: pathlib.Path
-    # The output of the command with `--json`.
+    # The JSON output of the command that wrote the page.
     result: Any
     # The arguments of `score` and `tune` that name the table with the rows of this page.
     rows: tuple[str, ...] = ()
 
     @property
     def folder(self) -> pathlib.Path:
-        """The folder of the page."""
+        """The folder that contains the page."""
         return self.path.parent
 
     @functools.cached_property
     def html(self) -> str:
+        """The content of the page."""
         return self.path.read_text(encoding="utf-8")
 
     def score(self, threshold: float | str, replicates: int = 1) -> Any:
-        """Return the output of `score` at a threshold; one replicate is enough if the intervals are not used."""
+        """Return the JSON output of the command `score` at a threshold; one bootstrap replicate is enough if the intervals are not used."""
         return json.loads(run_command(self.folder, "score", *self.rows, "--threshold", threshold, "--replicates", replicates, "--json"))
 
     def format_threshold(self, threshold: float, least: int = 3) -> str:
@@ -110,7 +112,7 @@ class ReportPage:
         return next(text for text in texts if self.score(text)["confusion"] == exact)
 
     def tune(self, score: str, *more: str) -> Any:
-        """Return the output of `tune` for a score, with additional arguments."""
+        """Return the JSON output of the command `tune` for a score; `more` holds further arguments."""
         return json.loads(run_command(self.folder, "tune", *self.rows, "--score", score, *more, "--replicates", 1, "--json"))
 
 
@@ -128,6 +130,7 @@ def write_tables(folder: pathlib.Path) -> None:
     weight[::50] = 0
 
     def write_csv(name: str, columns: dict[str, Any]) -> None:
+        """Write columns to a CSV file in the folder."""
         lines = [",".join(columns)] + [",".join(map(str, row)) for row in zip(*columns.values())]
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -171,20 +174,22 @@ PAGES_WITH_SLIDER = ["train", "score", "tune", "cost", "weighted", "theory", "le
 
 
 class PageFolder:
-    """A folder in which each page is made by the command on first use."""
+    """A folder of report pages. Each page is made by running the command when it is first used."""
 
     def __init__(self, folder: pathlib.Path) -> None:
+        """Write the tables from which the pages are made."""
         self.folder = folder
         self.pages: dict[str, ReportPage] = {}
         write_tables(folder)
 
     def __getitem__(self, name: str) -> ReportPage:
+        """Return a page; make it first if this has not been done."""
         if name not in self.pages:
             self.pages[name] = self.make_page(name)
         return self.pages[name]
 
     def make_page(self, name: str) -> ReportPage:
-        """Run the command that writes a page."""
+        """Make a page by running the command in `CASES`."""
         words, rows = CASES[name]
         path = self.folder / f"{name}.html"
         if name == "explain":
@@ -210,7 +215,7 @@ class PageFolder:
         (self.folder / "lead.csv").write_text("\n".join(["probability,persistence,truth", *lines]) + "\n", encoding="utf-8")
 
     def page_data(self, name: str) -> Any:
-        """Return the data of a page, which the same command writes if `--report` names a JSON file."""
+        """Run the command that writes a page, but with a JSON file as the report, and return the data in this file."""
         words, _ = CASES[name]
         run_command(self.folder, *words, "--report", f"{name}.json")
         return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
@@ -221,8 +226,10 @@ def serve_folder(folder: pathlib.Path) -> Iterator[str]:
     """Serve a folder over HTTP on the local machine and yield its address."""
 
     class QuietHandler(http.server.SimpleHTTPRequestHandler):
+        """Serves files without printing a line for each request."""
+
         def log_message(self, *_: object) -> None:
-            pass
+            """Print nothing."""
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)

@@ -48,7 +48,7 @@ def margins_labels_and_weights(rows: int = 40, seed: int = 1) -> tuple[Floats, F
 
 @pytest.fixture(params=LIBRARIES, ids=["xgboost", "lightgbm"])
 def library(request: pytest.FixtureRequest) -> Any:
-    """Return the module for XGBoost, then the one for LightGBM."""
+    """Return `scorewise.xgboost`, and when the test is run a second time `scorewise.lightgbm`."""
     return request.param
 
 
@@ -108,6 +108,7 @@ TrainingFunction = Callable[[Floats, Floats, "Floats | None", str, str], Floats]
 
 
 def train_xgboost_booster(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
+    """Train with the function `xgboost.train`; return the predicted margins."""
     data = xgb.DMatrix(x, y, weight=w)
     base = float(sw.xgboost.probabilities(sw.xgboost.start(prior)))
     booster = xgb.train({**XGBOOST, "base_score": base}, data, 30, obj=sw.xgboost.objective(score, prior))
@@ -115,6 +116,7 @@ def train_xgboost_booster(x: Floats, y: Floats, w: Floats | None, score: str, pr
 
 
 def fit_xgboost_classifier(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
+    """Train with the class `XGBClassifier`; return the predicted margins."""
     base = float(sw.xgboost.probabilities(sw.xgboost.start(prior)))
     model = xgb.XGBClassifier(
         objective=sw.xgboost.objective(score, prior), base_score=base, n_estimators=30, n_jobs=1, max_depth=3, learning_rate=0.2
@@ -124,6 +126,7 @@ def fit_xgboost_classifier(x: Floats, y: Floats, w: Floats | None, score: str, p
 
 
 def train_lightgbm_booster(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
+    """Train with the function `lightgbm.train`; return the predicted margins."""
     start = sw.lightgbm.start(prior)
     data = lgb.Dataset(x, y, weight=w, init_score=np.full(len(y), start), params=LIGHTGBM)
     booster = lgb.train({**LIGHTGBM, "objective": sw.lightgbm.objective(score, prior)}, data, 30)
@@ -131,6 +134,7 @@ def train_lightgbm_booster(x: Floats, y: Floats, w: Floats | None, score: str, p
 
 
 def fit_lightgbm_classifier(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
+    """Train with the class `LGBMClassifier`; return the predicted margins."""
     start = sw.lightgbm.start(prior)
     model = lgb.LGBMClassifier(objective=sw.lightgbm.objective(score, prior), n_estimators=30, **LIGHTGBM)
     model.fit(x, y, sample_weight=w, init_score=np.full(len(y), start))
@@ -193,7 +197,7 @@ def test_metric_equals_the_score(library: Any, score: str, threshold: float) -> 
         assert metric.higher_is_better is (score != "far")
 
 
-def test_metrics_return_what_each_interface_expects() -> None:
+def test_a_metric_returns_what_each_interface_of_each_library_expects() -> None:
     margins, labels, _ = margins_labels_and_weights()
     features = np.zeros((len(labels), 1))
     value = sw.xgboost.metric("csi").value(labels, margins)
@@ -290,7 +294,7 @@ def test_metric_accepts_probabilities_with_a_built_in_objective() -> None:
     assert log["training"]["csi"][-1] == pytest.approx(expected, rel=1e-12)
 
 
-def test_start_is_the_logit_of_the_prior_mean_and_probabilities_inverts_the_logit(library: Any) -> None:
+def test_start_returns_the_logit_of_the_prior_mean_and_probabilities_converts_margins_back(library: Any) -> None:
     assert library.start("cosine:0.3,0.1") == pytest.approx(np.log(0.3 / 0.7))
     assert library.start("uniform") == 0.0
     assert library.probabilities(library.start("beta:2,5")) == pytest.approx(2 / 7)
@@ -301,7 +305,7 @@ def test_start_is_the_logit_of_the_prior_mean_and_probabilities_inverts_the_logi
 def test_first_prediction_outside_the_support_raises_an_error_with_a_hint() -> None:
     x, y, _ = rare_events(200)
     with pytest.raises(ValueError, match=r'0\.6225, lies outside the support \[0\.4, 0\.6\] of the prior cosine:0\.5,0\.1.*"base_score": 0\.5'):
-        # Without binary:logistic, XGBoost starts from a margin of 0.5.
+        # Without the objective binary:logistic, XGBoost starts from a margin of 0.5.
         xgb.train({"nthread": 1}, xgb.DMatrix(x, y), 2, obj=sw.xgboost.objective("csi", "cosine:0.5,0.1"))
     with pytest.raises(ValueError, match=r"0\.5, lies outside .* of the prior cosine:0\.3,0\.1.*init_score=np\.full\(n_rows, -0\.847298\)"):
         lgb.train({**LIGHTGBM, "objective": sw.lightgbm.objective("csi", "cosine:0.3,0.1")}, lgb.Dataset(x, y), 2)

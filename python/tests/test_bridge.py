@@ -50,9 +50,9 @@ FUNCTIONS = {
     "native loss": lambda y: _scorewise.loss((y, P, None), "f1", "uniform", False, False, False),
     "native expected confusion": lambda y: _scorewise.expected_confusion((y, P, None), "uniform", False),
     "native theory": lambda y: _scorewise.theory((y, P, None), "f1", "uniform", False),
-    "labels of an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1).fit(X, y).predict_proba(X).tolist(),
-    "score of an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1).fit(X, Y).score(X, y),
-    "column of an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1)
+    "labels passed to the fit of an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1).fit(X, y).predict_proba(X).tolist(),
+    "labels passed to the score method of an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1).fit(X, Y).score(X, y),
+    "column passed to an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1)
     .fit(pd.DataFrame({"z": Z, "flag": y}), Y)
     .predict_proba(pd.DataFrame({"z": Z, "flag": y}))
     .tolist(),
@@ -83,6 +83,7 @@ def test_native_module_accepts_bytes_as_booleans() -> None:
 
 
 def read_only_copy(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a copy of the array that must not be written to."""
     values = values.copy()
     values.flags.writeable = False
     return values
@@ -118,7 +119,7 @@ def test_labels_of_every_type_and_layout_give_the_same_result(labels: Any) -> No
     [read_only_copy(P), np.repeat(P, 2)[::2], P.astype(">f8"), P.astype(object), P.astype(np.longdouble), P[:, None], P.tolist(), P.astype(str)],
     ids=lambda values: f"{type(values).__name__} {getattr(values, 'dtype', '')} {getattr(values, 'strides', '')}",
 )
-def test_numbers_of_every_type_and_layout_give_the_same_result(values: Any) -> None:
+def test_arrays_of_numbers_of_every_type_and_layout_give_the_same_result(values: Any) -> None:
     assert sw.score(Y, values, 0.4, weights=values, replicates=5) == sw.score(Y, P, 0.4, weights=P, replicates=5)
 
 

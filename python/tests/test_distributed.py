@@ -32,13 +32,13 @@ def network(outputs: int = 1) -> torch.nn.Module:
 
 
 def rows_of_rank(rank: int, ranks: int) -> slice:
-    """Return the rows of a rank. Ranks have different numbers of rows; the first rank has 60 rows, all negative."""
+    """Return the rows of the process with this rank. The processes have different numbers of rows; the first has 60 rows, all negative."""
     borders = [0, 60, *(60 + (ROWS - 60) * k * k // (ranks - 1) ** 2 for k in range(1, ranks))]
     return slice(borders[rank], borders[rank + 1])
 
 
 def losses_by_task(group: bool | None, averaged: bool = True) -> dict[str, torch.nn.Module]:
-    """Return a loss for each kind of task; `group` and `averaged` say how the losses work with several processes."""
+    """Return a loss for each kind of task. `group` and `averaged` are the arguments of a loss for training in several processes."""
     options = {"process_group": group, "averaged": averaged}
     return {
         "binary": ScoreLoss("f1", "cosine:0.5,0.4", **options),
@@ -48,7 +48,7 @@ def losses_by_task(group: bool | None, averaged: bool = True) -> dict[str, torch
 
 
 def loss_of_rows(task: str, loss: torch.nn.Module, model: torch.nn.Module, rows: slice) -> torch.Tensor:
-    """Return the loss of some of the rows."""
+    """Return the loss of a model on some of the rows."""
     x, y, w = (tensor[rows] for tensor in random_data())
     if task == "multiclass":
         return loss(model(x), (y.long() + (x[:, 0] > 1).long()), w)
@@ -69,13 +69,13 @@ def worker(rank: int, ranks: int, port: int, folder: str) -> None:
         loss_value = loss_of_rows(task, loss, model, rows)
         loss_value.backward()
         results[task] = (loss_value.item(), [parameter.grad.clone() for parameter in model.parameters()])
-    # Here, gradients are summed explicitly; above, DistributedDataParallel averages them.
+    # For this loss, the gradients of the processes are summed. For the losses above, DistributedDataParallel has averaged them.
     model = network()
     loss_of_rows("binary", losses_by_task(True, averaged=False)["binary"], model, rows_of_rank(rank, ranks)).backward()
     for parameter in model.parameters():
         dist.all_reduce(parameter.grad)
     results["summed"] = (results["binary"][0], [parameter.grad for parameter in model.parameters()])
-    # Every rank accumulates its gradient over micro-batches.
+    # Every process divides its rows into micro-batches and accumulates the gradient over them.
     model = DistributedDataParallel(network())
     x, y, w = (tensor[rows_of_rank(rank, ranks)] for tensor in random_data())
     pieces = list(zip(x.tensor_split(3), y.tensor_split(3), w.tensor_split(3), strict=True))
@@ -96,7 +96,7 @@ def worker(rank: int, ranks: int, port: int, folder: str) -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
-def test_several_processes_give_the_same_loss_and_gradients_as_one(ranks: int, tmp_path: Path) -> None:
+def test_several_processes_give_the_same_loss_and_gradients_as_one_process(ranks: int, tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The estimators follow the conventions of scikit-learn, accept tables of every library, and find the best threshold."""
+"""Tests that the estimators follow the conventions of scikit-learn, accept tables of every library, and find the best threshold."""
 
 import csv
 import datetime
@@ -40,14 +40,14 @@ from scorewise._arrays import columns
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Checks of scikit-learn that the classifier cannot pass, with the reasons.
+# Checks of scikit-learn that `ScoreClassifier` cannot pass, each with the reason.
 CLASSIFIER_FAILS = {
-    "check_sample_weight_equivalence_on_dense_data": "validation rows are drawn at random, so a row of weight 2 is on one side of the "
-    "split, while two equal rows may be on both sides; rows of weight 0 are left out exactly",
+    "check_sample_weight_equivalence_on_dense_data": "a row of weight 2 is a training or a validation row, but two equal rows may be one of each; "
+    "rows of weight 0 have exactly no effect",
 }
 PROBABILITY_THRESHOLD_FAILS = {
-    "check_classifiers_train": "requires that the predicted class has the greatest probability; this estimator deliberately uses a threshold "
-    "other than 1/2 (with decision_function the same check passes)",
+    "check_classifiers_train": "the check requires that the predicted class has the greatest probability, but this estimator uses a threshold "
+    "other than 1/2; with decision_function the same check passes",
 }
 ESTIMATORS = [
     (sw.ScoreClassifier(), CLASSIFIER_FAILS),
@@ -113,6 +113,7 @@ FRAMES = {
 
 @pytest.fixture(scope="module")
 def fitted_classifier():
+    """Return a classifier that was trained on `mixed_columns`."""
     data, y = mixed_columns()
     return sw.ScoreClassifier("tss", hidden=(16,), epochs=80).fit(pandas.DataFrame(data), y)
 
@@ -203,7 +204,7 @@ def test_classifier_can_be_trained_on_an_array_with_nan():
     assert model.score(X, y) > 0.3
 
 
-def test_probabilities_labels_and_decisions_agree():
+def test_predict_agrees_with_predict_proba_and_decision_function():
     X, y = rare_events()
     model = sw.ScoreClassifier("csi", epochs=40).fit(X, y)
     p = model.predict_proba(X)
@@ -215,7 +216,7 @@ def test_probabilities_labels_and_decisions_agree():
     assert at_threshold.threshold_ == p[7, 1] and at_threshold.predict(X)[7] == 0 and at_threshold.decision_function(X)[7] == 0
 
 
-def test_second_class_in_sorted_order_is_positive():
+def test_second_class_in_sorted_order_is_the_positive_class():
     X, y = rare_events(1000)
     numbers = sw.ScoreClassifier(epochs=30).fit(X, y)
     for labels in (np.where(y == 1, "storm", "calm"), y == 1, np.where(y == 1, 10, 2), np.where(y == 1, 3.0, -1.0)):
@@ -244,7 +245,7 @@ def test_more_than_two_classes_keep_their_order(multiclass):
     np.testing.assert_array_equal(restored.predict(X), model.predict(X))
 
 
-def test_greatest_value_of_the_decision_function_is_the_predicted_class_with_tuned_factors():
+def test_predicted_class_has_the_greatest_value_of_the_decision_function_if_factors_are_tuned():
     # As strings, the classes of the model are sorted as "10", "2", "7". The rare class 10 overlaps with the class 2.
     X, y = make_blobs([500, 500, 60], centers=[[0, 0], [6, 0], [1.5, 0]], cluster_std=1.0, random_state=3)
     labels = np.array([2, 7, 10])[y]
@@ -270,7 +271,7 @@ def test_fit_sets_the_learned_attributes():
     assert pretrained.n_iter_ == 24 and len(pretrained.loss_curve_) == 12
 
 
-def test_fixed_threshold_is_kept_and_scored_on_the_validation_rows():
+def test_fixed_threshold_is_used_and_its_score_on_the_validation_rows_is_stored():
     X, y = rare_events()
     tuned = sw.ScoreClassifier("f1", epochs=20).fit(X, y)
     fixed = sw.ScoreClassifier("f1", epochs=20, threshold=tuned.threshold_).fit(X, y)
@@ -358,7 +359,7 @@ def test_pipelines_grid_search_and_cross_validation_work():
     assert f1_score(y, threshold.predict(X)) > 0.3
 
 
-def test_metadata_routing_is_followed():
+def test_arguments_of_fit_are_passed_on_as_metadata_routing_requests():
     X, y = rare_events(800)
     weights = np.random.default_rng(0).random(len(y)) + 0.1
     plain = sw.ScoreThreshold(LogisticRegression(), cv=3).fit(X, y, sample_weight=weights)
@@ -446,7 +447,7 @@ def test_threshold_satisfies_the_conditions_or_fit_raises_an_error():
         sw.ScoreThreshold(GaussianNB(), "f1", subject_to="precision >= 0.999 and recall >= 0.9").fit(X, y)
 
 
-def test_smoothed_threshold_is_that_of_the_held_out_predictions():
+def test_smoothed_threshold_is_chosen_on_the_held_out_predictions():
     X, y = rare_events(800, share=0.2)
     weights = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
     model = sw.ScoreThreshold(GaussianNB(), "f1", smooth=0.2, cv=4).fit(X, y, sample_weight=weights)
@@ -559,7 +560,7 @@ def test_model_trained_by_the_command_line_can_be_loaded(tmp_path):
     assert model.score(X, table["event"]) > 0.3
 
 
-def test_default_model_equals_that_of_the_command_bit_for_bit(tmp_path):
+def test_default_model_equals_the_default_model_of_the_command_bit_for_bit(tmp_path):
     data, y = mixed_columns(240)
     table = pandas.DataFrame({**data, "event": np.where(y == 1, "quiet", "alarm")})
     table.to_parquet(tmp_path / "train.parquet")
@@ -583,7 +584,7 @@ def test_default_model_equals_that_of_the_command_bit_for_bit(tmp_path):
     assert model.loss_curve_.shape[1] == 30 and model.n_iter_ >= len(model.loss_curve_)
 
 
-def test_parameters_that_only_networks_have_train_networks_only():
+def test_giving_a_parameter_that_only_networks_have_trains_only_networks():
     X, y = rare_events(200, share=0.3)
     kinds = lambda model: {member["learner"] for member in json.loads(model.fit(X, y)._model.description())["members"]}  # noqa: E731
     for settings in (dict(epochs=2), dict(hidden=(2,), patience=1), dict(optimiser="sgd", recipe="quick"), dict(keep_weights="last", recipe="quick")):
@@ -610,6 +611,7 @@ def test_names_and_number_of_columns_are_checked(fitted_classifier):
 
 
 def fit_classifier(X=None, y=None, sample_weight=None, **settings):
+    """Train a classifier for three epochs; without X or y, on rare events."""
     base, labels = rare_events(200, share=0.3)
     return sw.ScoreClassifier(**{"epochs": 3, **settings}).fit(base if X is None else X, labels if y is None else y, sample_weight)
 
@@ -697,7 +699,7 @@ def test_score_threshold_needs_two_classes():
         sw.ScoreThreshold(GaussianNB().fit(X, y == 1), cv="prefit").fit(X, np.where(y == 1, 5, 3))
 
 
-def test_adult_table_can_be_trained_on_without_preparation():
+def test_classifier_can_be_trained_on_the_adult_table_without_preparation():
     names = "age workclass fnlwgt education education-num marital-status occupation relationship race sex".split()
     names += "capital-gain capital-loss hours-per-week native-country income".split()
     with gzip.open(ROOT / "crates/scorewise-table/data" / "adult.data.gz", "rt") as lines:

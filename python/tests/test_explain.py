@@ -32,6 +32,7 @@ def table_of(n_rows: int, seed: int) -> tuple[Any, Any]:
 
 @pytest.fixture(scope="module")
 def model() -> Any:
+    """Return a classifier that was trained on `table_of`."""
     return sw.ScoreClassifier("f1", recipe="quick", epochs=40).fit(*table_of(800, 0))
 
 
@@ -67,6 +68,7 @@ def test_the_command_gives_the_same_numbers(model: Any, tmp_path: Path) -> None:
     X_train.assign(y=y_train).to_csv(tmp_path / "train.csv", index=False)
 
     def run(*words: str) -> str:
+        """Run the command and return its standard output."""
         return subprocess.run([COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
 
     run("train", "train.csv", "--target", "y", "--positive", "storm", "--recipe", "quick", "--epochs", "20", "--test", "0", "--report", "none")

@@ -31,17 +31,19 @@ def random_rows(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def value_and_gradient(loss: ScoreLoss, z: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> tuple[float, np.ndarray]:
+    """Return the loss and its gradient with respect to the logits z, for labels y and weights w."""
     value, gradient = jax.value_and_grad(lambda logits: loss(y, logits, w))(z)
     return float(value), np.asarray(gradient, np.float64)
 
 
 def assert_close(value: float, gradient: np.ndarray, expected: float, expected_gradient: np.ndarray, tolerance: float = 1e-5) -> None:
+    """Assert that a loss and its gradient are close to the expected ones, relative to their size."""
     assert abs(value - expected) <= tolerance * max(1.0, abs(expected))
     assert np.abs(gradient - expected_gradient).max() <= tolerance * max(np.abs(expected_gradient).max(), 1e-3)
 
 
 @pytest.mark.parametrize("score", every_score())
-def test_loss_of_every_score_and_prior_equals_that_of_the_rust_crate(score: str) -> None:
+def test_loss_of_every_score_and_prior_equals_the_loss_of_the_rust_crate(score: str) -> None:
     z, y, w = random_rows(1)
     for prior in every_prior():
         expected, expected_gradient = sw.loss_and_gradient(y, z.astype(np.float64), score, prior, weights=w)
@@ -50,7 +52,7 @@ def test_loss_of_every_score_and_prior_equals_that_of_the_rust_crate(score: str)
 
 @pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
 @pytest.mark.parametrize("score", ["f1", "tss", "mcc"])
-def test_multiclass_and_multilabel_losses_equal_those_of_the_rust_crate(average: str, score: str) -> None:
+def test_multiclass_and_multilabel_losses_equal_the_losses_of_the_rust_crate(average: str, score: str) -> None:
     classes, priors = 3, ["cosine:0.5,0.3", "uniform", "beta:2,5"]
     random = np.random.default_rng(2)
     z, w = (2.0 * random.normal(size=(ROWS, classes))).astype(np.float32), random.random(ROWS).astype(np.float32)
@@ -72,20 +74,20 @@ REFERENCE = json.loads((Path(__file__).parent / "golden" / "keras_reference.json
 
 
 def prior_of(case: dict[str, Any]) -> str:
-    """Return the prior of a loss of the reference implementation: its `distribution="cosine", mu=.5, delta=.1` is our `"cosine:0.5,0.1"`."""
+    """Return the prior of a case of the reference implementation. Its `distribution="cosine", mu=.5, delta=.1` is `"cosine:0.5,0.1"` in scorewise."""
     return "uniform" if case["distribution"] == "uniform" else f"cosine:{case['mu']},{case['delta']}"
 
 
 @pytest.mark.parametrize("case", REFERENCE["binary"], ids=lambda case: f"{case['score']}-{prior_of(case)}")
-def test_binary_losses_equal_those_of_the_reference_implementation(case: dict[str, Any]) -> None:
+def test_binary_losses_equal_the_losses_of_the_reference_implementation(case: dict[str, Any]) -> None:
     y, p = np.array(REFERENCE["labels"], bool), np.array(REFERENCE["probabilities"], np.float32)
     value, gradient = value_and_gradient(ScoreLoss(case["score"], prior_of(case)), p, y, None)
     assert_close(value, gradient, case["loss"], np.array(case["gradient"]))
 
 
 @pytest.mark.parametrize("case", REFERENCE["multiclass"], ids=lambda case: f"{case['score']}-{prior_of(case)}")
-def test_multiclass_losses_equal_those_of_the_reference_implementation_where_it_is_correct(case: dict[str, Any]) -> None:
-    """Cover only the macro average with one prior for all classes: with one prior per class or the weighted average, the reference is wrong."""
+def test_multiclass_losses_equal_the_reference_implementation_where_it_is_correct(case: dict[str, Any]) -> None:
+    """Compare only the macro average with one prior: with a prior for each class, or with the weighted average, the reference is wrong."""
     classes, p = np.array(REFERENCE["classes"]), np.array(REFERENCE["class_probabilities"], np.float32)
     loss = ScoreLoss(case["score"], prior_of(case), task="multiclass")
     assert float(loss(classes, p)) == pytest.approx(case["loss"], abs=1e-5)
@@ -145,7 +147,7 @@ def test_invalid_arguments_raise_clear_errors() -> None:
         ScoreLoss("f1", task="multilabel")(np.zeros((4, 3)), np.full((4, 2), 0.5, np.float32))
 
 
-def test_torch_backend_gives_the_same_losses() -> None:
+def test_keras_losses_are_the_same_on_the_torch_backend() -> None:
     script = Path(__file__).parent / "keras_backend.py"
     process = subprocess.run([sys.executable, script, "torch"], capture_output=True, text=True)
     assert process.returncode == 0 and process.stdout.split() == ["torch"], process.stderr

@@ -1,4 +1,4 @@
-"""Tests of scores, sweeps and losses for arrays of every supported library, of optional imports and notebook output, and against the command."""
+"""Tests of scores, sweeps and losses: arrays of every supported library, the numbers of the command, optional imports, and output in notebooks."""
 
 from __future__ import annotations
 
@@ -70,6 +70,7 @@ def test_smoothed_threshold_is_best_on_average_over_nearby_thresholds(forecast: 
     half_width = np.log((0.5 + width) / (0.5 - width))
 
     def expected_f1(centre: float) -> float:
+        """Return F1 of the expected confusion matrix under a prior with this centre on the scale of the log-odds."""
         _, fp, fn, tp = expected_confusion_of_log_odds(y, p, w, centre, half_width)
         return 2 * tp / (2 * tp + fp + fn)
 
@@ -148,6 +149,7 @@ def test_other_threads_run_while_rust_computes() -> None:
     ticks, done = [], threading.Event()
 
     def tick() -> None:
+        """Store the time every two milliseconds, as long as this thread can run."""
         while not done.is_set():
             ticks.append(time.perf_counter())
             time.sleep(0.002)

@@ -181,6 +181,7 @@ def encode(encoder, rows):
         return rows[matches[0]] if matches else None
 
     def standardise(x, scale):
+        """Subtract the mean, divide by the standard deviation, and limit the result to the interval from -1e6 to 1e6."""
         return min(max((x - scale["mean"]) / scale["deviation"], -1e6), 1e6)
 
     def encode_binned_cell(column, cell):

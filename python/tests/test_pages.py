@@ -74,11 +74,13 @@ OVERFLOW = """() => document.documentElement.scrollWidth <= innerWidth ? [] : Ar
 
 @pytest.fixture(scope="session")
 def pages_folder(tmp_path_factory):
+    """Return the folder of report pages that all tests use."""
     return PageFolder(tmp_path_factory.mktemp("pages"))
 
 
 @pytest.fixture(scope="session")
 def browser():
+    """Start Chromium for all tests."""
     program = chromium_path()
     assert program, "Chromium was not found: install it (Debian: apt-get install chromium), or set SCOREWISE_BROWSER to its path"
     with sync_playwright() as playwright:
@@ -89,6 +91,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def address(pages_folder):
+    """Serve the folder of report pages and return its address."""
     with serve_folder(pages_folder.folder) as address:
         yield address
 
@@ -126,7 +129,7 @@ def read_state(page):
     return state
 
 
-# --- Every page
+# --- Tests of every page
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -187,28 +190,28 @@ CONTRAST = """() => {
   };
   const backgroundOf = (element) => {
     for (let each = element; each; each = each.parentElement) {
-      const found = colour(getComputedStyle(each).backgroundColor);
-      if (found.alpha === 1) return found.rgb;
-      if (found.alpha > 0) return null;
+      const background = colour(getComputedStyle(each).backgroundColor);
+      if (background.alpha === 1) return background.rgb;
+      if (background.alpha > 0) return null;
     }
     return null;
   };
-  const low = [];
+  const textsWithLowContrast = [];
   let n_words = 0;
   for (const element of document.querySelectorAll("body *")) {
     const words = Array.from(element.childNodes).filter((node) => node.nodeType === 3).map((node) => node.data).join("").trim();
     if (words === "" || ["SCRIPT", "STYLE", "OPTION"].includes(element.tagName) || !element.checkVisibility()) continue;
     const style = getComputedStyle(element);
     const picture = element.closest("svg");
-    const ink = colour(picture ? style.fill : style.color).rgb;
+    const textColour = colour(picture ? style.fill : style.color).rgb;
     // The first rectangle of a figure is its background.
-    const paper = picture ? colour(getComputedStyle(picture.querySelector("rect")).fill).rgb : backgroundOf(element);
-    const [one, other] = paper === null ? [0, 0] : [luminance(ink), luminance(paper)];
+    const backgroundColour = picture ? colour(getComputedStyle(picture.querySelector("rect")).fill).rgb : backgroundOf(element);
+    const [one, other] = backgroundColour === null ? [0, 0] : [luminance(textColour), luminance(backgroundColour)];
     const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
     n_words += 1;
-    if (ratio < 4.5) low.push([ratio.toFixed(2), words.slice(0, 40), element.tagName]);
+    if (ratio < 4.5) textsWithLowContrast.push([ratio.toFixed(2), words.slice(0, 40), element.tagName]);
   }
-  return { low, n_words };
+  return { low: textsWithLowContrast, n_words };
 }"""
 
 
@@ -232,8 +235,8 @@ def test_page_is_accessible(pages_folder, browser, name):
             assert axe_result["serious"] == [], (scheme, size)
             assert axe_result["n_pictures"] == page.locator("svg[role=img]").filter(visible=True).count()
             if has_colours:
-                # Where axe cannot determine a background colour, only the script CONTRAST has checked the contrast.
-                print(f"{name}, {scheme}: contrast of {axe_result['n_contrast']} by axe, unsure of {axe_result['unsure']}")
+                # If axe cannot determine the background colour of a text, only the script CONTRAST has checked its contrast.
+                print(f"{name}, {scheme}: axe checked the contrast of {axe_result['n_contrast']} texts and could not check {axe_result['unsure']}")
                 assert axe_result["n_contrast"] > 15 and len(axe_result["unsure"]) < 5
 
 
@@ -254,7 +257,7 @@ def test_names_from_the_data_are_escaped(pages_folder, browser):
                 assert HOSTILE_FILE in page.locator("#provenance").inner_text()
 
 
-# --- The threshold
+# --- Tests of choosing a threshold
 
 
 @pytest.mark.parametrize("name", ["train", "score", "tune", "weighted", "theory", "quiet"])
@@ -303,9 +306,9 @@ def check_marks(state, expected):
 
 # JavaScript that enters each of the given thresholds and reads the state of the page.
 ENTER_THRESHOLDS = f"""(texts) => texts.map((text) => {{
-  const typed = document.querySelector("#typed");
-  typed.value = text;
-  typed.dispatchEvent(new Event("change"));
+  const thresholdField = document.querySelector("#typed");
+  thresholdField.value = text;
+  thresholdField.dispatchEvent(new Event("change"));
   return ({READ_STATE})();
 }})"""
 
@@ -320,7 +323,7 @@ def thresholds_of_lookup_table(page):
     return page.evaluate("JSON.parse(document.querySelector('#table').textContent).threshold")
 
 
-# Each of the following functions moves the threshold in one way. They are generators that yield whenever the state of the page is to be checked.
+# Each of the following functions moves the threshold in one way. It is a generator that yields whenever the test should check the page.
 
 
 def drag_slider(page, generator):
@@ -453,11 +456,11 @@ def test_entered_threshold_selects_the_interval_that_contains_it(pages_folder, b
         assert known or name != "tiny", threshold
         if known and dict(shown["cells"]) != dict(zip(CELLS, map(format_number, known[0]["cells"]))):
             wrong.append((float(threshold), shown["exact"]))
-    assert wrong == [], "pairs of entered and selected thresholds with different confusion matrices"
+    assert wrong == [], "for these entered thresholds, the page selected a threshold with another confusion matrix"
 
 
 def test_confusion_matrix_is_constant_on_the_interval_of_each_point(pages_folder):
-    """The expected confusion matrix is counted from the rows: a row is predicted positive if its probability is strictly above the threshold."""
+    """Count the expected confusion matrices from the rows: a row is predicted positive if its probability is strictly above the threshold."""
     for name in ("score", "tiny", "cost"):
         report = pages_folder[name]
         with open(report.folder / report.rows[0], encoding="utf-8", newline="") as lines:
@@ -576,7 +579,7 @@ def test_buttons_select_one_half_and_the_original_threshold(pages_folder, browse
         assert start["threshold"] == report.result["threshold"]
 
 
-# --- The headline and the figures
+# --- Tests of the headline and of the figures
 
 
 @pytest.mark.parametrize("name", ["tune", "train", "score", "weighted", "tiny"])
@@ -703,6 +706,7 @@ def test_marks_are_aligned_with_the_axes_of_their_figures(pages_folder, browser,
 
 def test_additional_curve_goes_through_the_scores_of_the_lookup_table(pages_folder, browser):
     def marks_in_score_figure(page):
+        """Return the marks of the figure of scores by threshold."""
         return [mark for mark in read_state(page)["marks"] if mark["figure"] == "figure-scores"]
 
     with open_page(browser, pages_folder["score"]) as page:
@@ -726,7 +730,7 @@ def test_additional_curve_goes_through_the_scores_of_the_lookup_table(pages_fold
         assert {mark["path"] for mark in marks_in_score_figure(page)} == {""}
 
 
-# --- Downloads and reproducibility
+# --- Tests of downloads, and tests that the same data give the same page
 
 
 @pytest.mark.parametrize("name", ["tune", "weighted"])
@@ -798,7 +802,7 @@ def test_same_command_gives_the_same_bytes(pages_folder, tmp_path):
     assert (tmp_path / "tune.html").read_bytes() == report.path.read_bytes()
 
 
-# --- Updates and appearance
+# --- Tests of the speed of updates, and of screenshots
 
 
 def test_moving_the_threshold_changes_few_elements(pages_folder, browser):

@@ -1,4 +1,4 @@
-"""A pool of classifiers follows the conventions of scikit-learn, cross-fits its members, and weights them for the score."""
+"""Tests that `ScorePool` follows the conventions of scikit-learn, cross-fits its classifiers, and chooses their weights for the score."""
 
 import doctest
 import json
@@ -31,13 +31,14 @@ from threadpoolctl import threadpool_limits
 import scorewise as sw
 from scorewise import _pool, _scorewise
 
-# Checks of scikit-learn that a pool cannot pass, with the reasons.
+# Checks of scikit-learn that a pool cannot pass, each with the reason.
 THRESHOLD_FAILS = {
-    "check_classifiers_train": "requires that the predicted class has the greatest probability; the pool uses a threshold other than 1/2",
+    "check_classifiers_train": "the predicted class must have the greatest probability in this check, but the pool uses a threshold other than 1/2",
 }
 BOOTSTRAP_FAILS = {
-    "check_sample_weight_equivalence_on_dense_data": "the factors of more than two classes are means over bootstrap samples, which draw a row of weight 2 "
-    "once and two equal rows independently; the probabilities are the same, and rows of weight 0 are left out exactly",
+    "check_sample_weight_equivalence_on_dense_data": "the factors of more than two classes are means over bootstrap samples; "
+    "a bootstrap sample draws a row of weight 2 as one row, but two equal rows independently; "
+    "the probabilities are the same, and rows of weight 0 have exactly no effect",
 }
 NO_WEIGHT_FAILS = dict.fromkeys(
     [
@@ -53,25 +54,25 @@ NO_WEIGHT_FAILS = dict.fromkeys(
 )
 
 
-def probabilities():
+def pool_with_probabilities():
     """Return a pool of classifiers with ``predict_proba``."""
     return sw.ScorePool([("logistic", LogisticRegression()), ("bayes", GaussianNB())], cv=3)
 
 
-def decision_function():
+def pool_with_decision_function():
     """Return a pool with a classifier that has only ``decision_function``."""
     return sw.ScorePool([("svc", LinearSVC()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))], "tss")
 
 
-def no_weights():
+def pool_without_weights():
     """Return a pool with a classifier that does not accept sample weights."""
     return sw.ScorePool([("neighbours", KNeighborsClassifier()), ("logistic", LogisticRegression())], "f1")
 
 
 POOLS = [
-    (probabilities, THRESHOLD_FAILS | BOOTSTRAP_FAILS),
-    (decision_function, THRESHOLD_FAILS),
-    (no_weights, THRESHOLD_FAILS | NO_WEIGHT_FAILS),
+    (pool_with_probabilities, THRESHOLD_FAILS | BOOTSTRAP_FAILS),
+    (pool_with_decision_function, THRESHOLD_FAILS),
+    (pool_without_weights, THRESHOLD_FAILS | NO_WEIGHT_FAILS),
 ]
 
 
@@ -98,11 +99,12 @@ def three_classes(n_rows=(500, 500, 60)):
 
 
 def members():
-    """Return three classifiers with their names, for a pool."""
+    """Return three classifiers with their names, as `ScorePool` takes them."""
     return [("logistic", LogisticRegression()), ("forest", RandomForestClassifier(20, min_samples_leaf=3, random_state=0)), ("bayes", GaussianNB())]
 
 
 def sigmoid(z):
+    """Convert logits to probabilities."""
     return 1 / (1 + np.exp(-z))
 
 
@@ -122,6 +124,7 @@ def test_weights_and_threshold_equal_those_of_a_plain_implementation():
         logits.append(scale * z + shift)
 
     def value(counts):
+        """Return the best expected CSI of a mean of the logits, in which `counts` are the weights of the classifiers."""
         mean = sum(count * z for count, z in zip(counts, logits)) / sum(counts)
         return sw.sweep(y, sigmoid(mean)).best("csi", smooth=0.2).expected_value
 
@@ -166,7 +169,7 @@ def test_prediction_is_the_weighted_mean_of_the_calibrated_logits_of_all_folds()
     assert pool.score(X, y) == pytest.approx(2 * tp / (2 * tp + fp + fn), abs=1e-12)
 
 
-def test_probabilities_are_calibrated_and_not_shifted():
+def test_predicted_probabilities_are_calibrated():
     X, y = rare_events(4000)
     for name, estimator in (("bayes", GaussianNB()), ("svc", LinearSVC())):
         alone = sw.ScorePool([(name, estimator)], "tss").fit(X, y)
@@ -180,7 +183,7 @@ def test_probabilities_are_calibrated_and_not_shifted():
     assert pool.threshold_ < 0.25
 
 
-def test_useless_classifier_gets_the_least_weight_and_the_pool_is_as_good_as_the_best():
+def test_useless_classifier_gets_the_least_weight_and_the_pool_is_as_good_as_the_best_classifier():
     X, y = rare_events(3000)
     X_new, y_new = X[1500:], y[1500:]
     useless = ("chance", DecisionTreeClassifier(max_depth=1, max_features=1, splitter="random", random_state=0))
@@ -196,6 +199,8 @@ def test_scale_of_a_decision_function_does_not_matter():
     X, y = rare_events(800, share=0.2)
 
     class Scaled(LinearSVC):
+        """Classifier whose values of ``decision_function`` are multiplied by a factor."""
+
         def __init__(self, factor=1.0):
             super().__init__(dual=False)
             self.factor = factor
@@ -223,7 +228,7 @@ def test_classes_of_any_type_give_the_same_pool():
         assert pool.estimators_["bayes"][0].classes_.tolist() == [0, 1]
 
 
-def test_many_classes_have_one_factor_each():
+def test_with_more_than_two_classes_each_class_has_a_factor():
     X, y = three_classes()
     pool = sw.ScorePool([("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("svc", LinearSVC())], "f1").fit(X, y)
     assert pool.classes_.tolist() == [2, 7, 10] and pool.threshold_ is None
@@ -233,7 +238,7 @@ def test_many_classes_have_one_factor_each():
     predicted = pool.predict(X)
     np.testing.assert_array_equal(pool.classes_[pool.decision_function(X).argmax(axis=1)], predicted)
     assert pool.factors_.max() == 1 and pool.factors_[2] > pool.factors_[:2].min()
-    assert (predicted == 10).sum() > (pool.classes_[p.argmax(axis=1)] == 10).sum(), "the factors help the rare class"
+    assert (predicted == 10).sum() > (pool.classes_[p.argmax(axis=1)] == 10).sum(), "the factors must lead to more predictions of the rare class"
     assert pool.score(X, y) == pytest.approx(f1_score(y, predicted, average="macro"), abs=1e-12)
     out_of_fold = pool.classes_[(pool.oof_probabilities_ * pool.factors_).argmax(axis=1)]
     assert pool.best_score_ == pytest.approx(f1_score(y, out_of_fold, average="macro"), abs=1e-12)
@@ -266,7 +271,7 @@ def test_folds_without_rows_are_left_out():
 
 
 def held_out_folds(pool, n_rows):
-    """Return the fold of each row, found from the rows that the recording classifiers of the pool were trained on."""
+    """Return the number of the fold that holds out each row, found from the rows that the classifiers of type `Recorder` were trained on."""
     folds = np.full(n_rows, -1)
     for number, member in enumerate(pool.estimators_["recorder"]):
         held_out = np.setdiff1d(np.arange(n_rows), member.rows_)
@@ -289,7 +294,7 @@ class Recorder(ClassifierMixin, BaseEstimator):
         return np.column_stack([1 - p, p])
 
 
-def recorded(n_rows=300):
+def recorder_data(n_rows=300):
     """Return features for `Recorder`, whose last column is the row number, and labels."""
     random = np.random.default_rng(0)
     y = (np.arange(n_rows) % 5 == 0).astype(int)
@@ -297,7 +302,7 @@ def recorded(n_rows=300):
 
 
 def test_folds_have_the_same_share_of_each_class_and_depend_on_the_seed():
-    X, y = recorded()
+    X, y = recorder_data()
     pool = sw.ScorePool([("recorder", Recorder())]).fit(X, y)
     folds = held_out_folds(pool, 300)
     assert np.bincount(folds).tolist() == [60] * 5 and np.bincount(folds[y == 1]).tolist() == [12] * 5
@@ -311,7 +316,7 @@ def test_folds_have_the_same_share_of_each_class_and_depend_on_the_seed():
 
 
 def test_groups_are_not_divided_between_folds_and_are_passed_to_the_classifiers():
-    X, y = recorded()
+    X, y = recorder_data()
     groups = np.repeat(np.arange(30), 10)
     for values in (groups, [f"station {group}" for group in groups], pandas.Series(groups).astype("category"), polars.Series(groups)):
         pool = sw.ScorePool([("recorder", Recorder()), ("bayes", GaussianNB())], cv=3).fit(X, y, groups=values)
@@ -324,7 +329,7 @@ def test_groups_are_not_divided_between_folds_and_are_passed_to_the_classifiers(
 
 
 def test_folds_by_time_are_blocks_of_consecutive_times():
-    X, y = recorded()
+    X, y = recorder_data()
     order = np.random.default_rng(1).permutation(300)
     days = np.datetime64("2024-01-01") + order // 2
     for time in (days, order // 2, pandas.Series(days), polars.Series(days)):
@@ -349,7 +354,7 @@ def test_splitters_and_lists_of_splits_are_accepted():
 
 
 def test_sample_weights_are_passed_to_the_classifiers_and_rows_of_weight_zero_are_ignored():
-    X, y = recorded()
+    X, y = recorder_data()
     weights = np.random.default_rng(2).integers(0, 3, 300).astype(float)
     pool = sw.ScorePool([("recorder", Recorder()), ("bayes", GaussianNB())], "f1").fit(X, y, sample_weight=weights)
     member = pool.estimators_["recorder"][0]
@@ -369,7 +374,7 @@ def test_sample_weights_are_passed_to_the_classifiers_and_rows_of_weight_zero_ar
     np.testing.assert_allclose(ones.oof_probabilities_, without.oof_probabilities_, rtol=0, atol=1e-12)
 
 
-def test_metadata_routing_is_followed():
+def test_arguments_of_fit_are_passed_on_as_metadata_routing_requests():
     X, y = rare_events(500, share=0.2)
     weights = np.random.default_rng(0).random(500) + 0.1
     groups = np.arange(500) % 20
@@ -390,6 +395,7 @@ def test_metadata_routing_is_followed():
 
 
 def mixed_table(n_rows=300):
+    """Return a column of numbers, a column of strings, and labels that depend on both."""
     random = np.random.default_rng(0)
     place = random.choice(["coast", "hill", "plain"], n_rows)
     number = random.normal(size=n_rows)
@@ -419,7 +425,7 @@ def test_tables_of_every_library_give_the_same_pool():
 
 
 class _ColumnOf(BaseEstimator):
-    """Transformer that returns one column of a table of any library as a matrix."""
+    """Transformer that selects one column of a pandas, polars or pyarrow table and returns it as a matrix."""
 
     def __init__(self, name):
         self.name = name
@@ -440,7 +446,7 @@ def test_n_jobs_does_not_change_the_pool():
     assert (first.weights_, first.threshold_, first.best_score_) == (second.weights_, second.threshold_, second.best_score_)
 
 
-def test_parameters_of_members_can_be_set_and_searched():
+def test_parameters_of_the_classifiers_in_a_pool_can_be_set_and_searched():
     X, y = rare_events(400, share=0.2)
     pool = sw.ScorePool([("logistic", LogisticRegression()), ("bayes", GaussianNB())], "csi", cv=3)
     assert pool.get_params()["score"] == "csi" and pool.score == "csi" and pool.get_params()["logistic__C"] == 1.0
@@ -577,7 +583,7 @@ def test_native_functions_refuse_arrays_of_inconsistent_lengths_and_invalid_valu
             _scorewise.pool(candidates, [True] * len(candidates), values, classes, None, "f1", 0)
     with pytest.raises(ValueError, match="not a probability"):
         _scorewise.pool_logits(np.array([1.5]), 1)
-    with pytest.raises(ValueError, match="differ from those of the pool"):
+    with pytest.raises(ValueError, match="calibrations and weights must have the same length"):
         _scorewise.pool_probabilities([numbers], [], [1.0], 1)
     with pytest.raises(ValueError, match="not the number of a class"):
         _scorewise.cross_fit(labels + 1, ["a", "b"], [], 2, 1, False, 0)

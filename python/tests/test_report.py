@@ -41,7 +41,7 @@ def write_csv(forecast: tuple[Any, Any], folder: Path) -> Path:
         (["score", "--score", "hss", "--threshold", "0.31"], {"score": "hss", "threshold": 0.31}),
     ],
 )
-def test_report_equals_that_of_the_command_line(
+def test_report_equals_the_report_of_the_command_line(
     forecast: tuple[Any, Any], tmp_path: Path, arguments: list[str], options: dict[str, Any]
 ) -> None:
     command = COMMAND or pytest.fail("the environment variable SCOREWISE must be the path of the command")
@@ -51,7 +51,7 @@ def test_report_equals_that_of_the_command_line(
     expected = json.loads(results.read_text())["forecast"]
     report = sw.report(*forecast, replicates=50, **options).document["forecast"]
     if arguments[0] == "score":
-        # The command computes intervals for the scores named on the command line, Python for all scores.
+        # The command computes intervals only for the scores that it was given; the Python function computes them for all scores.
         report["intervals"] = [interval for interval in report["intervals"] if interval["score"] == options["score"]]
     assert report == expected
     data = json.loads(results.read_text())["provenance"]["data"]
@@ -66,7 +66,7 @@ def test_command_line_renders_the_same_page_from_a_saved_report(forecast: tuple[
     report.save(tmp_path / "data.json")
     subprocess.run([command, "report", str(tmp_path / "data.json"), "-o", str(tmp_path / "rendered.html")], check=True, capture_output=True)
     assert (tmp_path / "page.html").read_bytes() == (tmp_path / "rendered.html").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.json", "page.html", "rendered.html"], "there are no other files"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.json", "page.html", "rendered.html"], "the folder must contain no other files"
 
 
 def test_plots_are_the_figures_as_svg_and_png(forecast: tuple[Any, Any], tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_notebooks_display_the_figures_of_a_report(forecast: tuple[Any, Any]) ->
     assert "<svg" in sweep._repr_html_() and "2000" in sweep._repr_html_()
 
 
-def test_estimators_report_on_given_rows() -> None:
+def test_reports_of_estimators_describe_the_given_rows() -> None:
     from sklearn.datasets import make_classification
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC

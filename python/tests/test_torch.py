@@ -24,6 +24,7 @@ def random_rows(seed: int, shape: tuple[int, ...] = (ROWS,)) -> tuple[np.ndarray
 
 
 def value_and_gradient(loss: torch.nn.Module, z: np.ndarray, y: object, w: np.ndarray | None, dtype: torch.dtype) -> tuple[float, np.ndarray]:
+    """Return the loss and its gradient with respect to the logits z, for labels y and weights w."""
     logits = torch.tensor(z, dtype=dtype, requires_grad=True)
     weights = None if w is None else torch.tensor(w, dtype=dtype)
     value = loss(logits, torch.as_tensor(y), weights)
@@ -32,12 +33,13 @@ def value_and_gradient(loss: torch.nn.Module, z: np.ndarray, y: object, w: np.nd
 
 
 def assert_close(value: float, gradient: np.ndarray, expected: float, expected_gradient: np.ndarray, tolerance: float) -> None:
+    """Assert that a loss and its gradient are close to the expected ones, relative to their size."""
     assert abs(value - expected) <= tolerance * max(1.0, abs(expected))
     assert np.abs(gradient - expected_gradient).max() <= tolerance * max(np.abs(expected_gradient).max(), 1e-3)
 
 
 @pytest.mark.parametrize("score", every_score())
-def test_loss_of_every_score_and_prior_equals_that_of_the_rust_crate(score: str) -> None:
+def test_loss_of_every_score_and_prior_equals_the_loss_of_the_rust_crate(score: str) -> None:
     z, y, w = random_rows(1)
     for prior in every_prior():
         expected, expected_gradient = sw.loss_and_gradient(y, z, score, prior, weights=w)
@@ -45,7 +47,7 @@ def test_loss_of_every_score_and_prior_equals_that_of_the_rust_crate(score: str)
         assert_close(*value_and_gradient(ScoreLoss(score, prior), z, y, w, torch.float32), expected, expected_gradient, 1e-5)
 
 
-def test_losses_of_formulas_equal_those_of_the_rust_crate() -> None:
+def test_losses_of_formulas_equal_the_losses_of_the_rust_crate() -> None:
     z, y, _ = random_rows(2)
     for formula in ("0.5*tss + 0.5*csi", "sqrt(recall*precision)", "max(f1, 0.2)", "tp^0.5/(p + 1)^2", "exp(-fp/n)*abs(tss)"):
         expected, expected_gradient = sw.loss_and_gradient(y, z, formula, "uniform")
@@ -54,7 +56,7 @@ def test_losses_of_formulas_equal_those_of_the_rust_crate() -> None:
 
 @pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
 @pytest.mark.parametrize("score", ["f1", "tss", "hss", "frequency_bias", "mcc"])
-def test_multiclass_and_multilabel_losses_equal_those_of_the_rust_crate(average: str, score: str) -> None:
+def test_multiclass_and_multilabel_losses_equal_the_losses_of_the_rust_crate(average: str, score: str) -> None:
     classes, priors = 4, ["cosine:0.5,0.3", "uniform", "beta:2,5", "cosine:0.3,0.2"]
     random = np.random.default_rng(3)
     z, w = 2.0 * random.normal(size=(ROWS, classes)), random.random(ROWS)
@@ -83,7 +85,7 @@ def test_multiclass_logits_of_images_have_classes_on_the_second_axis() -> None:
 
 @pytest.mark.parametrize("weighting", ["value", "sum", "maximum"])
 @pytest.mark.parametrize("score", ["csi", "tss", "f1", "hss"])
-def test_temporal_loss_equals_that_of_the_rust_crate(weighting: str, score: str) -> None:
+def test_temporal_loss_equals_the_temporal_loss_of_the_rust_crate(weighting: str, score: str) -> None:
     random = np.random.default_rng(5)
     sequences, steps = 7, 12
     z = 2.0 * random.normal(size=(sequences, steps))

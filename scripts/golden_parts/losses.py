@@ -213,8 +213,8 @@ def make_losses():
             add_case(score, "", weighted, torch_cross_entropy(factor, *sample), exact_cross_entropy(factor, *sample))
     provenance = provenance_record("losses", ["torch", "mpmath", "numpy"])
     provenance["notes"] = (
-        "loss and gradient (of the logits): torch autograd in float64, good to 1e-12 of the gradient's largest entry. "
-        "saturated_gradient: the entries of the rows in `saturated`, at 50 digits in mpmath, rounded once."
+        "Loss and gradient with respect to the logits are computed by torch autograd in float64; the error is at most 1e-12 of the largest entry of "
+        "the gradient. saturated_gradient contains the entries of the rows in `saturated`, computed by mpmath with 50 digits and rounded once."
     )
     document = {"certificate": provenance, "logits": logits, "labels": labels, "weights": weights, "saturated": saturated}
     write_json("losses.json", document | {"cases": cases})

@@ -39,14 +39,18 @@ class ClassCounts:
 
 
 def macro_average(score):
+    """Return a function that computes the mean of a binary score over the classes of a matrix."""
     return lambda m: sum(score(m.one_versus_rest(k)) for k in m.classes) / len(m.classes)
 
 
 def support_weighted_average(score):
+    """Return a function that computes the mean of a binary score over the classes, weighted by the number of observed rows of each class."""
     return lambda m: sum(m.observed[k] * score(m.one_versus_rest(k)) for k in m.classes) / m.total
 
 
 def micro_average(score):
+    """Return a function that computes a binary score of the sum of the one-versus-rest matrices of all classes."""
+
     def formula(m):
         each = [m.one_versus_rest(k) for k in m.classes]
         sums = {cell: sum(getattr(c, cell) for c in each) for cell in ("tn", "fp", "fn", "tp")}

@@ -249,7 +249,7 @@ def exact_prior_values(text):
 # The points x at which scipy differs from the formula by more than 1e-12, with the reason; scipy's values at these points are left out.
 KNOWN_SCIPY_DIFFERENCES = {
     ("cosine:0.5,0.1", "cdf"): ([0.4], "scipy rounds the lower end of the support: 5e-48 instead of 0"),
-    ("cosine:0.3,0.3", "cdf"): ([1e-9], "scipy rounds x when it scales x to [−π, π], and near the end of the support F is a cube"),
+    ("cosine:0.3,0.3", "cdf"): ([1e-9], "scipy rounds x, and F near the end of the support grows with the cube of the distance from the end"),
     ("cosine:0.5,0.1", "pdf"): ([0.4001, 0.5999], "scipy computes 1 + cos, which loses digits near the ends of the support"),
     ("cosine:0.3,0.3", "pdf"): ([1e-9, 0.0003, 0.5997], "scipy computes 1 + cos, which loses digits near the ends of the support"),
     ("triangular:0.5,0.2", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),
@@ -293,8 +293,8 @@ def make_priors():
             elif x not in KNOWN_SCIPY_DIFFERENCES.get((text, function), ([], ""))[0]:
                 raise SystemExit(f"scipy: {function} of {text} at {x} is {value}, the formula gives {exact}")
     notes = [
-        "mpmath: 50 digits, rounded once; quantiles by bisection of F, mean and variance by quadrature of F.",
-        "Parameters and x are the doubles nearest to the decimals shown. Left out: infinite densities, and densities at a jump.",
+        "The values of mpmath are computed with 50 digits and rounded once: quantiles by bisection of F, mean and variance by quadrature of F.",
+        "Parameters and x are the doubles nearest to the decimals shown. Infinite densities, and densities at a jump, are left out.",
     ]
     header = ["prior", "function", "x", "value", "tool", "version"]
     write_csv("priors.csv", provenance_record("priors", ["mpmath", "scipy"]), notes, header, rows)

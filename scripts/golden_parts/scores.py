@@ -281,14 +281,14 @@ FORMULAS = {
 KNOWN_DIFFERENCES = {
     ("pycm", "discriminant_power"): (
         list(MATRICES),
-        "pycm uses log10; √3/π is for natural logarithms (π/√3 is the standard deviation of the logistic distribution)",
+        "pycm uses log10, but the factor √3/π requires natural logarithms: π/√3 is the standard deviation of the logistic distribution",
     ),
-    ("pycm", "false_omission_rate"): (["rare"], "pycm computes 1 − NPV, which loses digits if NPV is near 1: it differs by 1.4e-12"),
+    ("pycm", "false_omission_rate"): (["rare"], "pycm computes 1 − NPV, which loses digits if NPV is near 1: the result differs by 1.4e-12"),
     ("pycm", "orss"): (
         ["perfect", "no_misses", "no_false_alarms"],
-        "pycm computes it from the odds ratio, so it is None if FP·FN = 0, although (TP·TN − 0)/(TP·TN + 0) = 1",
+        "pycm computes the score from the odds ratio, so the result is None if FP·FN = 0, although (TP·TN − 0)/(TP·TN + 0) = 1",
     ),
-    ("pycm", "odds_ratio"): (["inverted"], "pycm computes it as LR+/LR−, so it is None if TN = 0, although TP·TN/(FP·FN) = 0"),
+    ("pycm", "odds_ratio"): (["inverted"], "pycm computes the odds ratio as LR+/LR−, so the result is None if TN = 0, although TP·TN/(FP·FN) = 0"),
 }
 
 
@@ -325,8 +325,8 @@ def make_scores():
             rows.append([matrix, *cells, score, "mpmath", version("mpmath"), format_value(exact_value)])
         rows.extend(tool_rows(matrix, cells, exact_values))
     notes = [
-        "`undefined`: a division by zero, the logarithm of 0, or the root of a negative number somewhere in the formula.",
-        "mpmath: the formula at 50 digits, rounded once. Other tools: the value of their own function for the score, if they have one.",
+        "`undefined` means that the formula contains a division by zero, the logarithm of 0, or the root of a negative number.",
+        "mpmath evaluates the formula with 50 digits and rounds the value once. Each other tool gives the value of its own function for the score.",
     ]
     header = ["matrix", "tn", "fp", "fn", "tp", "score", "tool", "version", "value"]
     write_csv("scores.csv", provenance_record("scores", ["mpmath", *SCORE_TOOLS]), notes, header, rows)

@@ -86,6 +86,7 @@ fn labels(records: &[StringRecord]) -> Vec<bool> {
     records.iter().map(|record| record[INCOME].starts_with(">50K")).collect()
 }
 
+/// A network with two hidden layers of 50 and 20 units.
 #[derive(Module, Debug)]
 struct Network {
     first: Linear,
@@ -102,7 +103,7 @@ impl Network {
         }
     }
 
-    /// Returns the logits, `[batch_size, 1]`.
+    /// Returns the logits as a tensor `[batch_size, 1]`.
     fn forward(&self, rows: Tensor<2>) -> Tensor<2> {
         self.last.forward(relu(self.second.forward(relu(self.first.forward(rows)))))
     }

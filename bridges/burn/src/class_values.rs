@@ -112,6 +112,7 @@ impl Number for ClassValues<'_> {
             _ => self.zip_map(other, |x, y| x * y, |x, y| x * y),
         }
     }
+    /// The quotient of two values, or 0 where the divisor is 0.
     fn over(self, other: Self) -> Self {
         match (self, other) {
             (Constant(0.0), _) | (_, Constant(0.0)) => Constant(0.0),
@@ -157,16 +158,19 @@ impl Number for ClassValues<'_> {
     fn is_zero(self) -> bool {
         matches!(self, Constant(0.0))
     }
+    /// Compares two constants; if a value is a tensor, the result is "both sides", because the order can differ between classes.
     fn compare(self, other: Self) -> Side {
         match (self, other) {
             (Constant(x), Constant(y)) => x.compare(y),
-            // The result of the comparison can differ between classes, so `choose_branch` selects the branch for each class separately.
+            // `choose_branch` selects the branch for each class separately.
             _ => Side::Both,
         }
     }
+    /// The mean of the results of the two branches of `min`, `max` or `abs`.
     fn merge_branches(self, other: Self) -> Self {
         self.plus(other).times(Constant(0.5))
     }
+    /// Chooses a branch of `min`, `max` or `abs`, for each class separately.
     fn choose_branch(self, other: Self, below: Self, above: Self) -> Self {
         let ((Stored(arena, _), _) | (_, Stored(arena, _))) = (self, other) else {
             return match self.compare(other) {

@@ -221,8 +221,8 @@ struct ClassSums {
     positives: Tensor<1>,
 }
 
-/// A loss and its derivatives with respect to the distribution function of the prior at a prediction, for positive rows and for negative rows; either
-/// one value per class or the average over the classes.
+/// A loss and its derivatives: one value per class, or the average over the classes. `by_positive` is the derivative with respect to F for a
+/// positive row and `by_negative` that for a negative row, where F is the distribution function of the prior at the prediction of the row.
 struct LossAndDerivatives {
     value: Tensor<1>,
     by_positive: Tensor<1>,

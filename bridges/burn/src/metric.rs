@@ -166,7 +166,7 @@ impl ScoreMetric {
         SerializedEntry::new(format!("epoch {} - batch {}", formatted(&self.epoch), formatted(&self.batch)), serialized)
     }
 
-    /// The score of a confusion matrix, with its number of rows; `None` while the score is undefined.
+    /// The score of a confusion matrix, together with the number of rows that the matrix counts; `None` while the score is undefined.
     fn numeric_entry(&self, counts: &MatrixAndRows) -> Option<NumericEntry> {
         let entry = |value| NumericEntry::Aggregated { aggregated_value: value, count: counts.rows };
         self.score.checked(&counts.matrix).map(entry)

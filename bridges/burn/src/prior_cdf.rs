@@ -7,7 +7,7 @@
 //! F = base + Σ over segments of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its centre) / width ∈ [−1, 1]
 //! ```
 //!
-//! Here Vᵢ is the polynomial of panel i.
+//! Here Vᵢ is the polynomial of panel i, and base is the value of F below all segments.
 //!
 //! With thousands of panels, the position of z counted in panel widths has few f32 digits left for the position within a panel. Therefore s is
 //! computed from the centre of the panel, which the table stores as two numbers: the centre rounded to f32, and the remainder.
@@ -62,10 +62,10 @@ fn segment_value_and_derivative(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>,
     (value, derivative.mul_scalar(2.0 / segment.width).mask_fill(is_outside, 0.0))
 }
 
-/// Index of the column of a [`PanelTable`] with the centre of the panel, rounded to f32 unless the table is f64; it follows the columns of the
-/// polynomial coefficients.
+/// Index of the column of a [`PanelTable`] that contains the centre of each panel, rounded to f32 unless the table is f64. This column follows the
+/// columns of the polynomial coefficients.
 const CENTRE_COLUMN: usize = COEFFICIENTS;
-/// Index of the column of a [`PanelTable`] with the remainder of the centre: the exact centre minus the rounded one.
+/// Index of the column of a [`PanelTable`] that contains the exact centre of each panel minus the rounded centre.
 const REMAINDER_COLUMN: usize = COEFFICIENTS + 1;
 /// Number of columns of a [`PanelTable`].
 const COLUMNS: usize = COEFFICIENTS + 2;

@@ -11,7 +11,7 @@ use scorewise::score::REGISTRY;
 use scorewise::{Logits, Real, Rows, Score, ScoreLoss};
 use scorewise_burn::ScoreLossConfig;
 
-/// Priors that are tested in addition to the examples of the families: narrow priors, shifted priors, and a mixture.
+/// Priors that are tested in addition to the registered example of each family of priors: narrow priors, shifted priors, and a mixture.
 const MORE_PRIORS: [&str; 6] = [
     "uniform:0.2,0.7",
     "cosine:0.9,0.02",
@@ -35,8 +35,8 @@ fn scorewise_value_and_gradient<R: Real>(
     (value, gradient.iter().map(|component| component.to_f64()).collect())
 }
 
-/// Compares the losses of burn with those of `scorewise` for all scores and priors. Returns the largest distance between the results; fails if it
-/// exceeds the tolerance.
+/// Compares the losses of burn with those of `scorewise` for all scores and priors. Returns the largest difference between their results, and panics
+/// if the difference exceeds the tolerance.
 fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
     let mut random = Random(7);
     let count = 301;
@@ -108,7 +108,7 @@ fn loss_of_a_custom_formula_agrees_with_scorewise() {
 }
 
 #[test]
-fn a_batch_with_one_class_only_has_a_finite_gradient() {
+fn a_batch_whose_rows_all_belong_to_one_class_has_a_finite_gradient() {
     let logits = [-0.5, 0.2, 1.5, -2.0];
     for labels in [[false; 4], [true; 4]] {
         let targets = labels.map(i64::from);

@@ -14,17 +14,20 @@ use scorewise::score::REGISTRY;
 use scorewise::{Confusion, Score, is_positive};
 use scorewise_burn::{ScoreInput, ScoreMetric};
 
+/// Metadata that `ScoreMetric::update` takes but does not use.
 fn metadata() -> MetricMetadata {
     let progress = Progress { items_processed: 1, items_total: 1, unit: None };
     MetricMetadata { progress, iteration: Some(0), lr: None }
 }
 
+/// The input of a metric from predictions and targets in row-major order.
 fn score_input(predictions: &[f64], targets: &[bool], classes: usize) -> ScoreInput {
     let (device, shape) = (Device::flex(), [targets.len() / classes, classes]);
     let targets = Tensor::<2, Bool>::from_data(TensorData::new(targets.to_vec(), shape), &device);
     ScoreInput::new(Tensor::from_data(TensorData::new(predictions.to_vec(), shape), &device), targets)
 }
 
+/// The confusion matrix at a threshold, counted element by element.
 fn confusion_at(probabilities: &[f64], targets: &[bool], threshold: f64) -> Confusion {
     let mut matrix = Confusion::default();
     for (p, target) in probabilities.iter().zip(targets) {

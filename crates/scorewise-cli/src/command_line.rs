@@ -74,9 +74,9 @@ impl RawArguments {
     }
 }
 
-/// A message about an invalid value of an option, clearer than clap's message; `None` if clap's message should be shown.
+/// The error message for an invalid value of an option, in clearer words than those of clap. `None` if clap's own message should be shown.
 pub fn invalid_value_failure(error: &clap::Error) -> Option<Failure> {
-    // Errors of scorewise crates already name the setting and say what to do, so their own message is shown.
+    // An error from a scorewise crate already names the setting and says what to do, so its message is shown unchanged.
     if let Some(source) = error.source().and_then(|source| source.downcast_ref::<Error>()) {
         return Some(Failure(with_options(source)));
     }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn short_options_a_lone_hyphen_and_arguments_after_a_flag_are_not_joined() {
+    fn short_options_a_lone_hyphen_and_arguments_after_a_flag_are_not_joined_to_an_option() {
         for line in [
             "p train --json -1",
             "p train --score -o m",

@@ -32,10 +32,10 @@ pub struct CompareArguments {
     /// Probability columns of the two forecasts, or one name for both files [default: probability]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     probability: Vec<String>,
-    /// Score to compare, by name or formula [default: the first model's score if the table has it, else tss]
+    /// Score to compare, by name or formula [default: the score of the first forecast's model if its table names one, else tss]
     #[arg(long)]
     score: Option<String>,
-    /// Threshold of both forecasts; a row is predicted positive above it [default: each model's threshold if the table has it, else 0.5]
+    /// Threshold of both forecasts; a row is predicted positive above it [default: the threshold of each model if its table has one, else 0.5]
     #[arg(long, value_parser = parse_threshold)]
     threshold: Option<f64>,
     /// Thresholds of the first and the second forecast
@@ -128,7 +128,8 @@ fn read_forecasts(arguments: &CompareArguments) -> Result<(BinaryPredictions, [S
     }
 }
 
-/// Compares the forecasts at the thresholds that the user chose: given thresholds, those of the models, or the best of each forecast.
+/// Compares the two forecasts. With `--tuned`, each is evaluated at its own best threshold. Otherwise each is evaluated at the threshold that the
+/// user gave for it, else at the threshold of its model, else at 0.5.
 fn compare<R: Real>(
     arguments: &CompareArguments,
     pair: ForecastPair<'_, R>,

@@ -59,6 +59,7 @@ pub struct ExplainArguments {
     json: bool,
 }
 
+/// Parses the value of `--permutations`: how many times each column is shuffled.
 fn parse_permutation_count(text: &str) -> Result<usize, String> {
     match text.trim().parse::<usize>() {
         Ok(number) if (1..=MAX_PERMUTATIONS).contains(&number) => Ok(number),
@@ -66,6 +67,7 @@ fn parse_permutation_count(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Parses the value of `--rows`: the greatest number of rows that are used.
 fn parse_row_count(text: &str) -> Result<usize, String> {
     match text.trim().parse::<usize>() {
         Ok(number) if number > 0 => Ok(number),
@@ -98,7 +100,7 @@ pub fn run(arguments: &ExplainArguments) -> Result<Outcome, Failure> {
     Ok(if arguments.json { pretty_json(&explanation) } else { explanation_text(&explanation) }.into())
 }
 
-/// Reads the table and explains the model on it; also returns the origin of the data and notes about the data.
+/// Reads the table and explains the model on its rows. Also returns where the data come from and the notes about the data.
 fn explain_table(
     model: &Model,
     source: &Source,
@@ -138,8 +140,9 @@ fn explain_table(
     Ok((explanation, data, notes.iter().map(with_options).collect()))
 }
 
-/// Whether the model was trained on this table, judged by its fingerprint, which depends on the types of the columns. Here the target was read as
-/// strings. In training it was read as numbers or booleans if all its values look like that, so these types are tried too.
+/// Whether the model was trained on this table: whether the table has the fingerprint that is stored in the model. A fingerprint depends on the types
+/// of the columns. Here the target column was read as strings, but training may have read it as numbers or booleans, so the fingerprint is also
+/// computed with the target column converted to these types.
 fn is_training_table(model: &Model, table: &Table) -> bool {
     if Fingerprint::of(table).hex() == model.fingerprint {
         return true;
@@ -229,8 +232,9 @@ fn explanation_text(explanation: &Explanation) -> String {
     )
 }
 
-/// A horizontal bar whose length is this share of the longest bar; empty for a share that is not above 0.
+/// A horizontal bar of block characters. `share` is its length as a fraction of the longest bar; the text is empty if `share` is not above 0.
 fn bar_text(share: f64) -> String {
+    /// Block characters that fill none, one eighth, ..., seven eighths of the width of a character.
     const PARTIAL_BLOCKS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     // If no column has an importance above 0, the share is NaN, which `as usize` turns into 0.
     let eighths = (share.clamp(0.0, 1.0) * (8 * BAR_WIDTH) as f64).round() as usize;
@@ -242,14 +246,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_as_long_as_their_share_and_empty_for_useless_columns() {
+    fn the_length_of_a_bar_follows_the_importance_and_useless_columns_have_no_bar() {
         assert_eq!(bar_text(1.0), "█".repeat(BAR_WIDTH));
         assert_eq!(bar_text(0.5 + 0.5 / BAR_WIDTH as f64), "█".repeat(BAR_WIDTH / 2) + "▌");
         assert_eq!([bar_text(-0.3), bar_text(f64::NAN), bar_text(0.0)], ["", "", ""]);
     }
 
     #[test]
-    fn columns_of_the_text_are_aligned_and_an_undefined_importance_is_written_as_undefined() {
+    fn the_table_of_importance_is_aligned_and_says_undefined_where_a_number_is_undefined() {
         let column = |name: &str, value: Option<f64>| ColumnImportance {
             column: name.into(),
             value,

@@ -33,13 +33,14 @@ pub fn key_value_lines(lines: &[(&str, String)]) -> String {
 
 /// A bar chart as one line of block characters; the greatest height is a full block.
 pub fn block_bars(heights: &[f64]) -> String {
+    /// Block characters, from empty to full in steps of one eighth.
     const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let max = heights.iter().copied().filter(|height| height.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
     let block = |height: &f64| BLOCKS[(8.0 * (height / max).min(1.0)).round() as usize];
     heights.iter().map(block).collect()
 }
 
-/// A count with its noun: `1 row`, `2 rows`.
+/// A count with its noun in the singular or plural: `1 row`, `2 rows`.
 pub fn count_text(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
@@ -93,12 +94,12 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_scaled_to_the_greatest_height() {
+    fn the_greatest_height_of_a_bar_chart_is_a_full_block() {
         assert_eq!(block_bars(&[0.0, 1.0, 2.0, f64::INFINITY]), " ▄██");
     }
 
     #[test]
-    fn integers_have_no_decimal_point_and_interval_ends_stay_distinct() {
+    fn integers_have_no_decimal_point_and_different_ends_of_an_interval_look_different() {
         let confusion = Confusion::new(2680.0, 72.0, 23.0, 28.5);
         let expected = "          FORECAST NO  FORECAST YES\nnegative  2680         72\npositive  23           28.5\n";
         assert_eq!(confusion_table(&confusion), expected);

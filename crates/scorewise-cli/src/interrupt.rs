@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use scorewise_table::output::remove_partial_files_and_exit;
 
-/// The exit code for the first signal received; 0 before any signal.
+/// The exit code that belongs to the first signal received; 0 as long as no signal has been received.
 static EXIT_CODE: AtomicU8 = AtomicU8::new(0);
-/// The number of [`GracefulStop`] values that exist now.
+/// The number of [`GracefulStop`] values that exist at this moment.
 static GRACEFUL_STOPS: AtomicUsize = AtomicUsize::new(0);
 
 /// The exit code after SIGINT.
@@ -33,8 +33,8 @@ pub fn install_signal_handlers() {
     let _ = ctrlc::set_handler(|| handle_signal(SIGINT_EXIT_CODE));
 }
 
-/// Ends the process, or only records the exit code if this is the first signal and a [`GracefulStop`] exists. Called in a separate thread, not
-/// in the signal handler itself, so it may take locks and remove files.
+/// Handles a signal: stores the exit code, removes partial files and ends the process. If a [`GracefulStop`] exists, the first signal only stores the
+/// exit code. This function runs in a separate thread, not in the signal handler itself, so it may take locks and remove files.
 fn handle_signal(code: u8) {
     let is_first = EXIT_CODE.compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst).is_ok();
     if !is_first || GRACEFUL_STOPS.load(Ordering::SeqCst) == 0 {
@@ -54,6 +54,7 @@ impl GracefulStop {
 }
 
 impl Drop for GracefulStop {
+    /// Ends the period in which the first signal does not end the process.
     fn drop(&mut self) {
         GRACEFUL_STOPS.fetch_sub(1, Ordering::SeqCst);
     }
@@ -64,7 +65,7 @@ pub fn is_stop_requested() -> bool {
     exit_code().is_some()
 }
 
-/// The exit code for the signal received; `None` before any signal.
+/// The exit code that belongs to the first signal received; `None` if no signal has been received.
 pub fn exit_code() -> Option<u8> {
     Some(EXIT_CODE.load(Ordering::SeqCst)).filter(|code| *code != 0)
 }

@@ -114,6 +114,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     outcome::print_result(run_command(&command))
 }
 
+/// Runs a subcommand and returns what it prints.
 fn run_command(command: &Command) -> Result<Outcome, Failure> {
     match command {
         Command::Train(arguments) => train::run(arguments),

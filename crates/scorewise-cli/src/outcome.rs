@@ -34,13 +34,15 @@ pub struct Outcome {
 pub struct Failure(pub String);
 
 impl From<String> for Outcome {
+    /// The outcome of a command that did everything it was asked to do and prints this text.
     fn from(text: String) -> Self {
         Outcome { text, unmet: None }
     }
 }
 
-/// Any error becomes a failure with the error's own message, because the messages of all crates of the workspace are worded for users.
+/// Every error can become a failure without a new message, because the error messages of all crates of this workspace are written for users.
 impl<E: Display> From<E> for Failure {
+    /// A failure with the message of the error, in which settings are written as command-line options.
     fn from(error: E) -> Self {
         Failure(with_options(error))
     }
@@ -103,14 +105,14 @@ pub fn print_error(text: &str) {
     let _ = std::io::stderr().write_all(escape_control_characters(text).as_bytes());
 }
 
-/// The text with control characters escaped, except line feeds and the colours of a plot.
+/// The text with all control characters escaped except line feeds and the escape sequences that colour a plot.
 fn escaped_except_colours(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\u{1b}') {
         let (before, from) = rest.split_at(at);
         safe.push_str(&escape_control_characters(before));
-        // A coloured character of a plot is kept; any other escape character is escaped.
+        // The escape sequences around a coloured character of a plot are kept; any other escape character is escaped.
         let length = coloured_character_length(from);
         let (sequence, after) = from.split_at(length.unwrap_or(1));
         safe.push_str(&if length.is_some() { sequence.into() } else { escape_control_characters(sequence) });

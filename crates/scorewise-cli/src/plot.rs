@@ -30,8 +30,8 @@ const COLOUR_ON: &str = "\u{1b}[1;36m";
 /// Escape sequence after a coloured character.
 const COLOUR_OFF: &str = "\u{1b}[0m";
 
-/// Length in bytes of the coloured plot character at the start of the text, with its escape sequences; `None` if the text does
-/// not start with one.
+/// If the text starts with a coloured character of a plot: the length in bytes of this character and the escape sequences around it. Otherwise
+/// `None`.
 pub fn coloured_character_length(text: &str) -> Option<usize> {
     let rest = text.strip_prefix(COLOUR_ON)?;
     let length = rest.chars().next().filter(|first| *first == '▲' || BLOCKS.contains(first))?.len_utf8();
@@ -46,12 +46,12 @@ impl TerminalPlot {
         TerminalPlot { values: (0..columns).map(value).collect(), threshold, interval, interval_of: "best threshold" }
     }
 
-    /// The same plot, whose legend says that the interval is that of a smoothed threshold.
+    /// Returns the plot with a legend that says that the interval belongs to the smoothed threshold.
     pub fn smoothed(self) -> Self {
         TerminalPlot { interval_of: "smoothed threshold", ..self }
     }
 
-    /// The plot with its title as text; an empty string if the score is constant.
+    /// The plot with its title as text, coloured if the terminal shows colours; an empty string if the score is the same at all thresholds.
     pub fn text(&self, score: &Score) -> String {
         self.render(score, terminal_shows_colours())
     }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn bar_heights_follow_the_values_and_undefined_values_are_blank() {
+    fn the_height_of_a_bar_follows_the_score_and_an_undefined_score_has_no_bar() {
         let score = Score::parse("f1").unwrap();
         let text = example_plot(&[Some(0.0), Some(0.5), Some(1.0), None, Some(1.0)]).render(&score, false);
         let lines: Vec<&str> = text.lines().collect();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_is_added_only_on_request() {
+    fn a_plot_has_colours_only_if_they_are_requested() {
         let score = Score::parse("f1").unwrap();
         let coloured_plot = example_plot(&[Some(0.0), Some(1.0), Some(0.5)]);
         let plain = coloured_plot.render(&score, false);

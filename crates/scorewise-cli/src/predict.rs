@@ -101,7 +101,8 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
     let predictor = Predictor::new(model);
     let (mut rows, mut positives) = (0u64, 0u64);
     let (mut unexpected_values, mut unmatched) = (UnexpectedValues::default(), Unmatched::default());
-    // Lags and leads use earlier and later rows of a time series, which may be anywhere in the file, so they need the whole table.
+    // A model with lags uses earlier rows of a time series, and a lead needs the true class in a later row. These rows may be anywhere in the file,
+    // so the whole table is read first.
     let needs_whole_table = model.encoder.lags() > 0 || columns.has_truth && model.target.lead > 0;
     let mut whole_table = needs_whole_table.then(|| reader.whole());
     while let Some(table) = whole_table.take().or_else(|| reader.next()) {
@@ -161,8 +162,8 @@ struct PredictSummary<'a> {
     score: &'a str,
 }
 
-/// Options for reading a table for a model: the column types and missing-value markers of the training table, and the user's options, which take
-/// precedence.
+/// Options for reading a table whose rows the model shall predict: the column types and the markers of missing values of the training table. The
+/// user's options take precedence.
 pub fn model_reading(model: &Model, arguments: &ReadArguments) -> Result<Reading, Failure> {
     let user = crate::train::read_options(arguments)?;
     let mut reading = Reading {
@@ -205,12 +206,12 @@ struct OutputColumns<'a> {
     copied: Vec<(String, String, ColumnKind)>,
     /// Whether the output has a column with the true classes.
     has_truth: bool,
-    /// The column of sample weights, if the model was trained with one and the table has it.
+    /// The name of the column of sample weights, if the model was trained with such a column and the table has it too.
     weight: Option<String>,
 }
 
 impl<'a> OutputColumns<'a> {
-    /// Chooses the columns of the output; an error if the table lacks a column that the model or `--with` needs.
+    /// Chooses the columns of the output. Returns an error if the table lacks a column that the model needs or that `--with` names.
     fn new(model: &'a Model, reader: &Reader, arguments: &PredictArguments) -> Result<Self, Failure> {
         let kinds: HashMap<&str, ColumnKind> =
             reader.fields().iter().map(|field| (field.name.as_str(), field.kind)).collect();
@@ -288,14 +289,14 @@ impl<'a> OutputColumns<'a> {
         Table { file: table.file.clone(), columns, ..Table::default() }
     }
 
-    /// The output table without rows.
+    /// A table with the columns of the output and no rows.
     fn empty_table(&self) -> Table {
         let truth = self.has_truth.then(Vec::new);
         self.output_table(&PredictedRows { truth, ..PredictedRows::default() }, &Table::default())
     }
 }
 
-/// Where the predictions go: standard output, or a file that gets its final name only when it is complete.
+/// The place to which predictions are written: standard output, or a file that gets its final name only when it is complete.
 enum PredictOutput {
     File(Box<AtomicFile>),
     Standard(io::BufWriter<io::Stdout>),
@@ -319,7 +320,7 @@ impl PredictOutput {
     }
 }
 
-/// An error of the same kind, with a message that names standard output.
+/// Adds to an error in writing to standard output a message that names standard output; the kind of the error stays the same.
 fn standard_output_error(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("standard output: cannot be written: {error}"))
 }

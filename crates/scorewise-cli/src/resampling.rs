@@ -34,8 +34,8 @@ pub fn parse_replicates(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Prints a note if there are more than `MAX_EXACT_ROWS` rows, because the bootstrap then tries only thresholds between
-/// groups of rows and its interval is approximate.
+/// Prints a note if there are more than `MAX_EXACT_ROWS` rows. The bootstrap then forms groups of rows with similar predictions and tries only the
+/// thresholds between the groups, so its interval is approximate.
 pub fn note_approximate_interval(rows: usize) {
     if rows > MAX_EXACT_ROWS {
         crate::outcome::note(format!(

@@ -31,7 +31,7 @@ use crate::scores::direction_text;
 pub struct ScoreArguments {
     #[command(flatten)]
     forecast: ForecastArguments,
-    /// Threshold; a row is predicted positive above it [default: the model's threshold if the table has it, else 0.5]
+    /// Threshold; a row is predicted positive above it [default: the threshold of the model if the table has one, else 0.5]
     #[arg(long, value_parser = parse_threshold)]
     threshold: Option<f64>,
     /// Scores by name or formula, separated by commas [default: all]

@@ -60,7 +60,7 @@ pub fn run(arguments: &ScoresArguments) -> Result<Outcome, Failure> {
     Ok(text.into())
 }
 
-/// Parses a score; a registered score whose parameters are left out is described with example parameters.
+/// Parses a score. If the text is the name of a registered score without the parameters that it needs, example parameters are used.
 fn parse_score(text: &str) -> Result<Score, Failure> {
     let name = text.trim().to_ascii_lowercase().replace('-', "_");
     Score::parse(text).or_else(|error: FormulaError| match score::registry::row(&name) {
@@ -69,8 +69,8 @@ fn parse_score(text: &str) -> Result<Score, Failure> {
     })
 }
 
-/// Parses a score for more than two classes. If that fails, returns `binary_error`, which says why the text is not a score for two classes, unless
-/// the text is an average such as `macro(f1)`.
+/// Parses a score for more than two classes. If the text is an average such as `macro(f1)`, an error says what is wrong with the average. For any
+/// other text the error is `binary_error`, which says why the text is not a score for two classes.
 fn parse_multi_score(text: &str, binary_error: Failure) -> Result<MultiScore, Failure> {
     let head = text.split_once('(').map(|(head, _)| head.trim().to_ascii_lowercase());
     let is_average = head.is_some_and(|head| ["macro", "weighted", "micro"].contains(&head.as_str()));
@@ -188,7 +188,7 @@ fn parameters_text(row: Option<&RegistryEntry>) -> String {
     format!("{}; {}", row.signature(), each.join(", "))
 }
 
-/// Says which values of a score are best: higher, lower, or near an ideal value; with the perfect value if there is one.
+/// Says whether higher values, lower values or values near an ideal value of a score are best, and what its perfect value is if it has one.
 pub fn direction_text(score: &Score) -> String {
     match (score.direction(), score.row().and_then(|row| row.perfect)) {
         (Direction::Higher, Some(perfect)) => format!("higher, up to {}", format_number(perfect)),

@@ -20,7 +20,7 @@ use crate::score::note_missing_class;
 pub struct TheoryArguments {
     #[command(flatten)]
     forecast: ForecastArguments,
-    /// Score by name or formula [default: the model's score if the table has it, else tss]
+    /// Score by name or formula [default: the score of the model if the table names one, else tss]
     #[arg(long)]
     score: Option<String>,
     /// Prior distribution of the threshold

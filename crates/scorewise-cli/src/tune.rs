@@ -33,7 +33,7 @@ use crate::resampling::{self, BootstrapOptions};
 pub struct TuneArguments {
     #[command(flatten)]
     forecast: ForecastArguments,
-    /// Score to optimise, by name or formula [default: the model's score if the table has it, else tss]
+    /// Score to optimise, by name or formula [default: the score of the model if the table names one, else tss]
     #[arg(long)]
     score: Option<String>,
     /// Conditions that the threshold must satisfy, such as "precision >= 0.3"
@@ -58,7 +58,7 @@ fn parse_width(text: &str) -> Result<f64, String> {
     match text.trim().parse() {
         Ok(width) if SMOOTHING_WIDTHS.contains(&width) => Ok(width),
         Ok(_) => Err(format!("{expected}; 0.2 is usual")),
-        // In `--smooth FILE`, clap takes the name of the file for the width.
+        // If the user writes `--smooth FILE`, clap takes the name of the file as the width.
         Err(_) => Err(format!("{expected}; name the file before `--smooth`, or write `--smooth=0.2`")),
     }
 }
@@ -68,7 +68,7 @@ struct TunedForecast {
     tuning: Tuning,
     /// Data of the forecast for the report; `None` if no report is requested.
     forecast: Option<document::ForecastEvaluation>,
-    /// The model's own threshold, if the table of predictions has it.
+    /// The threshold of the model that made the predictions, and the score there; `None` if the table does not name a threshold.
     model: Option<ModelThreshold>,
 }
 
@@ -79,8 +79,7 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
         conditions.extend(Condition::parse(text)?);
     }
     if arguments.smooth.is_some() && !conditions.is_empty() {
-        let problem =
-            "averages over nearby thresholds, of which some would not satisfy the conditions of `--subject-to`";
+        let problem = "smoothing averages over nearby thresholds, some of which would not satisfy the conditions of `--subject-to`";
         return Err(Error::setting("smooth", problem, "leave out `--smooth` or `--subject-to`").into());
     }
     let predictions = match arguments.forecast.read()? {
@@ -198,7 +197,7 @@ fn run_multiclass(
     Ok(format!("{head}\n{}", aligned_table(heading, &rows)).into())
 }
 
-/// A threshold and the score there with their bootstrap intervals, as two cells of a table.
+/// Two cells of a table: a threshold, and the score at this threshold, each with its bootstrap interval.
 fn threshold_and_value(
     threshold: Option<f64>,
     value: Option<f64>,
@@ -213,7 +212,7 @@ fn threshold_and_value(
     [threshold, value]
 }
 
-/// How a smoothed threshold was chosen, in words.
+/// Says in words how a smoothed threshold was chosen.
 fn smoothing_text(width: f64) -> String {
     format!("averaged over nearby thresholds, width {}", format_number(width))
 }

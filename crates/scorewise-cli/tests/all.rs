@@ -1,4 +1,4 @@
-//! All integration tests of this crate in one binary: linking one binary takes a fraction of the time of linking one for each file.
+//! Compiles all integration tests of this crate to one program, because linking one program is much faster than linking one for each file.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 

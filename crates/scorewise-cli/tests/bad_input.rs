@@ -6,25 +6,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A temporary folder for one test, removed when dropped.
+/// A temporary folder for one test. It is removed when the value is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
+    /// Creates the folder; its name contains `name` and the id of the process, so that tests do not share a folder.
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("scorewise-bad-input-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Folder(path)
     }
 
+    /// Writes a file in the folder.
     fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         fs::write(self.0.join(name), bytes).unwrap();
     }
 
+    /// Runs the command `scorewise` in the folder; it may succeed or fail.
     fn run(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_scorewise")).current_dir(&self.0).args(arguments).output().unwrap()
     }
 
-    /// Asserts that the command fails, prints exactly `message` apart from notes, and writes no file.
+    /// Asserts that the command fails and writes no file, and that `message` is all it prints except for notes.
     #[track_caller]
     fn refuses(&self, arguments: &[&str], message: &str) {
         let before = self.files();
@@ -34,7 +37,7 @@ impl Folder {
         assert_eq!(lines.join("\n"), message);
         assert_eq!(output.status.code(), Some(2));
         assert_eq!(output.stdout, b"");
-        assert_eq!(self.files(), before, "no file is written");
+        assert_eq!(self.files(), before, "a command that fails must not write a file");
     }
 
     /// Asserts that the command succeeds and that standard error contains `note`.
@@ -47,6 +50,7 @@ impl Folder {
         output
     }
 
+    /// The paths of all files in the folder, sorted.
     fn files(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
@@ -55,6 +59,7 @@ impl Folder {
 }
 
 impl Drop for Folder {
+    /// Removes the folder with all its files.
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -128,7 +133,7 @@ fn a_target_with_one_class_is_reported() {
 }
 
 #[test]
-fn a_target_without_values_is_reported() {
+fn a_target_column_without_values_is_reported() {
     let folder = Folder::new("missing-target");
     folder.write("t.csv", csv_table(100).replace(",1\n", ",\n").replace(",0\n", ",NA\n"));
     folder.refuses(
@@ -174,7 +179,7 @@ fn cells_that_are_not_finite_numbers_are_reported() {
     folder.refuses(&train_arguments("t.csv", "y"), "error: t.csv:42, column `x`: `inf` is not finite\nhint: add `--missing inf` to read it as missing, or `--categorical x` to read the column as text");
     folder.write("t.csv", format!("{}bad,3,1\n", csv_table(40)));
     folder.refuses(&train_arguments("t.csv", "y"), "error: t.csv:42, column `x`: `bad` is not a number\nhint: add `--missing bad` to read it as missing, or `--categorical x` to read the column as text");
-    // NaN is a missing value, not an error.
+    // A cell with the text NaN is a missing value, not an error.
     folder.write("t.csv", format!("{}NaN,3,1\nnan,3,0\n", csv_table(200)));
     folder.works(&train_arguments("t.csv", "y"), "");
 }
@@ -199,7 +204,7 @@ fn huge_finite_values_are_accepted() {
 }
 
 #[test]
-fn only_the_most_frequent_of_many_categories_are_used() {
+fn in_a_column_with_many_categories_only_the_most_frequent_are_distinguished() {
     let folder = Folder::new("categories");
     // Each name occurs twice, so that the column does not look like a row identifier.
     let row = |i: usize| format!("name{},{},{}\n", i / 2, i % 10, u8::from(i % 10 > 7));
@@ -226,11 +231,12 @@ fn duplicate_column_names_are_reported() {
 fn a_directory_instead_of_a_file_is_reported() {
     let folder = Folder::new("directory");
     fs::create_dir(folder.0.join("d")).unwrap();
-    folder.refuses(&train_arguments("d", "y"), "error: d: is a directory\nhint: name one of the files in it");
+    folder
+        .refuses(&train_arguments("d", "y"), "error: d: is a directory\nhint: name one of the files in this directory");
     folder.write("t.csv", csv_table(100));
     folder.refuses(
         &[&train_arguments("t.csv", "y")[..], &["-o", "d"]].concat(),
-        "error: d: is a folder, not a file to write to\nhint: name a file in it: `d/model.scorewise`",
+        "error: d: is a folder, not a file to write to\nhint: name a file in this folder: `d/model.scorewise`",
     );
 }
 
@@ -317,7 +323,7 @@ fn damaged_model_files_are_reported() {
         &["predict", "none.scorewise", "t.csv"],
         "error: none.scorewise: there is no such file\nhint: give a file that was written by `scorewise train`",
     );
-    // Flip one bit of a weight.
+    // Flip one bit of a weight, so that the checksum of the file is wrong.
     let mut flipped = model.clone();
     let end = flipped.len();
     flipped[end - 2] ^= 1;

@@ -1,4 +1,4 @@
-//! Snapshots of the command: the examples of the README, and messages about mistakes.
+//! Snapshot tests: the command prints exactly what the README and the files in `tests/cmd` show.
 
 #[test]
 fn readme_and_snapshots_match_the_output() {

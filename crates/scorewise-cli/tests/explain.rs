@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 
-/// Rows of a table in which `a` determines `y` except in a few rows; `colour` and `b` are unrelated to `y`.
+/// Rows of a table with the columns `a`, `b`, `colour` and `y`. Except in a few rows, `y` is determined by `a`; `b` and `colour` are unrelated to
+/// `y`.
 fn csv_rows(from: u32, to: u32) -> String {
     let row = |k: u32| {
         let (a, b) = ((k * 37) % 101, (k * 61) % 89);
@@ -40,15 +41,15 @@ fn folder_with_model(name: &str) -> Folder {
     folder
 }
 
-/// Standard output of a command that must succeed, as text.
+/// Runs a command that must succeed, and returns its standard output as text.
 fn text_of(folder: &Folder, arguments: &[&str]) -> String {
     String::from_utf8(folder.run(arguments)).unwrap()
 }
 
-/// The exit code and the error message of a command that must fail.
+/// Runs a command that must fail, and returns its exit code and its error message.
 fn failure(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
     let output = folder.command(arguments).output().unwrap();
-    assert!(output.stdout.is_empty(), "a failed command must print no result");
+    assert!(output.stdout.is_empty(), "a command that fails must not print a result");
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
@@ -77,7 +78,7 @@ fn every_output_for_a_model_with_trees_contains_the_gain_of_each_column() {
     assert!(folder.bytes("importance.csv").starts_with(b"column,value,low,high,gain\n"));
     let page = String::from_utf8(folder.bytes("trees.html")).unwrap();
     assert!(page.contains("gain of trees") && page.contains(&scorewise_report::format_number(gains[0].1)));
-    // A model of networks has no gains.
+    // Only trees have a gain, so the output for a model that consists of networks contains none.
     let networks = folder.json(&["explain", "model.scorewise", "new.csv", "--permutations", "2", "--json"]);
     assert!(networks["importance"][0].get("gain").is_none());
     assert!(!text_of(&folder, &["explain", "model.scorewise", "new.csv", "--permutations", "2"]).contains("GAIN"));
@@ -159,7 +160,7 @@ fn explaining_a_model_on_its_training_table_prints_a_note() {
     };
     assert!(notes("t.csv").contains("note: t.csv: the model was trained on this table"), "{}", notes("t.csv"));
     assert!(!notes("new.csv").contains("trained on this table"));
-    // The training table is also recognised if the classes are words for booleans, or other strings.
+    // The training table is also recognised if the classes are words such as `true` and `false`, or any other strings.
     for [negative, positive] in [["false", "true"], ["calm", "storm"]] {
         let line = |row: &str| {
             let (features, class) = row.rsplit_once(',').unwrap();

@@ -57,7 +57,7 @@ fn assert_refused(folder: &Folder, arguments: &[&str], message: &str) {
     assert!(file_contents(folder) == before, "{arguments:?} changed a file");
 }
 
-/// Asserts that a command has failed with exactly this message, apart from notes.
+/// Asserts that a command has failed, and that `message` is all it printed to standard error except for notes.
 #[track_caller]
 fn assert_error(output: &Output, message: &str, arguments: &[&str]) {
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -73,7 +73,7 @@ fn no_command_overwrites_its_input() {
     let m = "m.scorewise";
     let train: &[&str] = &SHORT_TRAINING;
     let scored = |command: &'static str| [command, "p.csv"];
-    // Each case is an input file, and a command that reads it but lacks the name of its output file, which the loop appends.
+    // Each case consists of an input file and a command that reads it. The loop below appends the name of the output file to the command.
     let cases: Vec<(&str, Vec<&str>)> = vec![
         ("t.csv", [train, &["-o"]].concat()),
         ("t.csv", [train, &["--report"]].concat()),
@@ -115,7 +115,7 @@ fn no_command_overwrites_its_input() {
 fn a_file_of_another_kind_is_replaced_only_with_the_option_overwrite() {
     let folder = folder_with_model("files-kinds");
     let m = "m.scorewise";
-    // A PNG file that scorewise did not write.
+    // The start of a PNG file that scorewise did not write.
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and so on";
     let cases: Vec<(Vec<&str>, &str)> = vec![
         ([&SHORT_TRAINING[..], &["--report", "none", "-o"]].concat(), "a scorewise model"),
@@ -126,8 +126,8 @@ fn a_file_of_another_kind_is_replaced_only_with_the_option_overwrite() {
         (vec!["score", "p.csv", "--replicates", "20", "--report"], "a scorewise report"),
     ];
     for (command, kind) in &cases {
-        // `own` is the file in the folder that the command may replace, because it is of the kind that the command writes; the loop below
-        // leaves it out. There is no such file for `export`, so `r.json` is left out although it is not an ONNX file.
+        // The command must refuse to replace every file in the folder except `own`, which is a file of the kind that it writes. The folder
+        // contains no ONNX file, so for `export` the file `r.json` is left out instead.
         let own = match *kind {
             "a scorewise model" => "m.scorewise",
             "a table of predictions" => "p.csv",
@@ -144,7 +144,8 @@ fn a_file_of_another_kind_is_replaced_only_with_the_option_overwrite() {
         }
         folder.run(&[&command[..], &["notes", "--overwrite"]].concat());
         assert_ne!(folder.bytes("notes"), b"three weeks of notes\n", "{command:?}");
-        // `notes` is now an output of the same kind, so it is replaced without `--overwrite`; so is an empty file.
+        // The file `notes` is now an output of the kind that the command writes, so it is replaced without `--overwrite`. An empty file is
+        // replaced too.
         folder.run(&[&command[..], &["notes"]].concat());
         fs::write(folder.0.join("notes"), "").unwrap();
         folder.run(&[&command[..], &["notes"]].concat());
@@ -247,10 +248,11 @@ fn reproduce_fails_before_training_if_it_would_replace_a_file_of_another_kind() 
     assert_error(&output, message, &arguments);
 }
 
-/// Signals that stop a command, each with the exit code of a command that it stopped.
+/// The names of the signals that stop a command, each with the exit code of the stopped command.
 #[cfg(unix)]
 const SIGNALS: [(&str, i32); 2] = [("INT", 130), ("TERM", 143)];
 
+/// The names of the files in the folder, sorted.
 #[cfg(unix)]
 fn file_names(folder: &Folder) -> Vec<String> {
     let mut names: Vec<String> =
@@ -259,14 +261,14 @@ fn file_names(folder: &Folder) -> Vec<String> {
     names
 }
 
-/// Starts a command without waiting for its end.
+/// Starts a command and does not wait until it ends.
 #[cfg(unix)]
 fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
     let mut command = folder.command(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits until the folder has a file with this suffix.
+/// Waits until the folder contains a file whose name ends with `suffix`.
 #[cfg(unix)]
 fn wait_for_file(folder: &Folder, suffix: &str) {
     let start = Instant::now();
@@ -276,6 +278,7 @@ fn wait_for_file(folder: &Folder, suffix: &str) {
     }
 }
 
+/// Sends a signal, such as `INT`, to a running command.
 #[cfg(unix)]
 fn send_signal(child: &Child, signal: &str) {
     assert!(Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap().success());
@@ -326,7 +329,7 @@ fn a_signal_during_predict_score_or_tune_leaves_no_partial_file() {
     for (name, code) in SIGNALS {
         let folder = folder_with_model(&format!("files-others-{name}"));
         let before = file_names(&folder);
-        // The input never ends, so the command is still running when the signal arrives.
+        // A thread writes rows to standard input without end, so the command is still running when the signal arrives.
         let mut child = spawn(&folder, &["predict", "m.scorewise", "-", "-o", "new.csv"]);
         let mut input = child.stdin.take().unwrap();
         let feed = std::thread::spawn(move || {
@@ -402,8 +405,8 @@ fn a_full_disk_is_an_error_that_names_the_file() {
 }
 
 #[test]
-fn a_table_with_twenty_thousand_columns_can_be_trained_predicted_and_scored() {
-    // An algorithm quadratic in the number of columns would take minutes here.
+fn train_predict_and_score_work_on_a_table_with_twenty_thousand_columns() {
+    // With an algorithm that is quadratic in the number of columns, this test would take minutes.
     let folder = Folder::new("files-wide");
     let header: String = (0..20_000).map(|column| format!("c{column},")).collect();
     let row = |row: usize| {
@@ -417,7 +420,7 @@ fn a_table_with_twenty_thousand_columns_can_be_trained_predicted_and_scored() {
     folder.run(&["predict", "model.scorewise", "t.csv", "-o", "p.csv"]);
     assert_eq!(fs::read_to_string(folder.0.join("p.csv")).unwrap().lines().count(), 61);
     folder.run(&["score", "t.csv", "--label", "y", "--probability", "y", "--replicates", "20"]);
-    // If all columns are missing, the message lists only some of them.
+    // If the table lacks all columns that the model needs, the message names only some of them.
     fs::write(folder.0.join("other.csv"), format!("{}\n{rows}", format!("{header}y").replace('c', "d"))).unwrap();
     let output = folder.command(&["predict", "model.scorewise", "other.csv"]).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);

@@ -14,7 +14,7 @@ fn folder_with_tables(name: &str) -> Folder {
     folder
 }
 
-/// The error message of a command that fails, without notes.
+/// Runs a command that must fail, and returns its error message without notes.
 #[track_caller]
 fn error_message(folder: &Folder, line: &str) -> String {
     let output = folder.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap();

@@ -10,11 +10,12 @@ use std::process::Command;
 use scorewise_table::table::{BuiltIn, Reading, Source, Table, read};
 use serde_json::Value;
 
+/// Reads a built-in table.
 fn read_built_in(built_in: BuiltIn) -> Table {
     read(&Source::BuiltIn(built_in), &Reading::default()).unwrap()
 }
 
-/// The rows of a table as text. `cell(column, row)` formats a cell; `tail` and `end` are appended to each line.
+/// The header and some rows of a table as the text of a file. `cell(column, row)` returns the text of a cell; each line ends with `tail` and `end`.
 fn table_text(
     table: &Table,
     rows: &[usize],
@@ -33,7 +34,7 @@ fn table_text(
     text
 }
 
-/// Trains on the text of a table and returns the output of `--json`.
+/// Writes the text of a table to a file, trains on this file, and returns the output of `train --json`.
 fn train_on_text(name: &str, text: &str, arguments: &[&str]) -> Value {
     let folder: PathBuf = std::env::temp_dir().join(format!("scorewise-odd-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
@@ -51,7 +52,7 @@ fn train_on_text(name: &str, text: &str, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn semicolons_decimal_commas_and_minus_200_as_missing_are_read() {
+fn a_file_with_semicolons_decimal_commas_and_minus_200_for_missing_values_is_read() {
     let table = read_built_in(BuiltIn::Pollution);
     let rows: Vec<usize> = (0..9000).collect();
     let cell = |column: usize, row: usize| {
@@ -72,7 +73,7 @@ fn semicolons_decimal_commas_and_minus_200_as_missing_are_read() {
 }
 
 #[test]
-fn a_file_sorted_by_class_with_question_marks_as_missing_is_read() {
+fn a_file_sorted_by_class_with_question_marks_for_missing_values_is_read() {
     let table = read_built_in(BuiltIn::Adult);
     let income = table.column("income").unwrap();
     let mut rows: Vec<usize> = (0..6000).collect();
@@ -105,7 +106,7 @@ fn the_string_none_can_be_a_class() {
 }
 
 #[test]
-fn a_time_series_is_trained_with_lead_and_lags() {
+fn training_on_a_time_series_with_lead_and_lags_works() {
     let table = read_built_in(BuiltIn::Pollution);
     let cell = |column: usize, row: usize| table.columns[column].values.text(row);
     let text = table_text(&table, &(0..12_000).collect::<Vec<_>>(), '\t', "", "\n", cell);
@@ -117,7 +118,7 @@ fn a_time_series_is_trained_with_lead_and_lags() {
 }
 
 #[test]
-fn a_target_with_more_than_two_classes_can_be_trained() {
+fn training_on_a_target_with_more_than_two_classes_works() {
     let table = read_built_in(BuiltIn::Pollution);
     let cell = |column: usize, row: usize| table.columns[column].values.text(row);
     let text = table_text(&table, &(0..6000).collect::<Vec<_>>(), ',', "", "\n", cell);

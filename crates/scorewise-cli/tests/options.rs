@@ -23,13 +23,14 @@ fn csv_table(count: usize) -> String {
 /// Options of a short training run.
 const SHORT_TRAINING: [&str; 8] = ["--epochs", "3", "--hidden", "4", "--replicates", "20", "--report", "none"];
 
+/// A folder with the training table `t.csv`.
 fn folder_with_table(name: &str) -> Folder {
     let folder = Folder::new(name);
     fs::write(folder.0.join("t.csv"), csv_table(600)).unwrap();
     folder
 }
 
-/// Standard error and exit code of a command.
+/// Runs a command, and returns its standard error and its exit code.
 fn errors_and_code(folder: &Folder, arguments: &[&str]) -> (String, i32) {
     let output = folder.command(arguments).output().unwrap();
     (String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
@@ -70,7 +71,7 @@ fn write_predictions(folder: &Folder) {
 }
 
 #[test]
-fn a_cost_is_minimised_with_a_note() {
+fn a_score_that_is_a_cost_is_minimised_and_gets_a_note() {
     let folder = Folder::new("options-cost");
     write_predictions(&folder);
     let tuned = |score: &str| folder.json(&["tune", "p.csv", "--score", score, "--replicates", "20", "--json"]);
@@ -96,7 +97,8 @@ fn a_cost_is_minimised_with_a_note() {
     let scored =
         String::from_utf8(folder.run(&["score", "p.csv", "--score", "fp + fn", "--replicates", "20"])).unwrap();
     assert!(scored.contains("lower"), "{scored}");
-    // There are also notes about a constant score, and about a formula for which it is unknown whether higher or lower values are better.
+    // A score that is the same for every forecast also gets a note, and so does a formula for which it is unknown whether higher or lower values are
+    // better.
     let (errors, _) = errors_and_code(&folder, &["tune", "p.csv", "--score", "p/total", "--replicates", "20"]);
     assert!(
         errors.contains("`p/total` is the same for every forecast: no threshold is better than another"),
@@ -125,7 +127,7 @@ fn a_model_trained_for_a_cost_does_not_miss_every_event() {
 }
 
 #[test]
-fn arguments_of_cost_without_names_are_refused() {
+fn arguments_of_the_score_cost_without_names_are_refused() {
     let folder = Folder::new("options-positional");
     let parts = [
         "the parameters of `cost` must be given by name",
@@ -192,7 +194,7 @@ fn the_numbers_of_networks_repeats_and_folds_are_limited() {
 }
 
 #[test]
-fn the_error_for_keep_best_or_keep_last_suggests_keep_weights() {
+fn the_error_for_keep_best_and_for_keep_last_suggests_the_option_keep_weights() {
     let folder = folder_with_table("options-weights");
     let hint = "to choose which weights the model keeps, write `--keep-weights last`";
     assert_refused(
@@ -245,15 +247,15 @@ fn options_that_contradict_each_other_are_refused() {
     }
     assert_refused_for_two_classes(
         &["--no-cure", "--warm-start"],
-        &["--no-cure: trains exactly as in Marchetti et al. (2022)"],
+        &["--no-cure: this option trains exactly as in Marchetti et al. (2022)"],
     );
     assert_refused_for_two_classes(
         &["--multiclass", "simplex"],
-        &["--multiclass: applies to more than two classes, but the target has two"],
+        &["--multiclass: this option is for more than two classes, but the target has two"],
     );
     assert_refused_for_two_classes(
         &["--multiclass", "one-versus-rest"],
-        &["--multiclass: applies to more than two classes, but the target has two"],
+        &["--multiclass: this option is for more than two classes, but the target has two"],
     );
     assert_refused(
         &folder,
@@ -268,13 +270,13 @@ fn options_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn more_than_two_classes_take_only_a_tuned_threshold_and_have_a_default_score() {
+fn with_more_than_two_classes_thresholds_can_only_be_tuned_and_the_score_has_a_default() {
     let folder = folder_with_table("options-classes");
     let assert_refused_for_three_classes =
         |more: &[&str], parts: &[&str]| assert_refused(&folder, &train_arguments("kind", more), parts);
     for threshold in ["centre", "0.4"] {
         let parts = [
-            "--threshold: applies to two classes, but the target has 3",
+            "--threshold: this value is for two classes, but the target has 3",
             "write `tuned`, which finds one factor for each class",
         ];
         assert_refused_for_three_classes(&["--score", "macro(f1)", "--threshold", threshold], &parts);
@@ -376,13 +378,13 @@ fn test_rows_that_are_equal_to_training_rows_get_a_note() {
     let folder = folder_with_table("options-twice");
     let note = "test rows (";
     assert!(!assert_works(&folder, &train_arguments("y", &[]), &[]).contains(note));
-    // A table that contains every row twice.
+    // If the table contains every row twice, many test rows are equal to training rows.
     let text = csv_table(600);
     let (head, body) = text.split_once('\n').unwrap();
     fs::write(folder.0.join("t.csv"), format!("{head}\n{body}{body}")).unwrap();
     let errors = assert_works(&folder, &train_arguments("y", &[]), &[note]);
     assert!(errors.contains(" of 240 test rows ("), "{errors}");
-    // A test table that consists of training rows, then a test table without training rows.
+    // The first test table, `seen.csv`, consists of training rows. The second, `others.csv`, contains no training rows.
     fs::write(folder.0.join("t.csv"), &text).unwrap();
     let body: Vec<&str> = body.lines().collect();
     fs::write(folder.0.join("seen.csv"), format!("{head}\n{}\n", body[..100].join("\n"))).unwrap();
@@ -431,7 +433,7 @@ fn smoothed_thresholds_are_found_with_weights_and_for_more_than_two_classes() {
     let rows: String = (0..90).map(row).collect();
     let heading = "truth,decision,score,probability of a,probability of b,probability of c,w";
     fs::write(folder.0.join("all.csv"), format!("{heading}\n{rows}")).unwrap();
-    // Rows of weight 0 are left out.
+    // Rows of weight 0 have no effect, so a table without these rows must give the same result.
     let kept: String = (0..90).filter(|i| i % 2 == 1).map(row).collect();
     fs::write(folder.0.join("kept.csv"), format!("{heading}\n{kept}")).unwrap();
     let tuned = |file: &str, more: &[&str]| {

@@ -46,11 +46,11 @@ fn csv_table(seed: u64, rows: usize) -> String {
     text
 }
 
-/// Options of a short training run; the number of threads must follow.
+/// Options of a short training run. The last one is `--threads`, so the number of threads must be appended.
 const SHORT_TRAINING: [&str; 10] =
     ["--epochs", "4", "--hidden", "6", "--replicates", "30", "--report", "none", "--json", "--threads"];
 
-/// A test case: options of `train`, and the file that the predictions are written to.
+/// A test case: a training run with the options `arguments`, whose model then writes predictions to `file`.
 struct TrainingCase {
     name: &'static str,
     arguments: &'static [&'static str],
@@ -58,6 +58,7 @@ struct TrainingCase {
     file: &'static str,
 }
 
+/// Makes a test case.
 const fn training_case(name: &'static str, arguments: &'static [&'static str], file: &'static str) -> TrainingCase {
     TrainingCase { name, arguments, file }
 }
@@ -66,7 +67,7 @@ const fn training_case(name: &'static str, arguments: &'static [&'static str], f
 const TRAINING_CASES: [TrainingCase; 13] = [
     training_case("two classes", &["--target", "z > 0.9", "--drop", "state,event"], "p.csv"),
     training_case("many classes", &["--target", "kind", "--score", "macro(f1)"], "p.csv"),
-    training_case("many classes with weights", &["--target", "kind", "--score", "hss", "--weight", "w"], "p.csv.gz"),
+    training_case("several classes with weights", &["--target", "kind", "--score", "hss", "--weight", "w"], "p.csv.gz"),
     training_case("lead", &["--target", "z > 0.9", "--lead", "1"], "p.csv"),
     training_case("lags", &["--target", "event", "--lags", "2", "--drop", "state"], "p.csv"),
     training_case("weights", &["--target", "event", "--weight", "w", "--score", "csi", "--drop", "state"], "p.csv"),
@@ -93,12 +94,14 @@ impl Folder {
         child.wait_with_output().unwrap()
     }
 
+    /// Runs a command that must succeed with `input` on standard input, and parses its standard output as JSON.
     fn piped_json(&self, arguments: &[&str], input: &[u8]) -> Value {
         let output = self.piped(arguments, input);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
+    /// Writes a file in the folder.
     fn write(&self, name: &str, text: &str) {
         fs::write(self.0.join(name), text).unwrap();
     }
@@ -108,7 +111,7 @@ impl Folder {
         read(&Source::File(self.0.join(name)), &Reading::default()).unwrap()
     }
 
-    /// The error message of a command that fails with exit code 2, without notes.
+    /// Runs a command that must fail with exit code 2, and returns its error message without notes.
     #[track_caller]
     fn error_message(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().unwrap();
@@ -119,7 +122,7 @@ impl Folder {
 }
 
 #[test]
-fn a_pipe_a_file_and_train_give_the_same_scores_for_all_options() {
+fn predictions_in_a_file_or_a_pipe_have_the_scores_that_train_printed_for_all_options() {
     let folder = Folder::new("predictions-set-ups");
     folder.write("table.csv", &csv_table(1, 900));
     folder.write("test.csv", &csv_table(5, 500));
@@ -130,7 +133,10 @@ fn a_pipe_a_file_and_train_give_the_same_scores_for_all_options() {
         let trained = folder.json(&[&train.concat()[..], &["--out-of-fold", &out_of_fold]].concat());
         let held_out = folder.json(&["score", &out_of_fold, "--json", "--replicates", "1"]);
         for key in ["rows", "positives", "threshold", "confusion", "classes"] {
-            assert_eq!(held_out[key], trained["validation"][key], "{name}: {key} of the out-of-fold predictions");
+            assert_eq!(
+                held_out[key], trained["validation"][key],
+                "{name}: the out-of-fold predictions and `train` differ in {key}"
+            );
         }
         let _ = fs::remove_file(folder.0.join(file));
         folder.run(&["predict", "m.scorewise", "test.csv", "-o", file]);
@@ -144,7 +150,10 @@ fn a_pipe_a_file_and_train_give_the_same_scores_for_all_options() {
         let is_same = |key: &&str| *key == "value" || !(arguments.contains(&"--lead") || arguments.contains(&"--lags"));
         for (score, of_train) in trained["test"]["scores"].as_object().unwrap() {
             for key in ["value", "low", "high"].iter().filter(|key| is_same(key)) {
-                assert_eq!(scored["scores"][score][key], of_train[key], "{name}: {key} of {score}");
+                assert_eq!(
+                    scored["scores"][score][key], of_train[key],
+                    "{name}: `score` and `train` differ in the {key} of {score}"
+                );
             }
         }
         let tuned = folder.json(&["tune", file, "--json", "--replicates", "30"]);
@@ -180,7 +189,7 @@ fn out_of_fold_predictions_say_which_row_of_the_table_they_belong_to() {
         other => panic!("{name}: {other:?}"),
     };
     let (rows, truth, event) = (numbers(&predicted, "row"), numbers(&predicted, "truth"), numbers(&table, "event"));
-    // A fifth of the rows are test rows; all others are predicted, in the order of the table.
+    // A fifth of the 400 rows are test rows. The file contains the predictions of the other 320 rows, in the order of the table.
     assert_eq!(rows.len(), 320);
     assert!(rows.windows(2).all(|pair| pair[0] < pair[1]) && rows[0] >= 1.0 && rows[319] <= 400.0);
     for (row, truth) in rows.iter().zip(truth) {
@@ -198,7 +207,7 @@ fn predictions_after_a_cross_validation_have_the_scores_that_train_printed() {
     let trained = folder.json(&[&arguments[..], &SHORT_TRAINING, &["2"]].concat());
     let pipe = folder.run(&["predict", "m.scorewise", "table.csv"]);
     let scored = folder.piped_json(&["score", "-", "--json"], &pipe);
-    // The final model is trained on all rows.
+    // After a cross-validation the final model is trained on all rows, so all rows of the table are its training rows.
     assert_eq!(scored["confusion"], trained["train"]["confusion"]);
     folder.run(&["predict", "m.scorewise", "table.csv", "-o", "p.csv"]);
     assert_eq!(folder.json(&["score", "p.csv", "--json"]), scored);
@@ -291,7 +300,7 @@ fn unknown_classes_get_a_note_and_words_for_yes_and_no_are_read_as_classes() {
     folder.write("table.csv", &csv_table(1, 400));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
     folder.run(&[&arguments[..], &SHORT_TRAINING, &["2"]].concat());
-    // New rows in which the classes 0 and 1 are written differently, with one unknown class and one missing value.
+    // The new table writes the classes 0 and 1 in another way, and has one unknown class and one missing value.
     let plain = csv_table(5, 200);
     for [no, yes] in [["no", "yes"], ["false", "true"], ["0.0", "1.0"]] {
         let other: String = plain
@@ -400,7 +409,7 @@ fn the_row_before_a_gap_in_a_regular_series_has_no_truth() {
 }
 
 #[test]
-fn stations_with_the_same_times_need_a_group_or_get_a_note() {
+fn a_table_of_several_stations_needs_the_option_group_or_gets_a_note() {
     let folder = Folder::new("predictions-stations");
     let mut text = String::from("time,station,z\n");
     for row in 0..400 {
@@ -519,13 +528,16 @@ fn a_copied_column_with_the_name_of_an_output_column_is_renamed() {
 }
 
 #[test]
-fn the_strong_recipe_says_why_training_and_validation_rows_overlap_and_takes_its_threshold_from_the_prior() {
+fn training_with_the_recipe_strong_says_why_row_sets_overlap_and_takes_the_threshold_from_the_prior() {
     let folder = Folder::new("predictions-overlap");
     folder.write("table.csv", &csv_table(1, 400));
     let arguments =
         ["train", "table.csv", "--target", "event", "--drop", "state", "--recipe", "strong", "--epochs", "4"];
     let text = String::from_utf8(folder.run(&[&arguments[..], &["--report", "none"]].concat())).unwrap();
-    assert!(text.contains("these overlap, because each network has its own validation rows"), "{text}");
+    assert!(
+        text.contains("training and validation rows overlap, because each network has its own validation rows"),
+        "{text}"
+    );
     let trained = folder.json(&[&arguments[..], &["--report", "none", "--json"]].concat());
     assert_eq!(trained["decision"]["chosen"], "prior");
     let model = scorewise_train::Model::load(&folder.0.join("model.scorewise")).unwrap();

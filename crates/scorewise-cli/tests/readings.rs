@@ -6,25 +6,28 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A temporary folder for one test, removed when dropped.
+/// A temporary folder for one test. It is removed when the value is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
+    /// Creates the folder; its name contains `name` and the id of the process, so that tests do not share a folder.
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("scorewise-readings-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Folder(path)
     }
 
+    /// Writes a file in the folder.
     fn write(&self, name: &str, text: &str) {
         fs::write(self.0.join(name), text).unwrap();
     }
 
+    /// Runs the command `scorewise` in the folder; it may succeed or fail.
     fn run(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_scorewise")).current_dir(&self.0).args(arguments).output().unwrap()
     }
 
-    /// Standard output and standard error of a command that must succeed.
+    /// Runs a command that must succeed, and returns its standard output and standard error.
     #[track_caller]
     fn run_successfully(&self, arguments: &[&str]) -> (String, String) {
         let output = self.run(arguments);
@@ -33,7 +36,7 @@ impl Folder {
         (String::from_utf8(output.stdout).unwrap(), errors)
     }
 
-    /// Standard error of a command that must fail with exit code 2.
+    /// Runs a command that must fail with exit code 2, and returns its standard error.
     #[track_caller]
     fn run_with_error(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -53,6 +56,7 @@ impl Folder {
 }
 
 impl Drop for Folder {
+    /// Removes the folder with all its files.
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -112,7 +116,7 @@ fn predict_reads_cells_with_the_conventions_of_the_training_table() {
     let other_day =
         predictions("other.csv", "61.5,4200,2020-04-03,14:30,02139,,1\n3.5,900,2020-06-05,00:05,04278,5,0\n");
     assert_ne!(written, other_day, "the order of day and month matters to this model");
-    // The currency must be the same as in the training table.
+    // Prices in another currency than in the training table are refused.
     folder.write("euros.csv", &(HEADER.to_owned() + "61.5%,€4200,2020-03-04,14:30,02139,,1\n"));
     let error = folder.run_with_error(&["predict", "m.scorewise", "euros.csv", "-o", "p.csv"]);
     assert!(
@@ -134,7 +138,7 @@ fn predictions_have_one_row_for_every_row_of_the_table() {
     let (predictions, notes) = folder.run_successfully(&["predict", "m.scorewise", "five.csv"]);
     assert_eq!(predictions.lines().count(), 6, "{predictions}");
     assert!(notes.contains("note: line 5 is empty: it is read as a row of missing values"), "{notes}");
-    // Empty lines in a table with one column are rows too.
+    // In a table with one column, an empty line is a row with a missing value.
     folder.write("one.csv", "x\n1\n\n40\n\"\"\n45\n");
     let (predictions, _) = folder.run_successfully(&["predict", "m.scorewise", "one.csv"]);
     assert_eq!(predictions.lines().count(), 6, "{predictions}");

@@ -19,6 +19,7 @@ fn write_predictions(folder: &Folder) {
     fs::write(folder.0.join("p.csv"), format!("label,probability,hours\n{rows}")).unwrap();
 }
 
+/// The names of the files in the folder, sorted.
 fn file_names(folder: &Folder) -> Vec<String> {
     let mut names: Vec<String> =
         fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -26,6 +27,7 @@ fn file_names(folder: &Folder) -> Vec<String> {
     names
 }
 
+/// The content of a file in the folder as text.
 fn file_text(folder: &Folder, name: &str) -> String {
     String::from_utf8(folder.bytes(name)).unwrap()
 }
@@ -37,7 +39,7 @@ fn lookup_table(page: &str) -> Value {
 }
 
 #[test]
-fn score_tune_theory_and_compare_write_their_reports() {
+fn the_commands_score_tune_theory_and_compare_write_reports() {
     let folder = Folder::new("report-commands");
     write_predictions(&folder);
     let commands: [(&str, &[&str], &[&str]); 5] = [
@@ -128,7 +130,7 @@ fn a_result_saved_as_json_can_be_made_into_a_report_later() {
 }
 
 #[test]
-fn train_writes_a_report_but_does_not_replace_other_files() {
+fn train_writes_a_report_but_replaces_no_file_that_is_not_a_scorewise_report() {
     let folder = Folder::new("report-train");
     let row = |k: u32| format!("{},{},{}\n", k % 97, (k * 31) % 17, u8::from((k * 7) % 97 > 70));
     let rows: String = (0..400).map(row).collect();

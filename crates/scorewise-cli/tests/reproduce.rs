@@ -14,19 +14,19 @@ use crate::folder::Folder;
 const SMALL_EXPERIMENT: [&str; 9] =
     ["reproduce", "pollution", "--scores", "tss", "--priors", "ce,cosine:0.5,0.1", "--repeats", "3", "--json"];
 
-/// The results in the JSON output, without the durations, which differ between runs of the command.
+/// The parts of the JSON output that must be the same whenever the command is repeated: all results, but not the durations.
 fn results_without_durations(document: &Value) -> String {
     format!("{:#} {:#} {}", document["table"], document["paper"], document["epochs"])
 }
 
 #[test]
-fn reproduce_continued_after_a_kill_gives_the_same_results() {
+fn the_command_reproduce_continues_after_it_was_killed_and_gives_the_same_results() {
     let uninterrupted = Folder::new("reproduce-whole");
     let expected = uninterrupted.json(&SMALL_EXPERIMENT);
     assert_eq!(
         expected["table"].as_array().unwrap().len(),
         3,
-        "three rows: cross-entropy, the prior without the cure, and the prior with it"
+        "the table has three rows: cross-entropy, the prior with `--cure off`, and the prior with `--cure on`"
     );
     assert_eq!(expected["trainings"], 9);
 
@@ -93,7 +93,7 @@ fn invalid_arguments_are_reported_and_no_file_is_written() {
         (&["iris"], "reproduce: there is no experiment `iris`\nhint: write `adult` or `pollution`"),
         (&["adult", "--repeats", "0"], "--repeats: must lie between 1 and 10000, not 0"),
         (&["pollution", "--repeats", "101"], "--repeats: must lie between 1 and 100, not 101"),
-        (&["adult", "--beyond"], "--beyond: is available for the experiment `pollution` only"),
+        (&["adult", "--beyond"], "--beyond: this option exists only for the experiment `pollution`"),
         (&["adult", "--priors", "cosine:2,0.1"], "cosine"),
         (&["adult", "--scores", "f7"], "f7"),
         (

@@ -1,4 +1,4 @@
-//! Tests of the commands together: `train`, `predict`, `score`, `export`, and the effect of an interrupt.
+//! Tests that run several commands one after the other: `train`, `predict`, `score` and `export`; and of an interrupted training run.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -55,7 +55,7 @@ fn model_files_are_identical_for_any_number_of_threads() {
 }
 
 #[test]
-fn folds_test_every_row_once_and_the_final_model_uses_all_rows() {
+fn cross_validation_tests_every_row_once_in_each_repeat_and_trains_the_final_model_on_all_rows() {
     let folder = Folder::new("train-folds");
     let arguments =
         ["--folds", "3", "--repeats", "2", "--epochs", "3", "--ensemble", "1", "--replicates", "20", "--json"];
@@ -87,7 +87,7 @@ fn an_interrupt_saves_the_best_model_so_far() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{errors}");
     assert!(errors.contains("stopped by Ctrl-C; the best model so far is saved"), "{errors}");
-    assert!(started.elapsed() < Duration::from_secs(20), "the training stops after the current epoch");
+    assert!(started.elapsed() < Duration::from_secs(20), "the training must stop after the current epoch");
     folder.run(&["predict", "model.scorewise", "adult-test", "-o", "predictions.csv"]);
 }
 

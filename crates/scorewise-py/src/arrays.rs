@@ -1,4 +1,4 @@
-//! NumPy arrays of the caller, borrowed as slices.
+//! NumPy arrays that Python code passes to this module, borrowed as slices.
 
 use numpy::{Element, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use crate::errors::value_error;
 #[derive(FromPyObject)]
 pub struct RowArrays<'py>(BoolArray<'py>, FloatArray<'py>, Option<FloatArray<'py>>);
 
-/// An array of f32 or f64; the crate `scorewise` computes with both types, so neither is converted.
+/// An array of float32 or float64 numbers. The crate `scorewise` can compute with both types, so arrays are not converted.
 #[derive(FromPyObject)]
 pub enum FloatArray<'py> {
     /// float32
@@ -18,7 +18,7 @@ pub enum FloatArray<'py> {
     F64(PyReadonlyArray1<'py, f64>),
 }
 
-/// An array of booleans, given as booleans or as bytes.
+/// A NumPy array of labels: booleans, or bytes in which 0 means false.
 ///
 /// NumPy stores a boolean as a byte that may hold any value: `.view(bool)` and other libraries produce such arrays. A Rust `bool` must be
 /// 0 or 1, and a slice of `bool` with other bytes is undefined behaviour. So the array is always read as bytes.
@@ -26,7 +26,7 @@ pub enum FloatArray<'py> {
 pub enum BoolArray<'py> {
     /// NumPy booleans, which must not be borrowed as a slice of `bool`.
     Booleans(Bound<'py, PyArray1<bool>>),
-    /// Bytes; 0 is false.
+    /// An array of bytes, in which 0 means false and every other value true.
     Bytes(PyReadonlyArray1<'py, u8>),
 }
 
@@ -61,6 +61,7 @@ impl RowArrays<'_> {
 impl BoolArray<'_> {
     /// Copies the array; every byte other than 0 is true, as in NumPy.
     pub fn to_bools(&self) -> PyResult<Vec<bool>> {
+        /// Every byte other than 0 is true.
         fn to_bool(bytes: &[u8]) -> Vec<bool> {
             bytes.iter().map(|byte| *byte != 0).collect()
         }
@@ -98,7 +99,7 @@ impl FloatArray<'_> {
     }
 }
 
-/// Evaluates `$result` with `$values` and `$weights` bound to the two slices of `$floats`, whether these are f32 or f64.
+/// Evaluates `$result`, in which `$values` and `$weights` stand for the two slices in `$floats`. It works for slices of f32 and for slices of f64.
 macro_rules! with_floats {
     ($floats:expr, $values:ident, $weights:ident => $result:expr) => {
         match $floats {
@@ -108,7 +109,8 @@ macro_rules! with_floats {
     };
 }
 
-/// Evaluates `$result` with `$rows` bound to `scorewise::Rows` of f32 or f64; `$kind` says what the predictions are: `Logits` or `Probabilities`.
+/// Evaluates `$result`, in which `$rows` stands for `scorewise::Rows` made from `$slices`. `$kind` says whether the predictions are `Logits` or
+/// `Probabilities`.
 macro_rules! with_rows {
     ($kind:path, $slices:expr, $rows:ident => $result:expr) => {
         $crate::arrays::with_floats!($slices.floats, values, weights => {

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// Runs the command `scorewise` and returns its exit code; the first argument is the name of the program. Installs signal handlers, so it
-/// must be called only by the script `scorewise` that the wheel installs.
+/// Runs the command `scorewise` and returns its exit code. The first argument is the name of the program. This function installs signal
+/// handlers, so only the script `scorewise`, which the wheel installs, may call it.
 #[pyfunction]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| scorewise_cli::main(arguments))

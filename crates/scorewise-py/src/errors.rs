@@ -1,4 +1,5 @@
-//! Conversion of errors of the Rust crates to `ValueError`, with settings written as Python parameters.
+//! Conversion of errors of the Rust crates to `ValueError`. Settings named in a message, such as `weight-decay`, become Python parameters:
+//! `weight_decay`.
 
 use std::fmt::Display;
 
@@ -6,7 +7,7 @@ use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
 use scorewise_table::setting::render;
 
-/// A `ValueError` with the message of an error, in which settings are written as Python parameters.
+/// A `ValueError` with the message of an error. Settings named in the message are written as Python parameters.
 pub fn value_error(error: impl Display) -> PyErr {
     PyValueError::new_err(with_parameter_names(error))
 }

@@ -1,4 +1,4 @@
-//! Checks of output files that Python writes, with the same rules as in the command `scorewise`.
+//! Checks that a file may be written by Python code, with the rules of the command `scorewise`: files of another kind are not replaced.
 
 use std::path::PathBuf;
 

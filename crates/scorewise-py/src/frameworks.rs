@@ -1,4 +1,4 @@
-//! Data from which PyTorch or Keras code computes a loss on its own tensors: scores as Python source, priors as polynomials.
+//! Scores as Python source, and priors as polynomials, so that Python code can compute a loss on tensors of PyTorch or Keras.
 
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -9,8 +9,9 @@ use serde_json::json;
 
 use crate::errors::value_error;
 
-/// Describes a score: its name, its formula as Python source (variables `tn fp fn tp p n total`, functions that return 0 where undefined),
-/// its ideal value (+∞ if higher is better, −∞ if lower is better), and a full description as JSON.
+/// Describes a score. Returns its name; its formula as Python source, with the variables `tn fp fn tp p n total` and with functions that
+/// must return 0 where they are undefined; the value that it should approach, which is +∞ if higher values are better and −∞ if lower values
+/// are better; and a full description as JSON.
 #[pyfunction]
 pub fn score_facts(score: &str) -> PyResult<(String, String, f64, String)> {
     let score = Score::parse(score).map_err(value_error)?;
@@ -23,7 +24,7 @@ pub fn score_facts(score: &str) -> PyResult<(String, String, f64, String)> {
     Ok((score.name().to_string(), score.formula().python(), ideal_value, description))
 }
 
-/// Describes a prior: its canonical text, mean, support, and the 1 % and 99 % quantiles.
+/// Describes a prior. Returns its text in the standard form, its mean, its support, and its 1 % and 99 % quantiles.
 #[pyfunction]
 #[allow(clippy::type_complexity)] // a tuple of four values
 pub fn prior_facts(prior: &str) -> PyResult<(String, f64, (f64, f64), (f64, f64))> {
@@ -32,8 +33,9 @@ pub fn prior_facts(prior: &str) -> PyResult<(String, f64, (f64, f64), (f64, f64)
     Ok((prior.to_string(), prior.mean(), prior.support(), quantiles))
 }
 
-/// The cdf of a prior as piecewise polynomials of the logit: the value of the cdf below the first range of logits; and for each range, its
-/// lower end, the width of the intervals it is divided into, and the polynomial coefficients, one row for each interval.
+/// The distribution function of a prior as piecewise polynomials of the logit. Returns its value for very small logits, and a list of ranges of
+/// logits. Each range has its lower end, the width of the intervals into which it is divided, and one row of polynomial coefficients for each
+/// interval.
 #[pyfunction]
 #[allow(clippy::type_complexity)] // a number and a list of ranges
 pub fn pieces<'py>(py: Python<'py>, prior: &str) -> PyResult<(f64, Vec<(f64, f64, Bound<'py, PyArray2<f64>>)>)> {

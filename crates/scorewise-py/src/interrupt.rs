@@ -7,7 +7,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// Runs `work` in another thread and meanwhile checks for Ctrl-C, which sets the argument of `work` to true; `work` must then stop.
+/// Runs `work` in another thread and checks for Ctrl-C until it ends. Ctrl-C sets the flag that was passed to `work`, and `work` must then stop.
 pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> PyResult<T> {
     let stop = &AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -9,7 +9,7 @@ use scorewise::{ExactLoss, Logits, Loss, Prior, Probabilities, Real, Result, Sco
 use crate::arrays::{BoolArray, FloatArray, RowArrays, slice, with_floats, with_rows};
 use crate::errors::value_error;
 
-/// The value of a loss and, if requested, its gradient in the type of the logits.
+/// The value of a loss and, if it was requested, the gradient, which is float32 or float64 like the logits.
 type ValueAndGradient<'py> = (f64, Option<GradientArray<'py>>);
 
 /// A NumPy array with one number for each logit, such as a gradient; it is float32 or float64, like the logits.
@@ -35,18 +35,21 @@ pub enum ClassLabelArray<'py> {
 }
 
 impl From<Vec<f32>> for Gradient {
+    /// A gradient with respect to logits of type f32.
     fn from(values: Vec<f32>) -> Self {
         Gradient::F32(values)
     }
 }
 
 impl From<Vec<f64>> for Gradient {
+    /// A gradient with respect to logits of type f64.
     fn from(values: Vec<f64>) -> Self {
         Gradient::F64(values)
     }
 }
 
 impl Gradient {
+    /// Converts the gradient to a NumPy array without copying it.
     fn into_array(self, py: Python<'_>) -> GradientArray<'_> {
         match self {
             Gradient::F32(values) => GradientArray::F32(values.into_pyarray(py)),
@@ -61,7 +64,8 @@ fn to_python(py: Python<'_>, result: Result<(f64, Option<Gradient>)>) -> PyResul
     Ok((value, gradient.map(|gradient| gradient.into_array(py))))
 }
 
-/// If `with_gradient` is true, calls `value_and_gradient` with a slice of `length` zeros, to which it writes the gradient; otherwise calls `value`.
+/// Computes a loss. If `with_gradient` is true, `value_and_gradient` is called with a slice of `length` zeros, writes the gradient there and returns
+/// the loss. Otherwise `value` is called.
 fn evaluate<R: Real>(
     length: usize,
     with_gradient: bool,
@@ -79,6 +83,7 @@ where
     Ok((value, Some(gradient.into())))
 }
 
+/// Parses the text of a score and the text of a prior; an error becomes a `ValueError`.
 fn parse_score_and_prior(score: &str, prior: &str) -> PyResult<(Score, Prior)> {
     Ok((Score::parse(score).map_err(value_error)?, prior.parse().map_err(value_error)?))
 }
@@ -177,9 +182,10 @@ pub fn class_loss<'py>(
     to_python(py, result)
 }
 
-/// The loss over time series, in which a false alarm shortly before an event and a miss shortly after an alarm count less. `sequences` holds,
-/// for each row, the number of its series. `weighting` is a pair: the name of the rule (`value`, `sum` or `maximum`, see `Weighting` of the crate
-/// scorewise), and the numbers by which an event or alarm reduces the weight of an error at distances of 1, 2, … rows.
+/// The loss for time series, in which a false alarm shortly before an event and a missed event shortly after an alarm count less. `sequences`
+/// holds, for each row, the number of the series that the row belongs to. `weighting` is a pair: the name of the rule (`value`, `sum` or
+/// `maximum`, see `Weighting` in the crate scorewise), and the numbers by which an event or alarm reduces the weight of an error at distances
+/// of 1, 2, … rows.
 #[pyfunction]
 #[pyo3(signature = (rows, sequences, score, prior, weighting, gradient))]
 pub fn temporal_loss<'py>(
@@ -210,8 +216,9 @@ pub fn temporal_loss<'py>(
     to_python(py, result)
 }
 
-/// The gradient of the loss with respect to the margins (logits), and a positive curvature for each row, both multiplied by the number of rows,
-/// for gradient-boosted trees. `floor` is the smallest allowed curvature of a row, as a fraction of the curvature at the prior's mean.
+/// The gradient of the loss with respect to the margins (logits), and a positive curvature for each row, as training of gradient-boosted trees
+/// needs them. Both are multiplied by the number of rows. `floor` is the smallest allowed curvature of a row, as a fraction of the curvature at the
+/// prior's mean.
 #[pyfunction]
 #[pyo3(signature = (rows, score, prior, floor))]
 pub fn boosting<'py>(
@@ -221,6 +228,7 @@ pub fn boosting<'py>(
     prior: &str,
     floor: f64,
 ) -> PyResult<(GradientArray<'py>, GradientArray<'py>)> {
+    /// A vector with a zero for each row, of the same type as the logits.
     fn zeros<R: Real>(rows: &scorewise::Rows<'_, Logits<'_, R>>) -> Vec<R> {
         vec![R::ZERO; rows.len()]
     }

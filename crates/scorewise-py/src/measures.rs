@@ -33,6 +33,7 @@ impl BootstrapSettings {
     }
 }
 
+/// Parses the name or the formula of a score; an error becomes a `ValueError`.
 pub fn parse_score(score: &str) -> PyResult<Score> {
     Score::parse(score).map_err(value_error)
 }
@@ -45,6 +46,7 @@ fn parse_scores(scores: Option<Vec<String>>) -> PyResult<Vec<Score>> {
     }
 }
 
+/// Parses conditions such as `precision >= 0.3`; an error becomes a `ValueError`.
 pub fn parse_conditions(conditions: &[String]) -> PyResult<Vec<Condition>> {
     let mut parsed = Vec::new();
     for condition in conditions {
@@ -148,7 +150,7 @@ impl PySweep {
         self.0.rows()
     }
 
-    /// The total weight of the positives and of the negatives.
+    /// The total weight of the positive rows and of the negative rows.
     #[getter]
     fn counts(&self) -> (f64, f64) {
         let counts = self.0.counts();
@@ -170,8 +172,8 @@ impl PySweep {
         .map_err(value_error)
     }
 
-    /// The smoothed threshold of a score, as JSON with the keys of `smooth` in the output of `scorewise tune`, and `score` and `interval` (the
-    /// thresholds with the same confusion matrix).
+    /// The threshold that is best for a score on average over nearby thresholds, as JSON. It has the keys of `smooth` in the output of
+    /// `scorewise tune --json`, and also `score`, the name of the score, and `interval`, the thresholds with the same confusion matrix.
     fn smooth_best(&self, py: Python<'_>, score: &str, width: f64) -> PyResult<String> {
         let score = parse_score(score)?;
         let smooth = py.detach(|| SmoothThreshold::without_bootstrap(&self.0, &score, width)).map_err(value_error)?;
@@ -184,8 +186,9 @@ impl PySweep {
         Ok(json.to_string())
     }
 
-    /// Three arrays, thinned to about `points` rows. Each row stands for an interval of thresholds with the same confusion matrix: the lower
-    /// end of the interval; its confusion matrix (columns tn, fp, fn, tp); and its scores (one column for each score, NaN where undefined).
+    /// Scores by threshold as three arrays with about `points` rows. Each row stands for an interval of thresholds with the same confusion
+    /// matrix. The arrays hold the lower end of the interval, the confusion matrix (columns tn, fp, fn, tp), and the scores (one column for each
+    /// score, NaN where it is undefined).
     #[allow(clippy::type_complexity)] // three arrays
     fn curve<'py>(
         &self,
@@ -208,7 +211,8 @@ impl PySweep {
         ))
     }
 
-    /// Confidence intervals of the smoothed threshold and of the score there, as JSON. `rows` must be the rows that the sweep was made from.
+    /// Confidence intervals of the smoothed threshold and of the score at this threshold, as JSON. `rows` must be the rows that the sweep was made
+    /// from.
     #[pyo3(signature = (rows, score, width, bootstrap))]
     fn smooth_bootstrap(
         &self,

@@ -26,17 +26,19 @@ use crate::errors::{value_error, with_parameter_names};
 use crate::interrupt::interruptible;
 use crate::table::{NamedColumn, table};
 
-/// Name of the column that is added for the labels; its private-use characters keep it distinct from the names of the caller's columns.
+/// The name of the column with the labels, which is added to the caller's columns. It contains private-use characters of Unicode, so that no column
+/// of the caller has the same name.
 const TARGET: &str = "\u{e000}y\u{e000}";
-/// Name of the column that is added for the sample weights, with private-use characters for the same reason as in [`TARGET`].
+/// The name of the column with the sample weights, which is added to the caller's columns. Like [`TARGET`], it contains private-use characters of
+/// Unicode.
 const WEIGHT: &str = "\u{e000}weight\u{e000}";
 
 /// A trained classifier.
 #[pyclass(frozen, name = "Model")]
 pub struct PyModel(Model);
 
-/// Trains a model on columns and the class of each row; with two classes the second is the positive one. `options` is JSON with the fields
-/// of `TrainingOptions`; an absent field has its default value. Returns the model and a summary of the training run as JSON.
+/// Trains a model. `labels` holds the class of each row as an index into `classes`; with two classes, the second is the positive one. `options`
+/// is JSON with the fields of `TrainingOptions`; an absent field has its default value. Returns the model and a summary of the training run as JSON.
 #[pyfunction]
 #[pyo3(signature = (columns, labels, classes, weights, options, threads))]
 pub fn train(
@@ -62,7 +64,7 @@ pub fn train(
     plan.test = 0.0;
     plan.weight = weights.is_some().then(|| WEIGHT.into());
     plan.positive = (classes.len() == 2).then(|| classes[1].clone());
-    // The caller has chosen the columns, so none is dropped because it looks uninformative.
+    // The caller has chosen the columns, so all are used, also those that seem to contain no information.
     plan.choice = EncodingOptions { keep: names, ..EncodingOptions::default() };
     let trained = interruptible(py, |stop| {
         let backend = backend::open(threads.clamp(1, 1024));
@@ -77,16 +79,19 @@ pub fn train(
 struct StopFlag<'a>(&'a AtomicBool);
 
 impl Watch for StopFlag<'_> {
+    /// Stops the training run after an epoch if the flag is true.
     fn epoch(&self, _: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
+    /// Whether the flag is true.
     fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// A summary of a training run as JSON: its curves for a report, the epochs and losses of each member, the notes, and the validation score.
+/// A summary of a training run as JSON: the loss curves for a report, the epochs and losses of each member, the notes, and the score on the
+/// validation rows.
 fn training_summary(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
     let losses = |fit: &Fit, loss: fn(&Epoch) -> f64| -> Vec<f64> { fit.history.iter().map(loss).collect() };
     let member = |fit: &Fit| {
@@ -108,7 +113,7 @@ fn training_summary(trained: &Trained, plan: &Plan) -> scorewise_train::Result<V
     }))
 }
 
-/// The score of predictions for rows that were not used in training, with a decision rule; `None` if it is undefined.
+/// The score of a decision rule, computed from predictions for rows that were not used in training; `None` if the score is undefined.
 pub fn held_out_score(
     decision: &Decision,
     classes: usize,
@@ -134,7 +139,7 @@ fn to_py_error(error: Error) -> PyErr {
     value_error(with_argument_names(error))
 }
 
-/// The text of an error or a note, with the names of the added columns replaced by those of the arguments `y` and `sample_weight`.
+/// The text of an error or a note. The names [`TARGET`] and [`WEIGHT`] are replaced by `y` and `sample_weight`, the arguments of the Python function.
 fn with_argument_names(text: impl Display) -> String {
     let message = with_parameter_names(text);
     [(TARGET, "y"), (WEIGHT, "sample_weight")].into_iter().fold(message, |message, (column, argument)| {
@@ -160,12 +165,12 @@ impl PyModel {
         self.0.description_json().map_err(value_error)
     }
 
-    /// The training options of the model as JSON; options that a file of format 1 does not store are null.
+    /// The options with which the model was trained, as JSON. Model files of format 1 do not store all options; those that are missing are null.
     fn options(&self) -> PyResult<String> {
         serde_json::to_string(&self.0.options().map_err(value_error)?).map_err(value_error)
     }
 
-    /// The threshold of a model with two classes; `None` with more classes.
+    /// The decision threshold of a model with two classes; `None` if the model has more classes.
     #[getter]
     fn threshold(&self) -> Option<f64> {
         self.0.decision.threshold()
@@ -183,7 +188,8 @@ impl PyModel {
         self.0.encoder.columns().iter().map(|(name, _)| (*name).to_owned()).collect()
     }
 
-    /// Probabilities, row by row: of the second class if there are two classes, otherwise of each class.
+    /// Predicted probabilities, row by row. With two classes there is one number for each row, the probability of the second class; with more
+    /// classes there is one number for each class.
     fn probabilities<'py>(
         &self,
         py: Python<'py>,
@@ -219,7 +225,7 @@ impl PyModel {
         let are_classes = labels.iter().all(|label| (*label as usize) < self.0.classes.len());
         if labels.len() != table.rows() || !lengths_match || !are_classes {
             return Err(value_error(
-                "X, y and sample_weight must have the same number of rows, and y the model's classes",
+                "X, y and sample_weight must have the same number of rows, and every label in y must be a class of the model",
             ));
         }
         let options = ExplainOptions { permutations, rows, seed, ..ExplainOptions::default() };
@@ -244,7 +250,7 @@ impl PyModel {
     }
 }
 
-/// The names of all training options; a test checks that the classifier has a parameter for each.
+/// The names of all training options. A test checks that the Python class `ScoreClassifier` has a parameter for each of them.
 #[pyfunction]
 pub fn training_options() -> PyResult<Vec<String>> {
     match serde_json::to_value(TrainingOptions::default()).map_err(value_error)? {

@@ -15,8 +15,8 @@ use crate::arrays::{FloatSlices, RowArrays, slice, with_rows};
 use crate::errors::value_error;
 use crate::measures::{BootstrapSettings, parse_conditions, parse_score};
 
-/// The data of a report, as JSON. `facts` is JSON too, with the keys `chosen` (how the threshold was chosen), `classes`, `training` and
-/// `provenance`.
+/// Computes the data of a report, as JSON. `facts` is also JSON, with the keys `chosen` (how the threshold was chosen), `classes` (the names of the
+/// two classes), `training` (the loss curves, or null) and `provenance` (the command, the time and the data).
 #[pyfunction]
 #[pyo3(signature = (rows, score, threshold, prior, subject_to, bootstrap, facts))]
 #[allow(clippy::too_many_arguments)] // the options of `scorewise.report`
@@ -58,7 +58,7 @@ pub fn report(
     Ok(document.map_err(value_error)?.map_err(value_error)?.write())
 }
 
-/// A report as one HTML page.
+/// A report as one HTML page. `document` is the data of the report as JSON.
 #[pyfunction]
 pub fn page(py: Python<'_>, document: &str) -> PyResult<String> {
     py.detach(|| -> Result<_, String> { render_page(&parse_document(document)?).map_err(|error| error.to_string()) })
@@ -78,7 +78,7 @@ pub fn figures(py: Python<'_>, document: &str) -> PyResult<Vec<(String, String, 
     .map_err(value_error)
 }
 
-/// One figure of a report, as PNG.
+/// The figure of a report with this name, as PNG.
 #[pyfunction]
 pub fn figure_png<'py>(py: Python<'py>, document: &str, name: &str) -> PyResult<Bound<'py, PyBytes>> {
     let png = py.detach(|| -> Result<Vec<u8>, String> {
@@ -89,16 +89,18 @@ pub fn figure_png<'py>(py: Python<'py>, document: &str, name: &str) -> PyResult<
     Ok(PyBytes::new(py, &png.map_err(value_error)?))
 }
 
+/// Reads the data of a report from JSON.
 fn parse_document(document: &str) -> Result<Document, String> {
     Document::read(document).map_err(|error| error.to_string())
 }
 
+/// Makes the figures of a report whose data are JSON.
 fn parse_figures(document: &str) -> Result<Vec<ReportFigure>, String> {
     report_figures(&parse_document(document)?).map_err(|error| error.to_string())
 }
 
-/// A figure of scores by threshold, as SVG. `thresholds` must increase; `values` holds one array per score, with NaN where the score
-/// is undefined. Returns `None` when every value is undefined.
+/// A figure of scores by threshold, as SVG. `thresholds` must increase. `values` holds one array for each score, with one value for each
+/// threshold, which is NaN where the score is undefined. Returns `None` if every value is undefined.
 #[pyfunction]
 pub fn curves_svg(
     names: Vec<String>,

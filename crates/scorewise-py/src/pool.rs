@@ -19,16 +19,17 @@ use crate::interrupt::interruptible;
 use crate::model::held_out_score;
 use crate::table::{NamedColumn, table};
 
-/// Probabilities are limited to the interval from this number to 1 minus this number before they become logits. A classifier that votes, such as a
-/// random forest, predicts exactly 0 and 1, whose logits are infinite.
+/// The least probability that is converted to a logit; the greatest is 1 minus this number. Probabilities outside are replaced by these limits,
+/// because some classifiers, such as random forests, predict probabilities of exactly 0 and 1, whose logits are infinite.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
-/// Arrays of row numbers: the training rows and the held-out rows of a fold.
+/// The training rows and the held-out rows of a fold, as two arrays of row numbers.
 type FoldRows<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
-/// Divides rows into folds as `scorewise train` does: at random with the same share of each class; with a column `groups`, so that no group
-/// is divided; with a column `time`, into blocks of consecutive times. Returns the training rows and the held-out rows of each fold of each
-/// repeat. If `may_reduce` is true and a class has too few rows for this number of folds, fewer folds are used.
+/// Divides rows into folds as `scorewise train` does. Without columns, rows are dealt at random, with the same share of each class in all folds.
+/// With a column `groups`, all rows of a group are in the same fold. With a column `time`, the folds are blocks of consecutive times. Returns
+/// the training rows and the held-out rows of each fold of each repeat. If `may_reduce` is true and a class has too few rows for this number of
+/// folds, fewer folds are used.
 #[pyfunction]
 #[pyo3(signature = (labels, classes, columns, folds, repeats, may_reduce, seed))]
 #[allow(clippy::too_many_arguments)] // the parameters of `ScorePool` that concern folds
@@ -75,7 +76,7 @@ pub fn cross_fit<'py>(
     Ok(splits.into_iter().map(|split| (numbers(split.training), numbers(split.validation))).collect())
 }
 
-/// Rewords an error about the number of folds so that it names the parameter `cv`.
+/// Changes an error about the setting `cross-fit` so that it names `cv`, the parameter of the Python class `ScorePool`.
 fn with_parameter(error: Error) -> Error {
     match error {
         Error::Setting { setting, problem, hint } if setting == "cross-fit" => {
@@ -85,8 +86,9 @@ fn with_parameter(error: Error) -> Error {
     }
 }
 
-/// Converts predicted probabilities to logits: to log-odds if there is one number for each row, otherwise to logarithms, whose softmax
-/// gives the probabilities again. Probabilities near 0 and 1 are limited first, see [`LEAST_PROBABILITY`].
+/// Converts predicted probabilities to logits. If there is one probability for each row, its logit is the log-odds. If there is one for each
+/// class, the logits are the logarithms, whose softmax gives the probabilities again. Probabilities below 1e-6 or above 1 − 1e-6 are replaced
+/// by these limits first.
 #[pyfunction]
 pub fn pool_logits<'py>(
     py: Python<'py>,
@@ -125,7 +127,7 @@ pub fn pool<'py>(
 ) -> PyResult<(String, Bound<'py, PyArray1<f64>>)> {
     let score: TrainingScore = score.parse().map_err(value_error)?;
     let mut plan = Plan::new("y", score);
-    // Classifiers of other libraries have no prior of the threshold, so the threshold is tuned, and logits are not shifted towards a prior.
+    // The classifiers were not trained with a prior of the threshold, so the threshold is tuned, and logits are not shifted towards a prior.
     (plan.loss, plan.threshold, plan.cross_fit, plan.seed) = (LossName::CrossEntropy, ThresholdRule::Auto, 2, seed);
     if has_scale.len() != candidates.len() {
         return Err(value_error("has_scale must have one entry for each candidate"));
@@ -171,7 +173,8 @@ pub fn pool<'py>(
     Ok((summary.to_string(), probabilities.into_pyarray(py)))
 }
 
-/// The combined probabilities of rows from the mean logits of each candidate, with the calibrations and weights that the function `pool` returned.
+/// The combined probabilities of rows. `candidates` holds the mean logits of each candidate; `calibrations` and `weights` are those that the
+/// function `pool` returned.
 #[pyfunction]
 #[pyo3(signature = (candidates, calibrations, weights, outputs))]
 pub fn pool_probabilities<'py>(
@@ -184,13 +187,15 @@ pub fn pool_probabilities<'py>(
     let logits = candidates.iter().map(slice).collect::<PyResult<Vec<&[f64]>>>()?;
     let is_equal = logits.windows(2).all(|pair| pair[0].len() == pair[1].len());
     if logits.len() != weights.len() || weights.len() != calibrations.len() || !is_equal {
-        return Err(value_error("the candidates differ from those of the pool"));
+        return Err(value_error(
+            "candidates, calibrations and weights must have the same length, and all candidates the same number of rows",
+        ));
     }
     Ok(py.detach(|| Combination::apply(&calibrations, &weights, &logits, outputs)).into_pyarray(py))
 }
 
-/// The standard deviation of all predicted numbers, weighted by row, with `outputs` numbers for each row; 1 if the numbers are all equal or
-/// the deviation is not finite.
+/// The standard deviation of predicted numbers. There are `outputs` numbers for each row, and all have the weight of the row. Returns 1 if all
+/// numbers are equal or if the deviation is not finite.
 fn deviation(numbers: &[f64], weights: Option<&[f64]>, outputs: usize) -> f64 {
     let weight = |index: usize| weights.and_then(|weights| weights.get(index / outputs)).map_or(1.0, |weight| *weight);
     let weighted_mean = |value: &dyn Fn(f64) -> f64| {

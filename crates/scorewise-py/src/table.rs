@@ -12,17 +12,17 @@ pub type NamedColumn<'py> = (String, ColumnValues<'py>);
 /// The values of a column, by type.
 #[derive(FromPyObject)]
 pub enum ColumnValues<'py> {
-    /// Floats; NaN means missing.
+    /// Numbers; NaN means that a value is missing.
     Number(PyReadonlyArray1<'py, f64>),
-    /// Indices into a list of strings, and the list; 2³² − 1 means missing.
+    /// The index of each row's category in a list of strings, and the list. The index 2³² − 1 means that the value is missing.
     Category((PyReadonlyArray1<'py, u32>, Vec<String>)),
-    /// Seconds since 1970; the smallest 64-bit integer means missing.
+    /// Times in seconds since 1970; the smallest 64-bit integer means that a value is missing.
     Time(PyReadonlyArray1<'py, i64>),
-    /// 0 and 1; any other number means missing.
+    /// Booleans as 0 and 1; any other number means that a value is missing.
     Boolean(PyReadonlyArray1<'py, i8>),
 }
 
-/// A table that owns copies of the columns.
+/// Makes a table from copies of the columns.
 pub fn table(columns: &[NamedColumn<'_>]) -> PyResult<Table> {
     let mut owned = Vec::with_capacity(columns.len());
     for (name, column_values) in columns {

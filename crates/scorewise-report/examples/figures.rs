@@ -80,7 +80,7 @@ fn ten_panels() -> Result<Vec<ThresholdPanel>, scorewise::Error> {
     Ok(panels)
 }
 
-/// Panels with no threshold, a single one, equal ones, thresholds of 0 and 1, and a title that is too long.
+/// Panels for edge cases: no threshold, a single threshold, equal thresholds, the thresholds 0 and 1, and a title that is too long.
 fn edge_case_panels() -> Result<Vec<ThresholdPanel>, scorewise::Error> {
     let with = |title: &str, prior: &str, thresholds: Vec<f64>| {
         Ok::<_, scorewise::Error>(ThresholdPanel { title: title.into(), prior: prior.parse()?, thresholds })

@@ -53,8 +53,8 @@ impl<'a> Axis<'a> {
         Axis { label: label.into(), from, to, kind: AxisKind::Linear, names: Vec::new() }
     }
 
-    /// Creates an axis with names at the positions 0, 1, 2, …, which ends half a step beyond the first and the last name. Long names are
-    /// truncated.
+    /// Creates an axis with names at the positions 0, 1, 2, … in place of numbers. The axis extends half a step beyond the first and the last
+    /// name. Long names are truncated.
     pub fn with_names<'n>(label: impl Into<Cow<'a, str>>, names: impl Iterator<Item = &'n str>) -> Self {
         let scale = PixelScale(10);
         let style = text_style(scale, LABEL_SIZE, HPos::Right, VPos::Center);
@@ -73,12 +73,12 @@ impl<'a> Axis<'a> {
         Axis { kind: AxisKind::Integer, ..self }
     }
 
-    /// Returns the axis with a square-root scale; `from` must not be negative.
+    /// Returns the axis with a square-root scale; the start `from` of the axis must not be negative.
     pub fn square_root_scale(self) -> Self {
         Axis { kind: AxisKind::SquareRoot, ..self }
     }
 
-    /// Returns the axis with a logarithmic scale; `from` must be positive.
+    /// Returns the axis with a logarithmic scale; the start `from` of the axis must be positive.
     pub fn log_scale(self) -> Self {
         Axis { kind: AxisKind::Log, ..self }
     }
@@ -145,19 +145,22 @@ impl<'a> Axes<'a> {
         Axes { extra: (SPACE_FOR_LABEL, self.extra.1), ..self }
     }
 
-    /// Returns the axes with additional space to the right of the plotting area.
+    /// Returns the axes with this additional space, in pixels, to the right of the plotting area.
     pub fn with_space_right(self, pixels: f64) -> Self {
         Axes { extra: (self.extra.0, pixels), ..self }
     }
 
+    /// Space above the plotting area, in pixels.
     fn space_above(&self) -> f64 {
         SPACE_ABOVE + self.extra.0
     }
 
+    /// Space below the plotting area, in pixels.
     fn space_below(&self) -> f64 {
         if self.x.label.is_empty() { SPACE_BELOW_WITHOUT_LABEL } else { SPACE_BELOW }
     }
 
+    /// Space to the right of the plotting area, in pixels.
     fn space_right(&self) -> f64 {
         SPACE_RIGHT + self.extra.1
     }

@@ -18,7 +18,8 @@ const TEXT_SHIFT: f64 = 0.2;
 /// The result of a drawing method of plotters' bitmap backend.
 type DrawResult<'a> = Result<(), DrawingErrorKind<<BitMapBackend<'a> as DrawingBackend>::ErrorType>>;
 
-// Shapes without a method below use the default methods of `DrawingBackend`, as in plotters' own bitmap backend.
+// A shape for which this `impl` has no method, such as a circle, is drawn by the default method of `DrawingBackend`, as in plotters' own
+// bitmap backend.
 impl<'a> DrawingBackend for Bitmap<'a> {
     type ErrorType = <BitMapBackend<'a> as DrawingBackend>::ErrorType;
 
@@ -95,7 +96,7 @@ mod tests {
     fn a_line_has_the_same_thickness_in_every_direction() {
         assert_eq!(segment_corners((0, 0), (10, 0), 8), [(0, 4), (10, 4), (10, -4), (0, -4)]);
         assert_eq!(segment_corners((0, 0), (0, 10), 8), [(-4, 0), (-4, 10), (4, 10), (4, 0)]);
-        // A width of 8 across a diagonal line is 8/√2 = 5.7 along each axis, rounded to 6.
+        // A diagonal line with a thickness of 8 extends 8/√2 = 5.7 units along each axis, rounded to 6.
         assert_eq!(segment_corners((0, 0), (10, 10), 8), [(-3, 3), (7, 13), (13, 7), (3, -3)]);
         assert_eq!(segment_corners((0, 0), (7, 0), 5), [(0, 2), (7, 2), (7, -3), (0, -3)]);
         assert_eq!(segment_corners((0, 0), (0, 7), 5), [(-2, 0), (-2, 7), (3, 7), (3, 0)]);

@@ -2,8 +2,10 @@
 //! lies between them.
 //!
 //! ```text
-//! height of a bin = weight in the bin / (weight of the class · width of the bin)        so that each class has area 1
+//! height of a bin = weight of the class in the bin / (total weight of the class · width of the bin)
 //! ```
+//!
+//! With these heights, the histogram of each class has area 1.
 
 use plotters::prelude::DrawingBackend;
 use scorewise::Prior;
@@ -83,6 +85,7 @@ impl ClassHistograms {
         }
     }
 
+    /// The greatest density of all bins of both classes.
     fn highest_density(&self) -> f64 {
         (0..2).flat_map(|class| self.densities(class)).map(|(_, _, height)| height).fold(0.0, f64::max)
     }

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_are_not_finite_break_a_line() {
+    fn points_that_are_not_finite_interrupt_a_line() {
         let line = [(0.0, 0.5), (0.2, 0.5), (0.4, f64::NAN), (0.6, 0.5), (0.8, 0.5), (1.0, f64::INFINITY)];
         assert_eq!(clipped_pieces(&line, UNIT_SQUARE), [[(0.0, 0.5), (0.2, 0.5)], [(0.6, 0.5), (0.8, 0.5)]]);
     }

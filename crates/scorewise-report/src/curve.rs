@@ -29,12 +29,13 @@ fn tail_point_count(width: f64) -> usize {
     (width * 100.0).ceil() as usize
 }
 
-/// Points of the density f. At an end of the support where f jumps, the values on both sides are included; values may be infinite.
+/// Points of the density f. Where f jumps at an end of the support, there are two points, one at each end of the jump. Values of f may be
+/// infinite.
 fn density_points(prior: &Prior) -> Vec<PlotPoint> {
     let (low, high) = prior.support();
     let mut points = Vec::new();
     for x in sample_thresholds(prior) {
-        // At an end of the support f may jump to 0, so the line contains both 0 and the value of f there.
+        // At an end of the support f may jump to 0, so two points are added there: one at 0 and one at the value of f.
         if x == low && low > 0.0 {
             points.push((x, 0.0));
         }
@@ -80,8 +81,8 @@ pub(crate) fn area_under_density(prior: &Prior, ceiling: f64) -> Vec<PlotPoint> 
     [(0.0, 0.0)].into_iter().chain(truncated).chain([(1.0, 0.0)]).collect()
 }
 
-/// The maximum of the density f, which determines the range of the y axis. If f is infinite at 0 or 1, the maximum over [0.01, 0.99], but at
-/// least 1.
+/// The maximum of the density f, which determines the range of the y axis. If f is infinite at 0 or 1, the result is the maximum over
+/// [0.01, 0.99], or 1 if that maximum is below 1.
 pub(crate) fn peak_density(prior: &Prior) -> f64 {
     let points = density_points(prior);
     let greatest = points.iter().map(|(_, f)| *f).fold(0.0, f64::max);
@@ -89,7 +90,7 @@ pub(crate) fn peak_density(prior: &Prior) -> f64 {
         return greatest;
     }
     let inner = points.iter().filter(|(x, _)| (0.01..=0.99).contains(x)).map(|(_, f)| *f);
-    // Nearly all of the probability may lie outside [0.01, 0.99], so the y axis extends at least to 1.
+    // Nearly all of the probability may lie outside [0.01, 0.99], where f is then small. The y axis nevertheless extends at least to 1.
     inner.chain([prior.pdf(0.01), prior.pdf(0.99), 1.0]).fold(0.0, f64::max)
 }
 
@@ -102,6 +103,7 @@ pub(crate) fn cdf_points(prior: &Prior) -> Vec<PlotPoint> {
 mod tests {
     use super::*;
 
+    /// Parses a valid prior.
     fn prior(text: &str) -> Prior {
         text.parse().unwrap()
     }
@@ -140,12 +142,12 @@ mod tests {
 
     #[test]
     fn the_line_of_an_infinite_density_ends_at_the_ceiling() {
-        let arcsine = prior("beta:0.5,0.5"); // f = 1 / π√(x(1 − x))
+        let arcsine = prior("beta:0.5,0.5");
         assert!((peak_density(&arcsine) - 1.0 / (std::f64::consts::PI * (0.01f64 * 0.99).sqrt())).abs() < 1e-9);
         let lines = density_lines_below(&arcsine, 3.0);
         assert_eq!(lines.len(), 1);
         assert!(lines[0][0].1 == 3.0 && lines[0][lines[0].len() - 1].1 == 3.0);
-        // f = 3 where x(1 − x) = 1/(9π²).
+        // The arcsine density f(x) = 1/(π√(x(1 − x))) equals the ceiling 3 where x(1 − x) = 1/(9π²).
         let x = 0.5 - (0.25 - 1.0 / (9.0 * std::f64::consts::PI.powi(2))).sqrt();
         assert!((lines[0][0].0 - x).abs() < 2e-3, "{:?}", lines[0][0]);
     }

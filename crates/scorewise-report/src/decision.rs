@@ -4,6 +4,8 @@
 //! net benefit at p = tp/n − fp/n · p/(1 − p)
 //! ```
 //!
+//! Here p is the threshold, tp and fp are the numbers of true and false positives at this threshold, and n is the number of rows.
+//!
 //! Vickers, A. J., Elkin, E. B. (2006). Decision curve analysis: a novel method for evaluating prediction models. Medical
 //! Decision Making 26, 565–574. doi:10.1177/0272989X06295361
 

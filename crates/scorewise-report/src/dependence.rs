@@ -13,12 +13,12 @@ use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 
-/// Mean predictions for each value of a column.
+/// Partial dependence on a column: the mean prediction for each value to which the column is set in all rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DependenceCurves {
     /// Title of the figure.
     pub title: String,
-    /// Label of the axis of values, such as the name of the column.
+    /// Label of the axis that shows the values of the column, such as the name of the column.
     pub label: String,
     /// Names of the levels from top to bottom; empty for a column of numbers.
     pub levels: Vec<String>,
@@ -44,7 +44,7 @@ const MIN_LOWER_HALF_SHARE: f64 = 0.12;
 const VALUE_RADIUS: f64 = 2.0;
 
 impl DependenceCurves {
-    /// The points with finite coordinates, of all lines.
+    /// The points of all lines, without those whose coordinates are not finite.
     fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         self.lines.iter().flat_map(NamedLine::defined_points)
     }

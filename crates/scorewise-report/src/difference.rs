@@ -41,13 +41,13 @@ const BAR_COUNT: usize = 40;
 const DIFFERENCE_STROKE: Stroke = Stroke::solid(VERMILLION, 2.0);
 /// Style of the vertical line at a difference of 0.
 const ZERO_STROKE: Stroke = Stroke::solid(INK, 1.25).dashed(4.0, 3.0);
-/// Height of the highest bar as a fraction of the panel.
+/// Height of the highest bar, as a fraction of the height of the panel.
 const HIGHEST_BAR_HEIGHT: f64 = 0.86;
-/// Height at which the error bar is drawn, as a fraction of the panel.
+/// Height at which the error bar is drawn, as a fraction of the height of the panel.
 const WHISKER_HEIGHT: f64 = 0.93;
 /// Margin on both sides of the x axis, as a fraction of its range.
 const X_MARGIN: f64 = 0.04;
-/// The x axis includes 0 only if the differences still take at least this fraction of its length.
+/// The x axis includes 0 only if the differences then still cover at least this fraction of the length of the axis.
 const MIN_DATA_FRACTION: f64 = 0.1;
 
 impl Differences {
@@ -56,7 +56,7 @@ impl Differences {
         self.values.iter().copied().filter(|value| value.is_finite()).collect()
     }
 
-    /// Lowest and highest difference, moved apart when they are equal.
+    /// Lowest and highest difference. If the two are equal, they are moved apart, so that the bars have a positive width.
     fn lowest_and_highest(&self) -> (f64, f64) {
         let values = self.finite_values();
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -65,7 +65,8 @@ impl Differences {
         (axis.from, axis.to)
     }
 
-    /// Number of differences in each bar. A difference at the upper end of a bar is counted in the next bar, except in the last bar.
+    /// Number of differences in each bar. A difference at the border between two bars is counted in the upper one; the last bar includes its upper
+    /// end.
     fn bar_counts(&self) -> Vec<usize> {
         let ((low, high), mut counts) = (self.lowest_and_highest(), vec![0; BAR_COUNT]);
         for value in self.finite_values() {

@@ -141,7 +141,7 @@ pub struct ForecastEvaluation {
     /// Start and end of the interval of thresholds with the same score as the decision threshold; the end is excluded unless it is 1 and no
     /// prediction is 1.
     pub interval: Option<(f64, f64)>,
-    /// The central 95 % of the best thresholds over all bootstrap replicates.
+    /// The central 95 % of the best thresholds of the bootstrap replicates; for a result of `tune` with smoothing, that of the smoothed thresholds.
     pub spread: Option<(f64, f64)>,
     /// The prior of the threshold that was used in training.
     pub prior: Option<String>,
@@ -216,7 +216,7 @@ impl ThresholdPoint {
     #[must_use]
     pub fn display_range(&self) -> String {
         let [_, fp, _, tp] = self.cells;
-        // At the threshold 1 no row is predicted positive.
+        // At the threshold 1 no row is predicted positive. So the range includes 1 only if no row is predicted positive at its other thresholds.
         format_threshold_range(self.low, self.high, self.high == 1.0 && fp + tp == 0.0)
     }
 
@@ -266,9 +266,9 @@ pub struct Optimum {
 pub struct ScoreInterval {
     /// Name of the score.
     pub score: String,
-    /// Lower end of the 95 % interval.
+    /// Lower end of the 95 % interval of the score.
     pub low: f64,
-    /// Upper end of the 95 % interval.
+    /// Upper end of the 95 % interval of the score.
     pub high: f64,
 }
 
@@ -286,9 +286,9 @@ pub struct ReferenceForecast {
 pub struct TrainingHistory {
     /// The loss, such as `sol of f1`.
     pub loss: String,
-    /// Name of the score that can be computed from the loss; `None` when the loss does not correspond to a score.
+    /// Name of the score that the loss corresponds to, such as `f1` for the loss `sol of f1`; `None` when the loss does not correspond to a score.
     pub score: Option<String>,
-    /// The training run of each ensemble member of the same type (`network`, `linear` or `trees`) as the first member.
+    /// The training runs of the ensemble members. Members of another type (`network`, `linear` or `trees`) than the first member are left out.
     pub members: Vec<MemberHistory>,
 }
 
@@ -300,9 +300,9 @@ pub struct MemberHistory {
     pub warm_up: Vec<EpochRecord>,
     /// Epochs after the warm-up, in which the main loss is minimised.
     pub epochs: Vec<EpochRecord>,
-    /// Index, from 0, of the epoch whose weights were kept; `None` if the weights at the end of the warm-up were kept.
+    /// Index in `epochs`, from 0, of the epoch whose weights were kept; `None` if the weights before these epochs were kept.
     pub kept: Option<usize>,
-    /// Why the training run ended.
+    /// Why the training run ended, such as `the validation loss stopped falling`.
     pub end: String,
     /// Whether the ensemble member learnt something: its validation loss fell, and the validation rows do not all get the same label.
     pub success: bool,
@@ -344,7 +344,7 @@ pub struct TheoryReport {
     pub deviation: f64,
     /// Best threshold that a calibrated forecast would have; `None` when there is no such threshold.
     pub calibrated_threshold: Option<f64>,
-    /// Corrected bounds of Marchetti et al. (2022), each with the exact value of the bounded quantity.
+    /// The bounds of Marchetti et al. (2022), with the errors in the paper corrected, each with the exact value of the bounded quantity.
     pub bounds: Vec<TheoryBound>,
     /// Distribution function of the score: values in increasing order, each with the probability that the score does not exceed the value.
     #[serde(rename = "law")]
@@ -369,7 +369,7 @@ pub struct ForecastCurves {
     pub score: String,
     /// Names of the two forecasts.
     pub names: [String; 2],
-    /// Thresholds of the two forecasts.
+    /// Thresholds of the two forecasts; `None` when the score of a forecast is undefined at every threshold.
     pub thresholds: [Option<f64>; 2],
     /// Areas under the ROC curves of the two forecasts.
     pub areas: [Option<f64>; 2],
@@ -377,7 +377,7 @@ pub struct ForecastCurves {
     pub points: [Vec<ThresholdPoint>; 2],
     /// The conclusion of the comparison in one sentence.
     pub verdict: String,
-    /// The score of the first forecast minus that of the second.
+    /// The score of the first forecast minus the score of the second forecast.
     pub difference: Option<f64>,
     /// 95 % interval of the difference between the scores.
     pub interval: Option<(f64, f64)>,
@@ -388,7 +388,7 @@ pub struct ForecastCurves {
 /// Reproduction of an experiment of Marchetti et al. (2022).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reproduction {
-    /// Tables with our results and the published ones.
+    /// Tables with the results of this reproduction and those published in the paper.
     pub tables: Vec<ResultTable>,
     /// Remarks shown below the tables.
     pub remarks: Vec<String>,
@@ -454,7 +454,7 @@ pub fn scores_in_display_order(first: Option<Score>) -> Vec<Score> {
     scores
 }
 
-/// Error for a text that is not a result of scorewise, or not one that this version can read.
+/// Error for a text that is not a result of scorewise, or that this version of scorewise cannot read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidDocument(String);
@@ -495,7 +495,8 @@ impl Document {
         }
     }
 
-    /// Which columns matter to the model: the result of `explain`, or a part of the report of `train`; `None` for other results.
+    /// The importance of the columns for the model. The command `explain` computes it as its result, and `train` as a part of its report; `None` for
+    /// other results.
     #[must_use]
     pub fn explanation(&self) -> Option<&Explanation> {
         match &self.result {
@@ -540,7 +541,7 @@ impl CommandResult {
         })
     }
 
-    /// The seed stored in the result itself; `None` for results that store no seed.
+    /// The seed that the result of the command contains; `None` if the result contains no seed.
     fn seed(&self) -> Option<u64> {
         match self {
             CommandResult::Train(result) => Some(result.seed),
@@ -573,7 +574,7 @@ from_results! {
     ReproductionSummary => Reproduce,
 }
 
-/// The stored form of a [`Document`]. `kind` must be read first, because it determines the type of `result`.
+/// The JSON form of a [`Document`], in which `result` is not yet parsed, because its type depends on `kind`.
 #[derive(Deserialize)]
 struct StoredDocument {
     scorewise: String,
@@ -619,7 +620,7 @@ impl TryFrom<StoredDocument> for Document {
     }
 }
 
-/// Which keys a JSON object has. The keys show which command the result comes from.
+/// Whether a JSON object has each of these keys. The keys show which command the result comes from.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ResultKeys {
@@ -666,7 +667,7 @@ struct ResultKeys {
 }
 
 impl ResultKeys {
-    /// The command whose result has these keys; `None` for an object that is no result of scorewise.
+    /// The command whose result has these keys; `None` for an object that is not a result of scorewise.
     fn result_kind(&self) -> Option<ResultKind> {
         if self.experiment && self.table {
             Some(ResultKind::Reproduce)
@@ -688,8 +689,8 @@ impl ResultKeys {
     }
 }
 
-/// Reads any value of a JSON key, including `null`, as true. Serde does not call this function for an absent key, whose field keeps the default
-/// false.
+/// Returns true for any value of a JSON key, including `null`. If a key is absent, Serde does not call this function, and the field keeps its
+/// default value, false.
 fn deserialize_presence<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(from).map(|_| true)
 }

@@ -22,7 +22,7 @@ pub enum Error {
         panel: String,
         /// Index of the threshold in its panel, from 0.
         row: usize,
-        /// The invalid value.
+        /// The invalid threshold.
         value: f64,
     },
     /// plotters, the PNG encoder or the parser of a score or prior failed.

@@ -103,7 +103,7 @@ pub fn score_file_name(score: &str) -> String {
     score.chars().map(|character| if character.is_alphanumeric() { character } else { '-' }).collect()
 }
 
-/// The figure of scores by threshold; `is_narrow` makes it half as wide.
+/// The figure of scores by threshold. If `is_narrow` is true, the figure is half as wide as usual.
 pub fn forecast_scores_figure(forecast: &ForecastEvaluation, is_narrow: bool) -> Result<ReportFigure> {
     let scores: Vec<Score> = plotted_scores(forecast);
     let curve =
@@ -196,7 +196,7 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
         "precision-recall",
         "Precision and recall",
         &format!(
-            "Share of alarms that are correct against share of events that are detected. The dashed line is a random forecast.{}",
+            "Vertical: share of alarms that are correct. Horizontal: share of events that are detected. The dashed line is a random forecast.{}",
             forecast.average_precision.map_or(String::new(), |area| format!(" Average precision {}.", format_rounded(area)))
         ),
         MovingMark::Dot("recall", "precision"),
@@ -246,7 +246,7 @@ fn figure_unless_empty(
     Ok(none_if_empty(picture)?.map(with_texts))
 }
 
-/// Turns [`Error::Empty`], the error of a figure without data, into `None`.
+/// Returns `None` if the figure has no data ([`Error::Empty`]), and any other error unchanged.
 fn none_if_empty<T>(figure: Result<T>) -> Result<Option<T>> {
     match figure {
         Ok(figure) => Ok(Some(figure)),
@@ -267,12 +267,12 @@ fn class_weights(forecast: &ForecastEvaluation) -> (f64, f64) {
     (sum(|bin| bin.positives), sum(|bin| bin.negatives))
 }
 
-/// A bin of the document as a bin of the histograms of both classes.
+/// Converts a bin of the document to a bin of the histograms of both classes.
 fn class_bin(bin: &PredictionBin) -> ClassBin {
     ClassBin { low: bin.low, high: bin.high, positives: bin.positives, negatives: bin.negatives }
 }
 
-/// A score as a step function of the threshold.
+/// The points of the step function that maps a threshold to the score.
 fn score_by_threshold(points: &[ThresholdPoint], score: &Score) -> Vec<(f64, Option<f64>)> {
     let step = |point: &ThresholdPoint| {
         let value = score.checked(&point.confusion());
@@ -281,14 +281,14 @@ fn score_by_threshold(points: &[ThresholdPoint], score: &Score) -> Vec<(f64, Opt
     points.iter().flat_map(step).collect()
 }
 
-/// The ranges of thresholds at which at least one condition is not met.
+/// The ranges of thresholds at which at least one condition of the user (such as `precision >= 0.3`) is not met.
 pub(crate) fn infeasible_ranges(forecast: &ForecastEvaluation) -> Result<Vec<(f64, f64)>> {
     let mut ranges: Vec<(f64, f64)> = Vec::new();
     let mut is_open = false;
     for (point, holds) in forecast.points.iter().zip(conditions_met(forecast)?) {
         match (holds, is_open) {
             (false, false) => ranges.push((point.low, point.high)),
-            (false, true) => ranges.last_mut().expect("a range is open").1 = point.high,
+            (false, true) => ranges.last_mut().expect("`is_open` is true only after a range was added").1 = point.high,
             _ => {}
         }
         is_open = !holds;
@@ -296,7 +296,7 @@ pub(crate) fn infeasible_ranges(forecast: &ForecastEvaluation) -> Result<Vec<(f6
     Ok(ranges)
 }
 
-/// For each threshold of the forecast, whether all conditions are met.
+/// For each point of the forecast, whether all conditions of the user (such as `precision >= 0.3`) are met at its threshold.
 pub(crate) fn conditions_met(forecast: &ForecastEvaluation) -> Result<Vec<bool>> {
     let mut conditions = Vec::new();
     for text in &forecast.conditions {
@@ -373,7 +373,7 @@ fn training_figure(training: &TrainingHistory) -> Result<Option<ReportFigure>> {
     let score_values =
         |member: &crate::document::MemberHistory| member.epochs.iter().filter_map(|epoch| epoch.score).collect();
     let score = training.score.as_ref().map(|name| ScoreByEpoch {
-        name: format!("{name} of the expected matrix"),
+        name: format!("{name} of the expected confusion matrix"),
         values: training.members.iter().map(score_values).collect(),
     });
     let picture = figure_training(&TrainingCurves {
@@ -409,7 +409,7 @@ fn explanation_figures(explanation: &Explanation) -> Result<Vec<ReportFigure>> {
     };
     let defined: Vec<ImportanceBar> = explanation.importance.iter().filter_map(bar).collect();
     let which = if defined.len() > MAX_PLOTTED_COLUMNS {
-        format!(" The {MAX_PLOTTED_COLUMNS} most important of {} columns.", defined.len())
+        format!(" The figure shows the {MAX_PLOTTED_COLUMNS} most important of {} columns.", defined.len())
     } else {
         String::new()
     };
@@ -438,7 +438,7 @@ fn explanation_figures(explanation: &Explanation) -> Result<Vec<ReportFigure>> {
 /// The maximum number of classes whose probabilities are plotted in a figure of partial dependence.
 const MAX_PLOTTED_CLASSES: usize = 6;
 
-/// The figure of the partial dependence on one column. `number` is the number of the figure, from 0.
+/// The figure of the partial dependence on one column. `number` counts the figures of partial dependence from 0.
 fn dependence_figure(
     number: usize,
     dependence: &PartialDependence,
@@ -465,7 +465,7 @@ fn dependence_figure(
         (ClassMeans::Positive(probability), ClassMeans::Positive(share)) => {
             let lines = vec![
                 line(format!("mean probability of {positive}"), probability.clone()),
-                line(format!("share of rows decided {positive}"), share.clone()),
+                line(format!("share of rows predicted as {positive}"), share.clone()),
             ];
             (lines, String::new())
         }
@@ -481,7 +481,7 @@ fn dependence_figure(
             chosen.truncate(MAX_PLOTTED_CLASSES);
             chosen.sort_unstable();
             let which = if classes.len() > MAX_PLOTTED_CLASSES {
-                format!(" The {MAX_PLOTTED_CLASSES} classes whose probability changes most.")
+                format!(" The figure shows the {MAX_PLOTTED_CLASSES} classes whose probability changes most.")
             } else {
                 String::new()
             };
@@ -578,7 +578,7 @@ fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> 
     Ok(figures)
 }
 
-/// Figure 1 of Marchetti et al. (2022), for these priors.
+/// Draws these priors in the same way as Figure 1 of Marchetti et al. (2022).
 pub fn paper_figure_1(priors: &[String]) -> Result<Picture> {
     let mut rows = Vec::new();
     for text in priors {
@@ -588,7 +588,7 @@ pub fn paper_figure_1(priors: &[String]) -> Result<Picture> {
     figure_priors(&rows)
 }
 
-/// Figure 2 of Marchetti et al. (2022): the best thresholds of training runs, one panel for each prior.
+/// Draws the best thresholds of training runs in the same way as Figure 2 of Marchetti et al. (2022), with one panel for each prior.
 pub fn paper_figure_2(figure: &ScoreThresholds) -> Result<Picture> {
     let mut panels = Vec::new();
     for (text, thresholds) in &figure.panels {
@@ -613,7 +613,8 @@ mod tests {
 
     #[test]
     fn wilson_interval_matches_a_hand_calculation() {
-        // The Wilson interval of 5 hits in 10 rows has the centre ½ and the half-width z/(1 + z²/10) · √(1/40 + z²/400).
+        // For 5 hits in 10 rows, the 95 % Wilson interval has the centre ½ and the half-width z/(1 + z²/10) · √(1/40 + z²/400), where z is the
+        // 97.5 % quantile of the standard normal distribution.
         let z = 1.959_963_984_540_054f64;
         let half = z / (1.0 + z * z / 10.0) * (1.0 / 40.0 + z * z / 400.0).sqrt();
         let (low, high) = wilson_interval(5.0, 10.0);

@@ -3,6 +3,8 @@
 //! ```text
 //! bar k of n covers [k/n, (k + 1)/n), the last one includes 1        height = count · n / total
 //! ```
+//!
+//! where `count` is the number of values in the bar and `total` the number of all values.
 
 use scorewise::MeanAndDeviation;
 
@@ -122,7 +124,7 @@ mod tests {
         let plus_minus = |deviation: f64| -> Vec<f64> {
             (0..100).map(|row| 0.5 + deviation * if row % 2 == 0 { 1.0 } else { -1.0 }).collect()
         };
-        // Scott's width for 100 values with standard deviation s is 0.752 s.
+        // For 100 values with standard deviation s, the bar width of Scott is 3.49 · s · 100^(−1/3) = 0.752 s.
         assert_eq!(bar_count_for(&plus_minus(0.36)), 10);
         assert_eq!(bar_count_for(&plus_minus(0.1)), 20);
         assert_eq!(bar_count_for(&plus_minus(0.05)), 40);

@@ -29,7 +29,7 @@ pub struct ImportanceBar {
     pub name: String,
     /// By how much the score is worse when the column is shuffled.
     pub value: f64,
-    /// The 95 % interval.
+    /// The 95 % interval of the importance.
     pub interval: (f64, f64),
 }
 
@@ -89,7 +89,7 @@ impl SinglePanel for ImportanceBars {
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
-        // The first bar is at the top, where the y axis has its greatest value.
+        // The y axis increases upwards and the first bar is at the top, so the bars are numbered in reverse order.
         for (at, bar) in self.finite_bars().rev().enumerate() {
             let y = at as f64;
             let (low, high) = (bar.value.min(0.0), bar.value.max(0.0));

@@ -45,7 +45,7 @@ const KEY_GAP: f64 = 22.0;
 /// Height of a row of keys, in pixels.
 const ROW_HEIGHT: f64 = 20.0;
 
-/// The keys of a legend, and the width available for the legend in pixels.
+/// The keys of a legend, and the width in pixels that is available for them.
 pub(crate) struct Legend {
     pub keys: Vec<(Mark, String)>,
     pub width: f64,
@@ -57,8 +57,8 @@ impl Legend {
         self.keys.len().div_ceil(self.keys_per_row()) as f64 * ROW_HEIGHT
     }
 
-    /// The largest number of keys per row that fits the width, reduced so that all rows have about the same number of keys. Text is always
-    /// measured at the same scale, so that SVG and PNG have the same rows.
+    /// The number of keys per row: as many as fit into the width, but fewer if the last row would otherwise be much shorter than the others. Text
+    /// is always measured at the same scale, so that SVG and PNG have the same number of keys per row.
     fn keys_per_row(&self) -> usize {
         let scale = PixelScale(10);
         let widths: Vec<i32> = self.measured_keys(scale).map(|(_, _, width)| width).collect();
@@ -176,6 +176,7 @@ mod tests {
     use super::*;
     use crate::palette::BLUE;
 
+    /// The number of keys per row and the height of a legend with `keys` keys and this available width.
     fn keys_per_row_and_height(keys: usize, width: f64) -> (usize, f64) {
         crate::text::register_embedded_font().unwrap();
         let legend = Legend { keys: vec![(Mark::Line(Stroke::solid(BLUE, 2.0)), "a name".into()); keys], width };

@@ -1,4 +1,4 @@
-//! The lines of which most figures consist, each with a name in the legend.
+//! Lines with a name in the legend, which most figures consist of.
 
 use plotters::prelude::DrawingBackend;
 
@@ -18,7 +18,7 @@ pub struct NamedLine {
 }
 
 impl NamedLine {
-    /// The uninterrupted segments of the line. The line is interrupted where y is `None` and where a coordinate is not finite.
+    /// The parts of the line between its interruptions. The line is interrupted where y is `None` and where a coordinate is not finite.
     pub(crate) fn segments(&self) -> Vec<Vec<PlotPoint>> {
         let defined = |(x, y): &(f64, Option<f64>)| y.filter(|y| x.is_finite() && y.is_finite()).map(|y| (*x, y));
         let mut segments = vec![Vec::new()];
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn undefined_values_break_a_line() {
+    fn undefined_values_interrupt_a_line() {
         let points = vec![
             (0.0, None),
             (0.1, Some(1.0)),

@@ -24,7 +24,7 @@ pub(crate) struct Panel<'a, DB: DrawingBackend> {
     pub scale: PixelScale,
 }
 
-/// Tolerance of line simplification, in pixels; too small to be visible.
+/// How far a simplified line may be from the original line, in pixels; a distance too small to be visible.
 const SIMPLIFICATION_TOLERANCE: f64 = 0.05;
 /// Half the length of the end caps of an error bar, in pixels.
 pub(crate) const CAP_HALF_LENGTH: f64 = 4.0;
@@ -35,7 +35,7 @@ pub(crate) const HATCH_STROKE: Stroke = Stroke::solid(FRAME, 0.75).with_opacity(
 
 /// Style of the line at the chosen threshold.
 pub(crate) const CHOSEN_STROKE: Stroke = Stroke::solid(INK, 1.5);
-/// Style of reference lines, such as those of no skill or of perfect reliability.
+/// Style of reference lines, such as the line of a forecast without skill or of a perfectly reliable forecast.
 pub(crate) const REFERENCE_STROKE: Stroke = Stroke::solid(FRAME, 1.25).dashed(5.0, 4.0);
 
 impl<'a, DB: DrawingBackend> Panel<'a, DB> {
@@ -116,7 +116,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         let border = |x: f64| self.to_units((x, self.axes.1.from)).0.clamp(left, right);
         let (left, right) = (border(from), border(to));
         let (step, rise) = (HATCH_SPACING * self.scale.factor(), bottom - top);
-        // All hatched ranges share one grid of lines, so that adjacent ranges join seamlessly.
+        // The hatching lines of all ranges start at multiples of `step`, so that the lines of adjacent ranges continue each other.
         let mut start = ((left - rise) / step).floor() * step;
         while start < right {
             for piece in clipped_pieces(&[(start, bottom), (start + rise, top)], ((left, top), (right, bottom))) {
@@ -162,7 +162,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
     /// Draws a dot with a white rim; the radius is in pixels. A point outside the plotting area is not drawn.
     pub fn draw_dot(&self, colour: RGBColor, radius: f64, point: PlotPoint) -> Result<()> {
         let (in_units, ((left, top), (right, bottom))) = (self.to_units(point), self.corners());
-        // A point may lie up to half a unit outside, because the position of the border itself is rounded to whole units.
+        // A point may lie up to half a drawing unit outside the plotting area, because its border is drawn at a position rounded to whole units.
         let inside = |value: f64, low: f64, high: f64| (low - 0.5..=high + 0.5).contains(&value);
         if inside(in_units.0, left, right) && inside(in_units.1, top, bottom) {
             for (colour, radius) in [(PAPER, radius + 1.25), (colour, radius)] {
@@ -180,13 +180,13 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         self.draw_label_above(number.trim_end_matches('0').trim_end_matches('.'), threshold)
     }
 
-    /// Draws a dot for the chosen threshold, in panels whose x axis is not the threshold.
+    /// Draws a dot at the point that belongs to the chosen threshold, in panels whose x axis does not show the threshold.
     pub fn draw_chosen_point(&self, point: Option<PlotPoint>) -> Result<()> {
         point.map_or(Ok(()), |point| self.draw_dot(INK, DOT_RADIUS, point))
     }
 
-    /// Draws a label above the plotting area at this x. A label that would extend beyond the panel is shifted sideways. The
-    /// axes must reserve space for it with [`crate::axes::Axes::with_space_for_label`].
+    /// Draws a label above the plotting area at this x. A label that would extend beyond the panel is shifted sideways. The axes must reserve
+    /// space for the label (see [`crate::axes::Axes::with_space_for_label`]).
     pub fn draw_label_above(&self, label: &str, x: f64) -> Result<()> {
         let style = text_style(self.scale, LABEL_SIZE, HPos::Center, VPos::Center);
         let ((left, top), (right, _)) = self.corners();

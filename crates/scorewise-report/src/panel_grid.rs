@@ -26,6 +26,7 @@ pub(crate) struct PanelGrid<P> {
 }
 
 impl<P: GridPanel> PanelGrid<P> {
+    /// The legend for all panels, as wide as the figure.
     fn legend(&self) -> Legend {
         legend(self.keys.clone(), self.width())
     }
@@ -35,7 +36,7 @@ impl<P: GridPanel> PanelGrid<P> {
         self.size.0 * layout::column_count(self.panels.len()) as f64
     }
 
-    /// The height of all rows of panels, without the legend.
+    /// The total height of all rows of panels without the legend, in pixels.
     fn height(&self) -> f64 {
         self.size.1 * layout::row_count(self.panels.len()) as f64
     }

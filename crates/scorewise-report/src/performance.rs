@@ -4,7 +4,8 @@
 //! SR = tp/(tp + fp)        POD = tp/(tp + fn)        CSI = 1/(1/SR + 1/POD − 1)        bias = POD/SR
 //! ```
 //!
-//! Lines of equal CSI are hyperbolas, lines of equal bias are rays from the origin. The perfect forecast is the upper right corner.
+//! SR is the success ratio, POD the probability of detection and CSI the critical success index. Lines of equal CSI are hyperbolas, lines of equal
+//! bias are rays from the origin. The upper right corner is the perfect forecast.
 //!
 //! Roebber, P. J. (2009). Visualizing multiple quality measures of a forecast quickly. Weather and Forecasting 24, 601–608.
 //! doi:10.1175/2008WAF2222159.1
@@ -52,7 +53,7 @@ const BIAS_STROKE: Stroke = Stroke::solid(FRAME, 0.8).dashed(4.0, 3.5);
 const WHISKER_STROKE: Stroke = Stroke::solid(INK, 1.25);
 /// The values of the frequency bias for which a ray is drawn.
 const LABELLED_BIASES: [f64; 10] = [0.3, 0.5, 0.8, 1.0, 1.3, 1.5, 2.0, 3.0, 5.0, 10.0];
-/// The success ratio at which lines of equal CSI are labelled.
+/// The success ratio (x position) of the labels on the lines of equal CSI.
 const CSI_LABEL_SUCCESS_RATIO: f64 = 0.955;
 /// Distance from the origin at which the rays of equal bias start, as a fraction of their length. Nearer to the origin they would merge into a
 /// blot.
@@ -65,11 +66,12 @@ fn detection_probability(csi: f64, success: f64) -> f64 {
     1.0 / (1.0 / csi + 1.0 - 1.0 / success)
 }
 
-/// The line of equal CSI, from the upper border of the diagram (SR = CSI) to the right border (POD = CSI).
+/// The line of equal CSI. It runs from the upper border of the diagram, where the success ratio is equal to the CSI, to the right border, where
+/// the probability of detection is equal to the CSI.
 fn csi_isoline(csi: f64) -> Vec<PlotPoint> {
     let from_csi_to_1 = |step: i32| csi + (1.0 - csi) * (f64::from(step) / 200.0);
-    // With equal steps of the success ratio (SR), the steep upper half of the line would look ragged, so the upper half has equal steps
-    // of the probability of detection (POD).
+    // The upper half of the line is steep. With equal steps of the success ratio (x), it would look ragged, so it is drawn with equal steps
+    // of the probability of detection (y).
     let upper = (0..200)
         .map(|step| (detection_probability(csi, 1.0 - from_csi_to_1(step) + csi), 1.0 - from_csi_to_1(step) + csi));
     let lower = (0..=200).map(|step| (from_csi_to_1(step), detection_probability(csi, from_csi_to_1(step))));

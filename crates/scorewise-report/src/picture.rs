@@ -22,12 +22,12 @@ pub struct Picture {
 impl Picture {
     /// Wraps a figure whose data have been validated.
     pub(crate) fn new(figure: impl Plot + 'static) -> Result<Self> {
-        // The size of the legend, and with it the size of the picture, depends on the font.
+        // The font must be registered first, because the size of the legend and of the whole picture depends on it.
         register_embedded_font()?;
         Ok(Picture { figure: Box::new(figure) })
     }
 
-    /// The SVG document. It starts with `<svg`, has a `viewBox` and no ids, so it can be embedded in an HTML page unchanged.
+    /// The SVG document. It starts with `<svg`, has a `viewBox` and contains no `id` attributes, so it can be embedded in an HTML page unchanged.
     pub fn svg(&self) -> Result<String> {
         self.figure.svg()
     }
@@ -90,7 +90,7 @@ impl Rect {
     }
 }
 
-/// Drawing units per pixel of the figure.
+/// The scale at which a figure is drawn: the number of drawing units per pixel of the figure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PixelScale(pub u32);
 
@@ -124,16 +124,16 @@ pub(crate) trait Plot: Send + Sync {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()>;
 }
 
-/// Drawing units per pixel of the SVG.
+/// Number of drawing units per pixel of the figure in the SVG.
 const SVG_SCALE: PixelScale = PixelScale(10);
-/// Drawing units per pixel of the PNG, before blocks of units are averaged.
+/// Number of drawing units per pixel of the figure when the PNG is drawn, before blocks of units are averaged.
 const PNG_SCALE: PixelScale = PixelScale(4);
-/// Dots of the PNG per pixel, in each direction.
+/// Number of dots of the PNG file per pixel of the figure, in each direction.
 const DOTS_PER_PIXEL: u32 = 2;
 /// Density of the PNG in dots per metre, if there are 96 pixels per inch.
 const DOTS_PER_METRE: u32 = (96.0 * DOTS_PER_PIXEL as f64 / 0.0254) as u32;
 
-/// The methods of a [`Plot`] as a trait object; [`Plot`] itself cannot be one, because its `draw` is generic over the backend.
+/// The methods of a [`Plot`] that can be called on a trait object. [`Plot`] itself cannot be a trait object, because its method `draw` is generic.
 trait ErasedPlot: Send + Sync {
     fn size(&self) -> (u32, u32);
     fn frames(&self) -> Vec<Frame>;
@@ -165,6 +165,7 @@ fn draw_on_backend<DB: DrawingBackend>(figure: &impl Plot, backend: DB, scale: P
     Ok(())
 }
 
+/// Draws a figure and returns the SVG document.
 fn render_svg(figure: &impl Plot) -> Result<String> {
     let (width, height) = Plot::size(figure);
     let (wide, high) = (width * SVG_SCALE.0, height * SVG_SCALE.0);
@@ -180,6 +181,7 @@ fn render_svg(figure: &impl Plot) -> Result<String> {
     Ok(text.replacen(&drawn_size, &format!("<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\""), 1))
 }
 
+/// Draws a figure and returns the bytes of the PNG file.
 fn render_png(figure: &impl Plot) -> Result<Vec<u8>> {
     let (width, height) = Plot::size(figure);
     let (wide, high) = (width * PNG_SCALE.0, height * PNG_SCALE.0);

@@ -39,7 +39,7 @@ pub fn figure_priors(rows: &[PriorRow]) -> Result<Picture> {
     Picture::new(PriorFigure { rows: rows.to_vec() })
 }
 
-/// A figure of priors.
+/// A figure of priors with one row of two panels for each [`PriorRow`].
 struct PriorFigure {
     rows: Vec<PriorRow>,
 }
@@ -99,21 +99,25 @@ fn legend(row: &PriorRow) -> Option<Legend> {
     (row.priors.len() > 1).then_some(Legend { keys, width: WIDTH - 2.0 * MARGIN })
 }
 
+/// Height of a row: its panels and its legend, in pixels.
 fn row_height(row: &PriorRow) -> f64 {
     PANEL_HEIGHT + legend(row).map_or(0.0, |legend| legend.height() + MARGIN)
 }
 
+/// The title and the axes of the left panel of a row, which shows the densities.
 fn density_axes(row: &PriorRow) -> Axes<'_> {
     let peak = row.priors.iter().map(|named| peak_density(&named.prior)).fold(0.0, f64::max);
     let y = Axis::new("density f(τ)", 0.0, peak * (1.0 + HEADROOM));
     Axes::new(&row.title, Axis::from_0_to_1("threshold τ"), y)
 }
 
+/// The title and the axes of the right panel of a row, which shows the cumulative distribution functions.
 fn cdf_axes(row: &PriorRow) -> Axes<'_> {
     let y = Axis::new("probability F(τ)", 0.0, 1.0 + HEADROOM);
     Axes::new(&row.title, Axis::from_0_to_1("threshold τ"), y)
 }
 
+/// Draws the left panel of a row, which shows the densities of its priors.
 fn draw_densities<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
     let axes = density_axes(row);
     let panel = axes.draw(area, rect, scale)?;
@@ -125,6 +129,7 @@ fn draw_densities<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, rect: Rec
     Ok(())
 }
 
+/// Draws the right panel of a row, which shows the cumulative distribution functions of its priors.
 fn draw_cdfs<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
     let axes = cdf_axes(row);
     let panel = axes.draw(area, rect, scale)?;

@@ -71,16 +71,18 @@ impl Reliability {
         bins
     }
 
+    /// The title and the axes of the upper panel, which shows the observed frequencies.
     fn upper_axes(&self) -> Axes<'_> {
         Axes::new(&self.title, Axis::from_0_to_1("mean forecast"), Axis::from_0_to_1("observed frequency"))
     }
 
+    /// The axes of the lower panel, which shows the weights of the bins.
     fn lower_axes(&self) -> Axes<'static> {
         let weights: Vec<f64> =
             self.usable_bins().iter().map(|bin| bin.weight).filter(|weight| weight.is_finite()).collect();
         let smallest_weight = weights.iter().copied().fold(f64::INFINITY, f64::min);
         let largest_weight = weights.iter().copied().fold(0.0, f64::max);
-        // The axis starts at half of the smallest weight, so that the bar of the smallest weight is visible.
+        // A logarithmic axis cannot start at 0. It starts at half of the smallest weight, so that the bar of this weight is visible.
         Axes::for_lower_panel(
             0.0,
             1.0,
@@ -88,6 +90,7 @@ impl Reliability {
         )
     }
 
+    /// The legend below both panels.
     fn legend(&self) -> Legend {
         let keys = vec![
             (Mark::LineAndDot(DATA_STROKE), "forecasts, 95 % intervals".into()),
@@ -97,6 +100,7 @@ impl Reliability {
         legend(keys, SQUARE_PANEL.0)
     }
 
+    /// Draws the observed frequencies with their intervals, the diagonal and the base rate.
     fn draw_upper_panel<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
         let (panel, bins) = (self.upper_axes().draw(area, UPPER_PANEL, scale)?, self.usable_bins());
         panel.draw_horizontal_line(BASE_RATE_STROKE, self.base_rate)?;
@@ -110,6 +114,7 @@ impl Reliability {
         line.into_iter().try_for_each(|point| panel.draw_dot(BLUE, DOT_RADIUS, point))
     }
 
+    /// Draws the weight of each bin as a bar.
     fn draw_lower_panel<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
         let axes = self.lower_axes();
         let (panel, baseline) = (axes.draw(area, LOWER_PANEL, scale)?, axes.y.from);

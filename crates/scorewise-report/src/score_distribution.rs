@@ -3,6 +3,8 @@
 //! ```text
 //! F(x) = P(s(CM(τ)) ≤ x)        E[s(CM(τ))]: the mean score        s(E[CM(τ)]): the value that training maximises
 //! ```
+//!
+//! Here τ is the random threshold, CM(τ) the confusion matrix at this threshold, and s the score.
 
 use plotters::prelude::DrawingBackend;
 

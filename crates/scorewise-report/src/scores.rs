@@ -26,9 +26,9 @@ pub struct ScoreCurves {
     pub mark: Option<f64>,
     /// The interval of thresholds with the same score as the chosen one.
     pub interval: Option<(f64, f64)>,
-    /// The central 95 % of the best thresholds of bootstrap replicates.
+    /// 95 % interval of the best (or smoothed) threshold over the bootstrap replicates.
     pub spread: Option<(f64, f64)>,
-    /// The ranges of thresholds at which at least one condition is not met.
+    /// The ranges of thresholds at which at least one condition of the user is not met; they are hatched.
     pub infeasible: Vec<(f64, f64)>,
     /// Whether the figure is half as wide as usual, so that its text stays legible on a phone or in one column of a paper.
     pub is_narrow: bool,
@@ -46,9 +46,9 @@ pub fn figure_scores(curves: ScoreCurves) -> Result<Picture> {
 const PRIOR_HEIGHT: f64 = 0.25;
 /// Opacity of the area under the prior's density.
 const PRIOR_OPACITY: f64 = 0.35;
-/// Opacity of the band of the best thresholds of bootstrap replicates.
+/// Opacity of the band that shows the 95 % interval of the best threshold.
 const SPREAD_OPACITY: f64 = 0.2;
-/// Opacity of the band of equally good thresholds.
+/// Opacity of the band that shows the thresholds that are as good as the chosen one.
 const INTERVAL_OPACITY: f64 = 0.35;
 /// Some scores grow without bound as the threshold approaches 0 or 1. If the maximum is more than this many times the 95th percentile of the
 /// values (taken as at least 1), the y axis ends at the 95th percentile.
@@ -87,7 +87,7 @@ impl SinglePanel for ScoreCurves {
             keys.push((Mark::Band(INK, INTERVAL_OPACITY), "equally good thresholds".into()));
         }
         if self.spread.is_some() {
-            keys.push((Mark::Band(FRAME, SPREAD_OPACITY), "95 % of resampled best thresholds".into()));
+            keys.push((Mark::Band(FRAME, SPREAD_OPACITY), "best threshold, 95 % interval".into()));
         }
         if !self.infeasible.is_empty() {
             keys.push((Mark::Hatch, "conditions not met".into()));

@@ -14,7 +14,7 @@ pub(crate) fn simplified_line(line: &[PlotPoint], tolerance: f64) -> Vec<PlotPoi
     let Some(last) = line.len().checked_sub(1) else { return Vec::new() };
     let mut kept = vec![false; line.len()];
     (kept[0], kept[last]) = (true, true);
-    // The stack is explicit, because a recursion could become as deep as the number of points.
+    // A stack of segments is used in place of recursion, because the recursion could become as deep as the number of points.
     let mut segments = vec![(0, last)];
     while let Some((from, to)) = segments.pop() {
         let farthest = (from + 1..to)

@@ -16,7 +16,7 @@ pub(crate) struct Stroke {
     pub width: f64,
     /// Lengths of a dash and of a gap, in pixels; `None` for a solid line.
     pub dash: Option<(f64, f64)>,
-    /// Opacity from 0 to 1. Use values below 1 for straight lines only, because the overlaps at joins would be visible.
+    /// Opacity from 0 to 1. Only straight lines may have an opacity below 1, because overlaps of segments at a corner would be darker.
     pub opacity: f64,
 }
 

@@ -20,8 +20,8 @@ pub(crate) const TITLE_SIZE: f64 = 13.5;
 /// and slightly larger text in the PNG.
 const LINE_HEIGHT_PER_EM: f64 = 1.24;
 
-/// Registers the embedded font with plotters, once per process. It is registered as `sans-serif`, because plotters also writes this name into the
-/// SVG, and every viewer understands it.
+/// Registers the embedded font with plotters, once per process. The font is registered as `sans-serif`, because plotters writes the registered
+/// name into the SVG, and every viewer understands this generic name.
 pub(crate) fn register_embedded_font() -> Result<()> {
     static FONT_REGISTRATION: Once = Once::new();
     let mut registered = Ok(());

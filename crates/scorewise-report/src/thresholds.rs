@@ -53,9 +53,9 @@ const PANEL_SIZE: (f64, f64) = (320.0, 250.0);
 const PRIOR_STROKE: Stroke = Stroke::solid(BLUE, 2.0).dashed(6.0, 3.5);
 /// Style of the vertical line at the mean of the thresholds, and of the error bar of one standard deviation.
 const MEAN_STROKE: Stroke = Stroke::solid(VERMILLION, 2.0);
-/// Height of the highest bar or density, as a fraction of the panel; the space above is for the error bar and the numbers.
+/// Height of the highest bar or density, as a fraction of the height of the panel; the space above is for the error bar and the numbers.
 const MAX_DATA_HEIGHT: f64 = 0.76;
-/// Height at which the error bar is drawn, as a fraction of the panel.
+/// Height at which the error bar is drawn, as a fraction of the height of the panel.
 const WHISKER_HEIGHT: f64 = 0.82;
 
 impl ThresholdPanel {

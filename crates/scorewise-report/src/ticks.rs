@@ -24,11 +24,11 @@ fn evenly_spaced_ticks(axis: &Axis<'_>, max_steps: f64) -> Vec<(f64, String)> {
     if axis.kind == AxisKind::Integer {
         step = step.max(1.0);
     }
-    // In floating point 0.1 + 0.2 > 0.3. Without this slack, an axis that ends at 0.3 would lose its last tick.
+    // In floating-point arithmetic 0.1 + 0.2 is greater than 0.3. Without this tolerance, an axis that ends at 0.3 would have no tick at 0.3.
     let slack = 1e-9;
     let (first, last) = ((axis.from / step - slack).ceil(), (axis.to / step + slack).floor());
     let mut positions: Vec<f64> = (0..=(last - first) as usize).map(|index| (first + index as f64) * step).collect();
-    // Epochs start at 1, which should have a label even when 1 is not a multiple of the step.
+    // An axis of epochs starts at 1. The first epoch should have a tick even if 1 is not a multiple of the step.
     if axis.kind == AxisKind::Integer && positions.first().is_some_and(|position| position - axis.from > 0.45 * step) {
         positions.insert(0, axis.from);
     }
@@ -121,8 +121,8 @@ mod tests {
     #[test]
     fn ticks_of_a_nonlinear_axis_keep_the_required_spacing() {
         let root = Axis::new("", 0.0, 32.0).square_root_scale();
-        // On this axis of 300 pixels, 0.2 is at √(0.2/32) = 0.079 of the length. 0.1 has no tick: it is at √(0.1/32) = 0.056, nearer to 0 than the
-        // minimum distance 20/300 = 0.067.
+        // On this square-root axis from 0 to 32 with a length of 300 pixels, the tick 0.2 is at √(0.2/32) = 0.079 of the length. 0.1 has no tick,
+        // because it would be at √(0.1/32) = 0.056, nearer to the tick 0 than the minimum distance 20/300 = 0.067.
         assert_eq!(labels(&root, 300.0, 20.0), ["0", "0.2", "1", "2", "5", "10", "20"]);
         assert_eq!(labels(&Axis::new("", 0.8, 3000.0).log_scale(), 100.0, 16.0), ["1", "10", "100", "1000"]);
         assert_eq!(

@@ -28,9 +28,9 @@ pub struct EpochValues {
 /// The training history of one ensemble member.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemberCurves {
-    /// Epochs of the warm-up, which minimises cross-entropy; may be empty.
+    /// Epochs of the warm-up, in which cross-entropy is minimised; may be empty.
     pub warm_up: Vec<EpochValues>,
-    /// Epochs after the warm-up, which minimise the main loss.
+    /// Epochs after the warm-up, in which the main loss is minimised.
     pub main: Vec<EpochValues>,
     /// Index, from 0, of the epoch in `main` whose weights were kept.
     pub kept: Option<usize>,
@@ -73,7 +73,7 @@ struct EpochSeries {
     members: Vec<Vec<f64>>,
 }
 
-/// A panel whose x axis is the epoch.
+/// A panel that shows quantities by epoch.
 struct EpochPanel {
     title: String,
     label: &'static str,
@@ -94,7 +94,7 @@ const VALIDATION_STROKE: Stroke = Stroke::solid(VERMILLION, 1.75);
 const SCORE_STROKE: Stroke = Stroke::solid(GREEN, 1.75);
 /// Style of the line of the fraction of predictions inside the support of the prior.
 const COVERAGE_STROKE: Stroke = Stroke::solid(PURPLE, 1.75);
-/// Opacity of the band from the lowest to the highest member.
+/// Opacity of the band from the lowest to the highest value of the ensemble members.
 const BAND_OPACITY: f64 = 0.2;
 /// Radius of the dot at an epoch whose weights were kept, in pixels.
 const KEPT_RADIUS: f64 = 3.0;
@@ -166,13 +166,14 @@ impl TrainingCurves {
         EpochPanel { title: title.into(), label: "loss", range: None, series, kept }
     }
 
-    /// For each ensemble member that has a kept epoch: this epoch, and the value that the function `value` returns for the member and the epoch.
+    /// For each ensemble member: the epoch whose weights were kept, and the value that the function `value` returns for the member and this epoch.
+    /// Members without such an epoch are left out.
     fn kept_epochs_by_member(&self, value: impl Fn(&MemberCurves, usize) -> Option<f64>) -> Vec<(usize, f64)> {
         self.kept_epochs_by_index(|index, epoch| value(&self.members[index], epoch))
     }
 
-    /// For each ensemble member that has a kept epoch: this epoch, and the value that the function `value` returns for the index of the member and
-    /// the epoch.
+    /// For each ensemble member: the epoch whose weights were kept, and the value that the function `value` returns for the index of the member
+    /// and this epoch. Members without such an epoch are left out.
     fn kept_epochs_by_index(&self, value: impl Fn(usize, usize) -> Option<f64>) -> Vec<(usize, f64)> {
         let dot = |(index, member): (usize, &MemberCurves)| {
             let epoch = member.kept?;
@@ -262,7 +263,7 @@ impl TrainingCurves {
             })
             .collect();
         if self.members.len() > 1 {
-            keys.push((Mark::Band(BLUE, BAND_OPACITY), "lowest to highest member".into()));
+            keys.push((Mark::Band(BLUE, BAND_OPACITY), "range of the members".into()));
         }
         if panels.iter().any(|panel| !panel.kept.is_empty()) {
             keys.push((Mark::Dot(INK), if self.members.len() > 1 { "epochs kept" } else { "epoch kept" }.into()));
@@ -276,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_is_taken_over_members_still_training() {
+    fn the_median_of_an_epoch_is_taken_over_the_members_that_reached_it() {
         let members = vec![vec![4.0, 3.0, 2.0], vec![1.0, f64::NAN], vec![2.0]];
         let summaries = EpochSeries { stroke: TRAINING_STROKE, members }.summaries();
         let at = |epoch: f64, low: f64, median: f64, high: f64| EpochSummary { epoch, low, median, high };

@@ -11,6 +11,7 @@ use scorewise_report::{
     figure_roc, figure_scores,
 };
 
+/// A line through points at which y is defined.
 fn named_line(name: &str, points: &[PlotPoint]) -> NamedLine {
     NamedLine { name: name.into(), points: points.iter().map(|(x, y)| (*x, Some(*y))).collect() }
 }
@@ -33,7 +34,7 @@ fn precision_line() -> NamedLine {
 const TOLERANCE: f64 = 1e-3;
 
 #[test]
-fn scores_are_drawn_through_their_points_and_broken_where_undefined() {
+fn score_lines_pass_through_their_points_and_are_interrupted_where_a_score_is_undefined() {
     let curves =
         ScoreCurves { lines: vec![named_line("tss", &tss_points()), precision_line()], ..ScoreCurves::default() };
     let drawing = ReadPicture::new(&figure_scores(curves).unwrap());
@@ -70,7 +71,7 @@ fn bands_prior_and_chosen_threshold_are_drawn_at_their_values() {
     let ((from, to), (low, high)) = (edges(drawing.bars(0, FRAME)), edges(drawing.bars(0, INK)));
     assert_points_close(&[(from, to), (low, high)], &[(0.25, 0.55), (0.5, 0.53)], TOLERANCE);
 
-    // The prior is scaled to a quarter of the height over its support and is 0 outside.
+    // The density of the uniform prior is drawn at a quarter of the height of the panel over its support, and at 0 outside.
     let areas = drawing.areas(0, SKY);
     assert_eq!(areas.len(), 1);
     assert_points_close(&areas[0], &[(0.0, 0.0), (0.2, 0.0), (0.2, 0.25), (0.6, 0.25), (0.6, 0.0), (1.0, 0.0)], 2e-3);
@@ -88,12 +89,15 @@ fn bands_prior_and_chosen_threshold_are_drawn_at_their_values() {
     for name in [
         "chosen threshold",
         "equally good thresholds",
-        "95 % of resampled best thresholds",
+        "best threshold, 95 % interval",
         "conditions not met",
         "prior density, scaled",
     ] {
         let position = drawing.label_positions(0, name);
-        assert!(position.len() == 1 && position[0].1 < 0.0, "{name} is in the legend below the plotting area");
+        assert!(
+            position.len() == 1 && position[0].1 < 0.0,
+            "`{name}` must stand once, in the legend below the plotting area"
+        );
     }
 }
 
@@ -113,7 +117,7 @@ fn narrow_and_wide_figures_show_the_same_data() {
 
 #[test]
 fn the_y_axis_covers_the_scores_but_never_starts_below_minus_1() {
-    // The line from (0.5, 0.5) to (0.9, −2.5) reaches −1 halfway, at 0.7.
+    // The line from (0.5, 0.5) to (0.9, −2.5) is clipped at −1, the lower end of the axis, which it reaches halfway, at 0.7.
     let points = [(0.0, 2.0), (0.5, 0.5), (0.9, -2.5), (1.0, -2.5)];
     let curves = ScoreCurves { lines: vec![named_line("skill", &points)], ..ScoreCurves::default() };
     let drawing = ReadPicture::new(&figure_scores(curves).unwrap());
@@ -148,7 +152,7 @@ fn roc_curve_of_four_rows_matches_hand_calculation() {
 
 #[test]
 fn precision_recall_curve_of_four_rows_matches_hand_calculation() {
-    // Precision is undefined while no row is predicted positive; with one to four predicted positives it is 1/1, 1/2, 2/3, 2/4.
+    // Precision is undefined if no row is predicted positive. If one, two, three or four rows are predicted positive, it is 1/1, 1/2, 2/3 or 2/4.
     let points = vec![(0.0, None), (0.5, Some(1.0)), (0.5, Some(0.5)), (1.0, Some(2.0 / 3.0)), (1.0, Some(0.5))];
     let curves = PrecisionRecall {
         title: "Precision and recall".into(),
@@ -166,7 +170,7 @@ fn precision_recall_curve_of_four_rows_matches_hand_calculation() {
 
 #[test]
 fn net_benefit_is_clipped_slightly_below_0() {
-    // Net benefit is tp/n − fp/n · p/(1 − p) with n = 4; for "always yes" it is ½ − ½ p/(1 − p).
+    // At threshold p, the net benefit is tp/n − fp/n · p/(1 − p) with n = 4 rows. For the forecast "always yes" it is ½ − ½ p/(1 − p).
     let odds = |p: f64| p / (1.0 - p);
     let always: Vec<PlotPoint> =
         (0..100).map(|step| f64::from(step) / 100.0).map(|p| (p, 0.5 - 0.5 * odds(p))).collect();
@@ -185,7 +189,8 @@ fn net_benefit_is_clipped_slightly_below_0() {
     assert_points_close(&drawing.lines(0, GREEN)[0], &[(0.0, 0.0), (1.0, 0.0)], TOLERANCE);
     let yes = &drawing.lines(0, VERMILLION)[0];
     assert_points_close(&yes[..1], &[(0.0, 0.5)], TOLERANCE);
-    // The lower end of the axis, ½ − ½ w = −0.075, is reached at odds w = 1.15, that is p = 1.15/2.15.
+    // With the odds w = p/(1 − p), the line of "always yes" is ½ − ½ w. It reaches −0.075, the lower end of the axis, at w = 1.15, which is
+    // p = 1.15/2.15.
     assert_points_close(&yes[yes.len() - 1..], &[(1.15 / 2.15, -0.075)], TOLERANCE);
     assert_points_close(&drawing.lines(0, INK)[0], &[(0.5, low), (0.5, high)], TOLERANCE);
     assert!(drawing.label_positions(0, "0.5").iter().any(|position| position.1 > high));

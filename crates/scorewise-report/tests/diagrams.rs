@@ -11,9 +11,10 @@ use scorewise_report::{
     figure_reliability,
 };
 
-/// Tolerance in axis coordinates.
+/// Tolerance of positions in axis coordinates; positions in a picture are rounded.
 const TOLERANCE: f64 = 1e-3;
 
+/// A performance diagram with a chosen threshold and its intervals; the upper end of one interval lies outside the axes.
 fn performance_data() -> Performance {
     Performance {
         title: "Performance diagram".into(),
@@ -35,7 +36,7 @@ fn csi_isolines_have_constant_csi() {
         }
         assert_points_close(&[curve[0], curve[curve.len() - 1]], &[(csi, 1.0), (1.0, csi)], TOLERANCE);
     }
-    // CSI = 1/(3/2 + 3/2 − 1) = 1/2 at SR = POD = 2/3.
+    // Where success ratio and probability of detection are both 2/3, CSI = 1/(3/2 + 3/2 − 1) = 1/2.
     let half = &curves[4];
     let after = half.iter().position(|(success, _)| *success > 2.0 / 3.0).unwrap();
     let ((x, y), (next_x, next_y)) = (half[after - 1], half[after]);
@@ -63,7 +64,7 @@ fn bias_rays_end_at_the_border_with_a_label() {
         let number = drawing.label_positions(0, &bias.to_string());
         assert!(number.iter().any(|(x, y)| (x - end.0).hypot(y - end.1) < 0.05), "{bias}: {number:?}");
     }
-    // At SR = ¼ and POD = ½ the bias is 2.
+    // At success ratio ¼ and probability of detection ½, the frequency bias is 2, so the ray of this bias passes there.
     assert!(dashes.iter().flatten().any(|(x, y)| (x - 0.25).hypot(y - 0.5) < 0.02));
 }
 
@@ -87,6 +88,7 @@ fn whiskers_end_at_the_ends_of_the_interval_or_at_the_border() {
     assert_eq!(figure_performance(Performance::default()).unwrap_err(), Error::Empty);
 }
 
+/// A reliability diagram with three bins that can be plotted and an empty bin.
 fn reliability_data() -> Reliability {
     let bin = |mean, frequency, low, high, weight| ReliabilityBin { mean, frequency, low, high, weight };
     let bins = vec![
@@ -104,7 +106,7 @@ fn reliability_diagram_has_a_dot_and_an_interval_per_bin() {
     let dots = [(0.1, 0.0), (0.5, 0.25), (0.9, 1.0)];
     assert_points_close(&drawing.dots(0, BLUE), &dots, TOLERANCE);
     let lines = drawing.lines(0, BLUE);
-    assert!(lines.iter().any(|line| line.len() == 3), "a line connects the dots");
+    assert!(lines.iter().any(|line| line.len() == 3), "one line with three points connects the dots");
     assert_points_close(lines.iter().find(|line| line.len() == 3).unwrap(), &dots, TOLERANCE);
     for (x, low, high) in [(0.1, 0.0, 0.05), (0.5, 0.125, 0.5), (0.9, 0.5, 1.0)] {
         let upright =
@@ -137,10 +139,12 @@ fn the_weights_of_the_bins_are_bars_on_a_logarithmic_axis_below_the_diagram() {
     assert_eq!(figure_reliability(Reliability::default()).unwrap_err(), Error::Empty);
 }
 
+/// A bin of the histograms of both classes, with the weights of its negative and positive rows.
 fn bin(low: f64, high: f64, negatives: f64, positives: f64) -> ClassBin {
     ClassBin { low, high, positives, negatives }
 }
 
+/// Histograms of two classes with these bins, a prior and a chosen threshold of 0.4.
 fn class_histograms(bins: Vec<ClassBin>, prior: &str) -> ClassHistograms {
     let names = ["quiet".into(), "flare".into()];
     ClassHistograms { title: "Classes".into(), bins, prior: Some(prior.parse().unwrap()), mark: Some(0.4), names }
@@ -150,7 +154,7 @@ fn class_histograms(bins: Vec<ClassBin>, prior: &str) -> ClassHistograms {
 fn the_histogram_of_each_class_has_area_1() {
     let bins = vec![bin(0.0, 0.25, 3.0, 0.0), bin(0.25, 0.5, 1.0, 1.0), bin(0.5, 1.0, 0.0, 3.0)];
     let drawing = ReadPicture::new(&figure_classes(class_histograms(bins, "cosine:0.5,0.2")).unwrap());
-    // height of a bin = weight in the bin / (weight of the class · width of the bin)
+    // height of a bin = weight of the class in the bin / (total weight of the class · width of the bin)
     let (three, one) = (3.0 / (4.0 * 0.25), 1.0 / (4.0 * 0.25));
     let negatives = [(0.0, 0.0), (0.0, three), (0.25, three), (0.25, one), (0.5, one), (0.5, 0.0)];
     let wide = 3.0 / (4.0 * 0.5);
@@ -171,7 +175,7 @@ fn the_histogram_of_each_class_has_area_1() {
 }
 
 #[test]
-fn high_densities_get_a_square_root_axis_and_a_prior_on_all_of_0_to_1_shows_its_central_95_percent() {
+fn high_densities_get_a_square_root_axis_and_of_a_prior_with_support_0_to_1_the_central_95_percent_are_shaded() {
     let bins = vec![bin(0.0, 0.01, 99.0, 1.0), bin(0.01, 1.0, 1.0, 1.0)];
     let drawing = ReadPicture::with_nonlinear_y(
         &figure_classes(class_histograms(bins, "uniform")).unwrap(),
@@ -192,7 +196,7 @@ fn high_densities_get_a_square_root_axis_and_a_prior_on_all_of_0_to_1_shows_its_
 
 #[test]
 fn bars_of_importance_end_at_their_values_and_have_their_intervals() {
-    // The name of each bar is its position on the y axis, so that the picture can be read back.
+    // Each bar is named by its position on the y axis, so that the axis can be read back.
     let bar = |name: &str, value: f64, interval: (f64, f64)| ImportanceBar { name: name.into(), value, interval };
     let bars = vec![
         bar("2", 0.5, (0.375, 0.625)),
@@ -219,7 +223,7 @@ fn bars_of_importance_end_at_their_values_and_have_their_intervals() {
 }
 
 #[test]
-fn dependence_is_a_line_for_numbers_and_dots_for_levels() {
+fn partial_dependence_is_a_line_for_a_column_of_numbers_and_dots_for_a_categorical_column() {
     let line = |name: &str, points: &[(f64, f64)]| NamedLine {
         name: name.into(),
         points: points.iter().map(|(x, y)| (*x, Some(*y))).collect(),
@@ -234,7 +238,7 @@ fn dependence_is_a_line_for_numbers_and_dots_for_levels() {
     let drawing = ReadPicture::new(&figure_dependence(curves.clone()).unwrap());
     assert_points_close(&drawing.lines(0, BLUE)[0], &numbers, 5e-2);
     assert!(drawing.has_text("age") && drawing.has_text("probability"));
-    // The levels are named by their positions on the y axis, from top to bottom.
+    // Each level is named by its position on the y axis, so that the axis can be read back. The levels are listed from top to bottom.
     let levels = ["2", "1", "0"].map(String::from).to_vec();
     let points = [(0.0, 0.25), (1.0, 0.5), (2.0, 0.125)];
     let drawing = ReadPicture::new(

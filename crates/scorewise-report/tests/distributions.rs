@@ -4,7 +4,7 @@
 use crate::picture_reader::{BLUE, GREEN, INK, PlotPoint, ReadPicture, VERMILLION, assert_close, assert_points_close};
 use scorewise_report::{Differences, Error, ScoreDistributionFigure, figure_difference, figure_score_distribution};
 
-/// Tolerance in axis coordinates.
+/// Tolerance of positions in axis coordinates; positions in a picture are rounded.
 const TOLERANCE: f64 = 2e-3;
 
 #[test]
@@ -17,7 +17,7 @@ fn the_score_distribution_is_a_step_function() {
         score_of_expectation: 0.5,
     };
     let drawing = ReadPicture::new(&figure_score_distribution(distribution).unwrap());
-    // The x axis extends by a twentieth of the range 0.4 on both sides.
+    // The scores lie between 0.2 and 0.6. On both sides the x axis extends beyond them by a twentieth of this range of 0.4.
     let steps = [(0.18, 0.0), (0.2, 0.0), (0.2, 0.25), (0.5, 0.25), (0.5, 0.75), (0.6, 0.75), (0.6, 1.0), (0.62, 1.0)];
     assert_points_close(&drawing.lines(0, BLUE)[0], &steps, TOLERANCE);
     for (colour, x) in [(VERMILLION, 0.45), (GREEN, 0.5)] {
@@ -29,6 +29,7 @@ fn the_score_distribution_is_a_step_function() {
     assert_eq!(figure_score_distribution(ScoreDistributionFigure::default()).unwrap_err(), Error::Empty);
 }
 
+/// A figure of differences of the score hss.
 fn differences(values: &[f64], difference: f64, interval: (f64, f64)) -> Differences {
     Differences { title: "Two".into(), score: "hss".into(), values: values.into(), difference, interval }
 }

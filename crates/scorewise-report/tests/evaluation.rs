@@ -28,8 +28,10 @@ use scorewise_train::train::{Trained, cross_validate, train};
 const PREDICTIONS: [f64; 6] = [0.9, 0.8, 0.6, 0.4, 0.3, 0.1];
 /// Whether each of the six rows is an event.
 const LABELS: [bool; 6] = [true, false, true, true, false, false];
+/// The bootstrap of most tests, with few replicates for speed.
 const BOOTSTRAP: Bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 200, seed: 7 };
 
+/// The six rows without weights.
 fn six_rows() -> Rows<'static, Probabilities<'static, f64>> {
     Rows::new(Probabilities(&PREDICTIONS), &LABELS).unwrap()
 }
@@ -42,10 +44,12 @@ fn parse_conditions(text: &str) -> Vec<Condition> {
     Condition::parse(text).unwrap()
 }
 
+/// The search of the best threshold for f1 on the six rows, without conditions and without smoothing.
 fn f1_tuning() -> Tuning {
     Tuning::new(&six_rows(), &tuning_options(&f1_score(), &[], None)).unwrap().unwrap()
 }
 
+/// Settings for the search of the best threshold, with [`BOOTSTRAP`].
 fn tuning_options<'a>(score: &'a Score, conditions: &'a [Condition], smooth: Option<f64>) -> TuningOptions<'a> {
     TuningOptions { score, conditions, smooth, bootstrap: &BOOTSTRAP }
 }
@@ -77,7 +81,7 @@ fn scores_at_a_threshold_have_values_and_intervals() {
 }
 
 #[test]
-fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
+fn the_best_threshold_is_found_exactly_and_has_bootstrap_intervals() {
     let tuning = f1_tuning();
     assert_eq!(tuning.best.interval, (0.3, 0.4));
     let model = ModelThreshold { threshold: 0.5, value: Some(2.0 / 3.0) };
@@ -92,7 +96,7 @@ fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
 }
 
 #[test]
-fn a_smoothed_threshold_is_proposed_and_shown_beside_the_exact_one() {
+fn the_smoothed_threshold_is_proposed_and_the_page_also_shows_the_exactly_best_threshold() {
     let (score, conditions) = (f1_score(), []);
     let options = tuning_options(&score, &conditions, Some(0.2));
     let tuning = Tuning::new(&six_rows(), &options).unwrap().unwrap();
@@ -123,7 +127,10 @@ fn a_smoothed_threshold_is_proposed_and_shown_beside_the_exact_one() {
     ] {
         assert!(page.contains(text), "{text}");
     }
-    assert!(!page.contains("every threshold from"), "equally good thresholds belong to the exact threshold");
+    assert!(
+        !page.contains("every threshold from"),
+        "the page must not list equally good thresholds, because it proposes the smoothed threshold"
+    );
 }
 
 #[test]
@@ -135,7 +142,11 @@ fn the_message_names_the_condition_that_cannot_be_met() {
     assert_eq!(sentence, "no threshold satisfies `precision >= 1.1`; the nearest threshold, 0.85, has precision = 1");
     assert_eq!(no_best_threshold(&sweep, &f1_score(), &far), sentence);
     let both = [parse_conditions("precision >= 0.9"), parse_conditions("recall >= 0.9")].concat();
-    assert!(unmet_conditions(&sweep, &f1_score(), &both).unwrap().ends_with("together; each alone can be satisfied"));
+    assert!(
+        unmet_conditions(&sweep, &f1_score(), &both)
+            .unwrap()
+            .ends_with("together; each condition alone can be satisfied")
+    );
     assert_round_trip(
         TuneSummary::Binary(TuningSummary { score: "f1".into(), ..TuningSummary::default() }),
         ResultKind::Tune,
@@ -219,7 +230,7 @@ fn more_than_50_scores_are_registered() {
     assert!(registered_scores().count() > 50);
 }
 
-/// A table of 120 rows with the classes `y`. The integer part of `x` is the number of the class; `z` is noise.
+/// A table of 120 rows. The column `y` is the class, the integer part of `x` is the number of the class, and `z` is noise.
 fn table_with_classes(classes: u32) -> Table {
     let noise = |row: u32| f64::from((row * 37) % 23) / 23.0;
     let x: Vec<f64> = (0..120).map(|row| f64::from(row % classes) + noise(row)).collect();
@@ -238,6 +249,7 @@ fn table_with_classes(classes: u32) -> Table {
     Table { file: "rows.csv".into(), columns, ..Table::default() }
 }
 
+/// A plan for a small network that is trained for three epochs.
 fn small_plan(score: &str) -> Plan {
     let mut plan = Plan::new("y", score.parse().unwrap());
     plan.network_mut().unwrap().hidden = "4".parse().unwrap();
@@ -245,6 +257,7 @@ fn small_plan(score: &str) -> Plan {
     plan
 }
 
+/// Trains a model on one thread, without progress messages.
 fn train_on_one_thread(table: &Table, plan: &Plan) -> Trained {
     let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
     train(table, None, &Reading::default(), plan, &Cpu { threads: 1 }, &watch).unwrap()
@@ -285,7 +298,7 @@ fn the_report_of_a_model_shows_its_test_rows_and_its_cross_validation() {
 }
 
 #[test]
-fn a_model_of_three_classes_has_a_confusion_matrix_and_no_sweep() {
+fn a_model_of_three_classes_has_a_confusion_matrix_but_no_threshold_sweep() {
     let (table, plan) = (table_with_classes(3), small_plan("macro(f1)"));
     let trained = train_on_one_thread(&table, &plan);
     let bootstrap = evaluation_bootstrap(&plan, 50);

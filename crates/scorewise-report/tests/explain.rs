@@ -22,12 +22,13 @@ use scorewise_train::network::{Dense, Network, NetworkShape};
 use scorewise_train::plan::Plan;
 use scorewise_train::train::{Trained, train};
 
+/// An input column of numbers that the encoder does not change.
 fn number_input(column: &str) -> InputColumn {
     let coding = ColumnEncoding::Number { mean: 0.0, deviation: 1.0, indicator: false };
     InputColumn { column: column.into(), kind: ColumnKind::Number, lag: 0, part: None, coding }
 }
 
-/// A model whose logits are linear in the encoded features: one row of weights and a bias for each output.
+/// A model whose logits are linear in the encoded features. For each output, `weights` holds one row of weights and `biases` one bias.
 fn linear_model(inputs: Vec<InputColumn>, weights: &[Vec<f32>], biases: &[f32], score: &str) -> Model {
     let encoder = Encoder { inputs, order: Default::default() };
     let (width, outputs) = (encoder.width(), weights.len());
@@ -57,20 +58,23 @@ fn linear_model(inputs: Vec<InputColumn>, weights: &[Vec<f32>], biases: &[f32], 
     }
 }
 
+/// A column with this name and these values.
 fn column(name: &str, values: Values) -> Column {
     Column { name: name.into(), values }
 }
 
+/// A column of numbers; `value` returns the number of each row.
 fn number_column(name: &str, rows: u32, value: impl Fn(u32) -> f64) -> Column {
     column(name, Values::Number((0..rows).map(value).collect()))
 }
 
-/// A target column whose classes are named as in [`linear_model`].
+/// A target column whose classes are named as in [`linear_model`]; `class` returns the index of the class of each row.
 fn class_column(rows: u32, classes: u32, class: impl Fn(u32) -> u32) -> Column {
     let levels = (0..classes).map(|class| format!("class {class}")).collect();
     column("y", Values::Category(Category { codes: (0..rows).map(class).collect(), levels }))
 }
 
+/// A table of the file `rows.csv` with these columns.
 fn table(columns: Vec<Column>) -> Table {
     Table { file: "rows.csv".into(), columns, ..Table::default() }
 }
@@ -84,21 +88,23 @@ fn noise(row: u32, number: u32) -> f64 {
 const OPTIONS: ExplainOptions =
     ExplainOptions { permutations: 5, rows: 10_000, dependence_rows: 1000, replicates: 200, seed: 3 };
 
-/// Explains a model on all rows of a table whose class is known.
+/// Explains a model on all those rows of a table whose class is known.
 fn explain_on_table(model: &Model, table: &Table, options: &ExplainOptions) -> Explanation {
     let (rows, _) = ExplainedRows::of_table(model, table).unwrap();
     explain(model, &rows, options, &|_, _| ControlFlow::Continue(())).unwrap().unwrap()
 }
 
+/// The importance of the column with this name.
 fn importance_of<'a>(explanation: &'a Explanation, column: &str) -> &'a ColumnImportance {
     explanation.importance.iter().find(|importance| importance.column == column).unwrap()
 }
 
+/// The partial dependence on the column with this name.
 fn dependence_on<'a>(explanation: &'a Explanation, column: &str) -> &'a PartialDependence {
     explanation.partial_dependence.iter().find(|dependence| dependence.column == column).unwrap()
 }
 
-/// A table that a model with the weights 4 of `x` and 1 of `z` predicts mostly correctly. `unused` is an input with weight 0.
+/// A table of random numbers in which the class depends on `x` and on noise, so that [`noisy_model`] predicts most rows correctly.
 fn noisy_table(rows: u32) -> Table {
     let x = |row: u32| noise(row, 1);
     let label = move |row: u32| u32::from(x(row) + 0.2 * noise(row, 3) > 0.0);
@@ -111,7 +117,7 @@ fn noisy_table(rows: u32) -> Table {
     ])
 }
 
-/// A linear model with the weights 4 of `x`, 1 of `z` and 0 of `unused`.
+/// A linear model of the columns of [`noisy_table`]. The weight of `x` is 4, that of `z` is 1, and that of `unused` is 0.
 fn noisy_model(score: &str) -> Model {
     let inputs = ["x", "z", "unused"].map(number_input).to_vec();
     linear_model(inputs, &[vec![4.0, 1.0, 0.0]], &[0.0], score)
@@ -121,7 +127,7 @@ fn noisy_model(score: &str) -> Model {
 fn importance_is_the_mean_fall_of_the_score_over_the_permutations() {
     let (model, rows) = (noisy_model("accuracy"), 300u32);
     let explanation = explain_on_table(&model, &noisy_table(rows), &OPTIONS);
-    // The expected importance is computed with the same permutations, and with the decisions of the model in plain arithmetic.
+    // The test computes the importance itself: it uses the same permutations, and computes the decisions of the model in plain arithmetic.
     let orders: Vec<Vec<u32>> = (0..5)
         .map(|number| {
             let mut order: Vec<u32> = (0..rows).collect();
@@ -162,7 +168,7 @@ fn columns_are_sorted_and_a_column_that_the_model_does_not_use_has_importance_0(
 }
 
 #[test]
-fn importance_is_positive_also_if_lower_scores_are_better_and_0_for_the_frequency_bias() {
+fn importance_is_positive_if_lower_scores_are_better_and_0_for_the_frequency_bias_which_shuffling_does_not_change() {
     for score in ["cost(fp=1, fn=10)", "far", "bias"] {
         let model = noisy_model(score);
         let mut table = noisy_table(300);
@@ -200,7 +206,7 @@ fn lags_of_a_column_are_shuffled_together() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
+fn the_same_seed_gives_the_same_explanation_to_the_last_bit_for_any_number_of_threads() {
     let (model, table) = (noisy_model("mcc"), noisy_table(500));
     let on_threads = |threads: usize, seed: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -228,8 +234,8 @@ fn intervals_are_narrower_with_more_rows() {
 }
 
 #[test]
-fn weights_count_in_the_score_and_in_the_importance() {
-    // Rows 0 to 99 are predicted correctly by x. In rows 100 to 199, whose weight is 0, the label is the opposite.
+fn the_weights_of_rows_affect_the_score_and_the_importance() {
+    // The model predicts rows 0 to 99 correctly from x. Rows 100 to 199, whose weight is 0, have the opposite labels, so it predicts them wrongly.
     let rows = 200u32;
     let x = |row: u32| if row.is_multiple_of(2) { 1.0 } else { -1.0 };
     let label = |row: u32| u32::from((x(row) > 0.0) == (row < 100));
@@ -244,7 +250,10 @@ fn weights_count_in_the_score_and_in_the_importance() {
     let weighted = explained(Some(weight));
     assert_eq!(weighted.value, Some(1.0));
     let fall = weighted.importance[0].value.unwrap();
-    assert!((0.4..0.6).contains(&fall), "after shuffling, x predicts half of the rows correctly: {fall}");
+    assert!(
+        (0.4..0.6).contains(&fall),
+        "after shuffling, about half of the rows should be predicted correctly, but the accuracy fell from 1 by {fall}"
+    );
 }
 
 #[test]
@@ -253,24 +262,29 @@ fn partial_dependence_on_numbers_is_the_mean_of_sigmoids() {
     let explanation = explain_on_table(&noisy_model("f1"), &noisy_table(rows), &OPTIONS);
     let PartialDependence { values, probability, positive_share, part, .. } = dependence_on(&explanation, "x");
     let (ClassMeans::Positive(probability), ClassMeans::Positive(share)) = (probability, positive_share) else {
-        panic!("two classes have one probability")
+        panic!("with two classes there is one probability for each value")
     };
     assert_eq!((values.len(), probability.len(), share.len(), part.as_deref()), (20, 20, 20, None));
     for ((value, probability), share) in values.iter().zip(probability).zip(share) {
         let GridValue::Number(x) = value else { panic!("x is a number") };
         let logit = |row: u32| 4.0 * x + noise(row, 2);
         let mean = (0..rows).map(|row| 1.0 / (1.0 + (-logit(row)).exp())).sum::<f64>() / f64::from(rows);
-        assert!((probability - mean).abs() < 1e-6, "{probability} instead of {mean} at {x}");
+        assert!((probability - mean).abs() < 1e-6, "the probability at x = {x} is {probability}, not {mean}");
         let positive = (0..rows).filter(|row| logit(*row) > 0.0).count() as f64 / f64::from(rows);
-        assert!((share - positive).abs() < 1e-9, "{share} instead of {positive} at {x}");
+        assert!(
+            (share - positive).abs() < 1e-9,
+            "the share of positive decisions at x = {x} is {share}, not {positive}"
+        );
     }
     let flat = dependence_on(&explanation, "unused");
-    let ClassMeans::Positive(flat) = &flat.probability else { panic!("two classes have one probability") };
+    let ClassMeans::Positive(flat) = &flat.probability else {
+        panic!("with two classes there is one probability for each value")
+    };
     assert!(flat.iter().all(|probability| *probability == flat[0]));
 }
 
 #[test]
-fn partial_dependence_lists_levels_by_frequency_or_in_their_order_if_they_are_ordered() {
+fn partial_dependence_lists_ordered_levels_in_their_order_and_other_levels_by_frequency() {
     let rows = 120;
     let levels = ["low", "high", "middle"].map(String::from).to_vec();
     let category = |name: &str| {
@@ -368,7 +382,7 @@ fn partial_dependence_has_a_probability_and_a_share_for_each_of_three_classes() 
     assert_eq!(z.value, Some(0.0));
     let PartialDependence { values, probability, positive_share, .. } = dependence_on(&explanation, "x");
     let (ClassMeans::Classes(probability), ClassMeans::Classes(share)) = (probability, positive_share) else {
-        panic!("three classes have three probabilities")
+        panic!("with three classes there are three probabilities for each value")
     };
     assert_eq!((values.len(), probability.len(), share.len()), (20, 20, 20));
     assert!(probability.iter().chain(share).all(|row| row.len() == 3 && (row.iter().sum::<f64>() - 1.0).abs() < 1e-9));
@@ -419,7 +433,7 @@ fn an_undefined_score_gives_null_in_json() {
 }
 
 #[test]
-fn settings_out_of_range_are_refused_and_the_work_can_be_stopped() {
+fn settings_out_of_range_are_refused_and_an_explanation_can_be_stopped() {
     let (model, table) = (noisy_model("f1"), noisy_table(50));
     let (rows, _) = ExplainedRows::of_table(&model, &table).unwrap();
     let go_on = |_: usize, _: usize| ControlFlow::Continue(());
@@ -502,7 +516,7 @@ fn the_column_that_determines_the_target_matters_most_and_the_intervals_of_the_o
     let explanation = explain(&trained.model, &explained, &ExplainOptions::default(), &go_on).unwrap().unwrap();
     assert_eq!(explanation.part, "test rows not used in training");
     assert_eq!(explanation.partial_dependence.len(), DEPENDENCE_COLUMNS);
-    // The score without shuffling is the score of the predictions for the test rows.
+    // The value of the explanation is the score without shuffling, so it must be the f1 of the predictions for the test rows.
     let decisions = test.probabilities.iter().map(|p| trained.model.decision.label(&[*p]));
     let pairs: Vec<(u32, u32)> = test.labels.iter().copied().zip(decisions).collect();
     let count = |pair: (u32, u32)| pairs.iter().filter(|other| **other == pair).count() as f64;
@@ -516,7 +530,7 @@ fn the_column_that_determines_the_target_matters_most_and_the_intervals_of_the_o
 }
 
 #[test]
-fn without_test_rows_the_validation_rows_are_explained_and_the_description_says_so() {
+fn a_model_without_test_rows_is_explained_on_its_validation_rows_and_the_description_says_so() {
     let table = noisy_table(200);
     let explained = |cross_fit: usize| {
         let trained = trained_on(&table, 0.0, cross_fit);

@@ -14,12 +14,12 @@ use scorewise_report::evaluation::{ComparedForecast, ComparisonSummary, Estimate
 use scorewise_report::{figures, page};
 use serde_json::{Value, json};
 
-/// Tolerance in axis coordinates.
+/// Tolerance of positions in axis coordinates; positions in a picture are rounded.
 const TOLERANCE: f64 = 1e-3;
 
 /// The evaluation, at all thresholds, of the six rows that are listed in the documentation of this module.
 fn six_row_forecast() -> ForecastEvaluation {
-    // Thresholds between the predictions, with the cells tn, fp, fn, tp of the confusion matrix counted by hand.
+    // For each interval of thresholds between two predictions: its ends, and the cells tn, fp, fn, tp of the confusion matrix, counted by hand.
     let steps = [
         (0.0, 0.1, [0.0, 3.0, 0.0, 3.0]),
         (0.1, 0.3, [1.0, 2.0, 0.0, 3.0]),
@@ -65,7 +65,7 @@ fn six_row_forecast() -> ForecastEvaluation {
     }
 }
 
-/// A result with the evaluation of six rows, a made-up training history and score distribution, and names that contain HTML.
+/// A result with the evaluation of the six rows, a made-up training history and distribution of the score, and names that contain HTML.
 fn six_row_document() -> Document {
     let epoch = |loss: f64| EpochRecord {
         training: loss,
@@ -123,7 +123,7 @@ fn roc_precision_recall_and_performance_diagrams_match_hand_counts() {
     let thirds = |x: f64| x / 3.0;
     let roc = [(3.0, 3.0), (2.0, 3.0), (1.0, 3.0), (1.0, 2.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)];
     let drawing = read_figure("roc");
-    // Points in the middle of a straight part of the line may be missing, because lines are simplified.
+    // Lines are simplified, so points in the middle of a straight part are missing and only the corners are compared.
     let corners = [roc[0], roc[2], roc[4], roc[5], roc[6]].map(|(x, y)| (thirds(x), thirds(y)));
     assert_points_close(&drawing.lines(0, BLUE)[0], &corners, TOLERANCE);
     assert!(drawing.has_text("forecast (area 0.778)"));
@@ -148,13 +148,13 @@ fn scores_are_step_functions_and_infeasible_thresholds_are_hatched() {
     let edges = [0.0, 0.1, 0.3, 0.4, 0.6, 0.8, 0.9, 1.0];
     let steps: Vec<(f64, f64)> = (0..7).flat_map(|k| [(edges[k], f1[k]), (edges[k + 1], f1[k])]).collect();
     assert_points_close(&drawing.lines(0, BLUE)[0], &steps, 2e-3);
-    // Precision is at least 0.7 from 0.3 to 0.4 and from 0.8 to 0.9; above 0.9 it is undefined.
+    // Precision is at least 0.7, as the condition requires, at thresholds from 0.3 to 0.4 and from 0.8 to 0.9. Above 0.9 it is undefined.
     let diagonal_lines =
         drawing.lines(0, FRAME).into_iter().filter(|line| line[0].0 != line[1].0 && line[0].1 != line[1].1);
     let hatched: Vec<f64> = diagonal_lines.flatten().map(|(x, _)| x).collect();
     assert!(hatched.len() > 40);
     let is_feasible = |x: &f64| (0.302..0.398).contains(x) || (0.802..0.898).contains(x);
-    assert!(!hatched.iter().any(is_feasible), "no hatching where the condition holds");
+    assert!(!hatched.iter().any(is_feasible), "thresholds at which the condition is met must not be hatched");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn net_benefit_and_reliability_match_hand_counts() {
     assert_points_close(&drawing.lines(0, VERMILLION)[0][..1], &[(0.05, benefit(3.0, 3.0, 0.05))], 2e-3);
     assert_points_close(&drawing.lines(0, GREEN)[0], &[(0.05, 0.0), (0.95, 0.0)], 2e-3);
 
-    // There is one row per bin, so the observed frequency is 0 or 1.
+    // No bin has more than one row, so the observed frequency of every bin is 0 or 1.
     let found = figures(&six_row_document()).unwrap().into_iter().find(|figure| figure.name == "reliability").unwrap();
     let dots = ReadPicture::with_nonlinear_y(&found.picture, 1, f64::log10, |power| 10f64.powf(power)).dots(0, BLUE);
     let expected = [(0.1, 0.0), (0.3, 0.0), (0.4, 1.0), (0.6, 1.0), (0.8, 0.0), (0.9, 1.0)];
@@ -177,7 +177,7 @@ fn net_benefit_and_reliability_match_hand_counts() {
 #[test]
 fn training_curves_and_score_distribution_show_the_values_of_the_document() {
     let drawing = read_figure("training");
-    // The line is the median of the two members: 0.5 and 0.7 in the first epoch, 0.3 in the second.
+    // The line is the median of two members, whose losses are 0.5 and 0.7 in the first epoch and both 0.3 in the second.
     assert_points_close(&drawing.lines(0, BLUE)[0], &[(1.0, 0.6), (2.0, 0.3)], 4e-3);
     assert_points_close(&drawing.lines(0, VERMILLION)[0], &[(1.0, 0.7), (2.0, 0.4)], 4e-3);
     let distribution = read_figure("law");
@@ -246,7 +246,7 @@ fn a_range_of_thresholds_includes_1_only_if_no_prediction_is_1() {
     };
     assert_eq!(ranges(0.9), ["0.8 up to but not including 0.9", "0.9 to 1"]);
     assert_eq!(ranges(1.0), ["0.8 up to but not including 1", "1 to 1"]);
-    // The page has no information on whether a row on which the threshold was chosen has a prediction of 1, so the interval excludes 1.
+    // The page does not know whether any of the rows on which the threshold was chosen has a prediction of 1, so it excludes 1 from the interval.
     let mut document = six_row_document();
     document.forecast.as_mut().unwrap().interval = Some((0.8, 1.0));
     let page = page(&document).unwrap();

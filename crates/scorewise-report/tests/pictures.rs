@@ -11,11 +11,11 @@ use scorewise_report::{
     figure_thresholds, figure_training, palette,
 };
 
-/// One picture of every type of figure; `points` are used for all lines and `number` for all single numbers.
+/// Draws one picture of every type of figure. All lines have these `points`, and all single numbers in the data are `number`.
 fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str, Picture)> {
     let prior: scorewise::Prior = "cosine:0.5,0.2".parse().unwrap();
     let title = || "A title <&>".to_string();
-    // Nine lines are more than the seven line colours.
+    // There are nine lines but only seven line colours, so that dashed lines occur as well.
     let lines: Vec<NamedLine> =
         (0..9).map(|number| NamedLine { name: format!("line {number}"), points: points.into() }).collect();
     let dependence_lines = lines[..2].to_vec();
@@ -152,6 +152,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
     .collect()
 }
 
+/// One picture of every type of figure, with ordinary data that include an interruption of the lines.
 fn typical_figures() -> Vec<(&'static str, Picture)> {
     every_figure(&[(0.0, Some(0.2)), (0.4, Some(0.9)), (0.6, None), (0.7, Some(0.4)), (1.0, Some(0.1))], 0.75)
 }
@@ -228,7 +229,10 @@ fn non_finite_and_extreme_numbers_can_be_drawn() {
                 for frame in picture.frames() {
                     let all =
                         [frame.left, frame.top, frame.width, frame.height, frame.x.0, frame.x.1, frame.y.0, frame.y.1];
-                    assert!(all.iter().all(|number| number.is_finite()), "{name} with {number}: {frame:?}");
+                    assert!(
+                        all.iter().all(|number| number.is_finite()),
+                        "the figure {name}, drawn with the number {number}, has the frame {frame:?}"
+                    );
                 }
             }
         }

@@ -5,6 +5,7 @@ use crate::picture_reader::{AxisReader, Tag, decode_png, tags};
 use scorewise::Prior;
 use scorewise_report::{Error, NamedPrior, PriorRow, figure_priors};
 
+/// A row of the figure with these priors, which are given as a user would write them.
 fn prior_row(title: &str, priors: &[&str]) -> PriorRow {
     let named = |text: &&str| NamedPrior { name: format!("prior {text}"), prior: text.parse().unwrap() };
     PriorRow { title: title.into(), priors: priors.iter().map(named).collect() }
@@ -37,7 +38,8 @@ fn density_is_on_the_left_and_distribution_function_on_the_right() {
             for position in &points {
                 let (x, y) = reader.to_axis_coordinates(*position);
                 if is_density {
-                    // The derivative of each of the three densities is less than 40, and x is off by up to 0.0002.
+                    // The derivative of each of the three densities is less than 40, and x is off by up to 0.0002, so the density is
+                    // off by less than 0.01.
                     assert!((y - prior.pdf(x)).abs() < 0.05, "{text}: f({x}) = {y}");
                 } else {
                     assert!((y - prior.cdf(x)).abs() < 0.005, "{text}: F({x}) = {y}");
@@ -78,7 +80,7 @@ fn several_priors_get_a_legend_below_their_axes_and_a_single_prior_gets_none() {
     };
     assert_eq!(names(&["uniform"]), 0);
     assert_eq!(names(&["uniform", "cosine:0.5,0.2"]), 2);
-    // Sixteen priors are more than there are line colours, and more than fit into one row of the legend.
+    // There are fewer line colours than these sixteen priors, and one row of the legend is too short for all of them.
     assert_eq!(names(&["uniform"; 16]), 16);
 }
 

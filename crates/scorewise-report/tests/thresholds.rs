@@ -5,9 +5,12 @@ use crate::picture_reader::{AxisReader, Tag, decode_png, tags};
 use scorewise::Prior;
 use scorewise_report::{Error, Picture, ThresholdPanel, figure_thresholds};
 
+/// Colour of the priors.
 const BLUE: &str = "#0072B2";
+/// Colour of the histograms and of the means.
 const VERMILLION: &str = "#D55E00";
 
+/// A panel with this title, this prior (as a user would write it) and these best thresholds.
 fn panel(title: &str, prior: &str, thresholds: &[f64]) -> ThresholdPanel {
     ThresholdPanel { title: title.into(), prior: prior.parse().unwrap(), thresholds: thresholds.into() }
 }
@@ -20,8 +23,9 @@ fn single_panel(prior: &str, thresholds: &[f64]) -> Picture {
 /// Tolerance of x: positions are rounded to tenths of a pixel and the x axis is about 250 pixels long, so x is off by less than 1/1000.
 const TOLERANCE: f64 = 1e-3;
 
+/// Fails unless two numbers differ by at most `tolerance`.
 fn assert_close(got: f64, expected: f64, tolerance: f64) {
-    assert!((got - expected).abs() <= tolerance, "{got} instead of {expected}");
+    assert!((got - expected).abs() <= tolerance, "the value is {got}, not {expected}");
 }
 
 /// Lower end, upper end and height of the bars, from left to right. The symbol in the legend, which lies below the axis, is left out.
@@ -53,7 +57,7 @@ fn two_point_lines(tags: &[Tag], reader: &AxisReader) -> Vec<[(f64, f64); 2]> {
         .collect()
 }
 
-/// The x coordinates of those lines that are vertical.
+/// The x coordinates of the vertical lines among these lines.
 fn vertical_lines(two_point_lines: &[[(f64, f64); 2]]) -> Vec<f64> {
     let is_vertical = |ends: &&[(f64, f64); 2]| ends[0].0 == ends[1].0;
     two_point_lines.iter().filter(is_vertical).map(|ends| ends[0].0).collect()
@@ -88,7 +92,11 @@ fn mean_and_deviation_are_drawn_at_their_values_and_printed() {
 
     let mut verticals = vertical_lines(&two_point_lines);
     verticals.sort_by(f64::total_cmp);
-    assert_eq!(verticals.len(), 3, "there are two caps of the error bar, and the mean between them");
+    assert_eq!(
+        verticals.len(),
+        3,
+        "there are three vertical lines: the two caps of the error bar, and the mean between them"
+    );
     assert_close(verticals[0], mean - deviation, TOLERANCE);
     assert_close(verticals[1], mean, TOLERANCE);
     assert_close(verticals[2], mean + deviation, TOLERANCE);
@@ -104,7 +112,7 @@ fn mean_and_deviation_are_drawn_at_their_values_and_printed() {
 }
 
 #[test]
-fn the_dashed_line_is_the_priors_density() {
+fn the_dashed_line_is_the_density_of_the_prior() {
     let prior = Prior::cosine(0.5, 0.2).unwrap();
     let tags = tags(&single_panel("cosine:0.5,0.2", &[0.5, 0.6]).svg().unwrap());
     let reader = AxisReader::for_x_range(&tags, 0.0, 1e9);
@@ -134,7 +142,7 @@ fn a_panel_without_a_successful_training_run_says_so() {
 }
 
 #[test]
-fn a_single_training_run_has_a_mean_and_no_whisker() {
+fn a_single_training_run_has_a_mean_and_no_error_bar() {
     let tags = tags(&single_panel("cosine:0.3,0.1", &[0.31]).svg().unwrap());
     let reader = AxisReader::for_x_range(&tags, 0.0, 1e9);
     assert!(tags.iter().any(|tag| tag.text == "mean 0.31, one training run"));
@@ -160,11 +168,15 @@ fn equal_thresholds_make_one_bar_of_area_1() {
 }
 
 #[test]
-fn a_whisker_beyond_the_axis_is_clipped_without_caps() {
+fn an_error_bar_that_extends_beyond_the_axis_is_clipped_and_has_no_caps() {
     let tags = tags(&single_panel("uniform", &[0.0, 0.0, 1.0, 1.0]).svg().unwrap()); // 0.5 ± 0.58
     let reader = AxisReader::for_x_range(&tags, 0.0, 1e9);
     let two_point_lines = two_point_lines(&tags, &reader);
-    assert_eq!(vertical_lines(&two_point_lines).len(), 1, "there is a line at the mean, and no caps");
+    assert_eq!(
+        vertical_lines(&two_point_lines).len(),
+        1,
+        "the only vertical line is at the mean, because the error bar has no caps"
+    );
     let whisker = two_point_lines.iter().find(|ends| ends[0].1 == ends[1].1).unwrap();
     assert_close(whisker[0].0, 0.0, TOLERANCE);
     assert_close(whisker[1].0, 1.0, TOLERANCE);
@@ -233,7 +245,7 @@ fn png_has_text_without_any_font_installed() {
     let (short, long) = (title_pixels(&with_title("μ")), title_pixels(&with_title("μ μ μ μ μ")));
     assert!(short > 20, "{short}");
     assert!(long.abs_diff(5 * short) <= short, "{short} {long}");
-    // All characters that the font lacks are drawn as the same box.
+    // Every character that the font lacks is drawn as the same box, so a symbol that differs from the box is in the font.
     let missing_glyph = with_title("\u{10FFFF}");
     assert!(title_pixels(&missing_glyph) > 20);
     for symbol in ["μ", "τ", "δ", "±", "−", "×", "≥"] {

@@ -31,9 +31,14 @@ fn three_members() -> TrainingCurves {
 #[test]
 fn an_ensemble_is_drawn_as_a_band_and_a_median_line() {
     let drawing = ReadPicture::new(&figure_training(&three_members()).unwrap());
-    assert_eq!(drawing.frames.len(), 3, "there are panels of loss, score and coverage, but none of the warm-up");
+    assert_eq!(
+        drawing.frames.len(),
+        3,
+        "there are panels for the loss, the score and the coverage, but none for the warm-up"
+    );
     assert!(drawing.frames.iter().all(|frame| frame.x == (1.0, 3.0)));
-    // Training losses of the members that are still training: 5, 1, 3 in the first epoch, 4, 2 in the second, 2 in the third.
+    // The line is the median of the members that are still training. Their losses are 5, 1, 3 in the first epoch, 4, 2 in the second and 2 in
+    // the third.
     assert_points_close(&drawing.lines(0, BLUE)[0], &[(1.0, 3.0), (2.0, 3.0), (3.0, 2.0)], 0.01);
     assert_points_close(&drawing.lines(0, VERMILLION)[0], &[(1.0, 4.0), (2.0, 4.0), (3.0, 3.0)], 0.01);
     assert_points_close(
@@ -49,13 +54,12 @@ fn an_ensemble_is_drawn_as_a_band_and_a_median_line() {
 #[test]
 fn kept_epochs_are_dots_at_the_values_of_their_members() {
     let drawing = ReadPicture::new(&figure_training(&three_members()).unwrap());
-    // Indices 2 and 1 are epochs 3 and 2. The training loss there is 2, so the validation loss is 3.
+    // The weights of the epochs with the indices 2 and 1 were kept, which are the epochs 3 and 2. Their training loss is 2, so their validation
+    // loss is 3.
     assert_points_close(&drawing.dots(0, INK), &[(3.0, 3.0), (2.0, 3.0)], 0.01);
     assert_points_close(&drawing.dots(1, INK), &[(3.0, 0.5), (2.0, 0.7)], 0.01);
     assert!(
-        drawing.dots(2, INK).is_empty()
-            && drawing.has_text("epochs kept")
-            && drawing.has_text("lowest to highest member")
+        drawing.dots(2, INK).is_empty() && drawing.has_text("epochs kept") && drawing.has_text("range of the members")
     );
 }
 
@@ -73,7 +77,7 @@ fn a_warm_up_has_its_own_panel_and_a_single_member_has_no_band() {
     assert_points_close(&drawing.lines(0, BLUE)[0], &[(1.0, 9.0), (2.0, 8.0)], 0.01);
     assert_points_close(&drawing.lines(1, BLUE)[0], &[(1.0, 5.0), (2.0, 4.0), (3.0, 6.0)], 0.01);
     assert_points_close(&drawing.lines(2, PURPLE)[0], &[(1.0, 0.5), (3.0, 0.7)], 0.01);
-    assert!((0..3).all(|panel| drawing.areas(panel, BLUE).is_empty()) && !drawing.has_text("lowest to highest member"));
+    assert!((0..3).all(|panel| drawing.areas(panel, BLUE).is_empty()) && !drawing.has_text("range of the members"));
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub struct Location {
     /// The name of the file, as the user wrote it.
     pub file: String,
-    /// The line number, counted from 1; `None` for file formats without lines, such as Parquet.
+    /// The line number, counted from 1; `None` for a whole file, and for file formats without lines, such as Parquet.
     pub line: Option<u64>,
     /// The row number, counted from 1, in a file format without lines, such as Parquet; `None` otherwise.
     pub row: Option<u64>,

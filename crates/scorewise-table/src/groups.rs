@@ -110,7 +110,7 @@ impl RowOrder {
         order.time = Some(column.name.clone());
         let neighbours = Neighbours::new(table, &order)?;
         let Some(times) = &neighbours.times else { return Ok((order, notes)) };
-        // The positions, in the sorted order, of the rows that have a row before them in the same group.
+        // The positions in `neighbours.sorted` of all rows except the first row of each group.
         let pairs = || (1..times.len()).filter(|at| neighbours.first[*at] < *at as u32);
         let ties = pairs().filter(|at| times[*at] == times[at - 1]).count();
         let is_file_order = neighbours.sorted.is_sorted();
@@ -173,8 +173,8 @@ pub(crate) fn time_column(table: &Table) -> Option<&Column> {
     table.columns.iter().find(has_dates)
 }
 
-/// The most frequent time difference between successive rows; `None` if the share of all differences that have this value is less than
-/// [`MIN_REGULAR_SHARE`].
+/// The most frequent time difference between successive rows; `None` if this difference is 0, or if the share of all differences that have this
+/// value is less than [`MIN_REGULAR_SHARE`].
 fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
     let mut counts: HashMap<i64, usize> = HashMap::new();
     let mut total = 0usize;
@@ -186,7 +186,7 @@ fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
     (step > 0 && count as f64 >= MIN_REGULAR_SHARE * total as f64).then_some(step)
 }
 
-/// Whether the times of a column rise or fall from the first row of the file to the last, or neither.
+/// The direction of the times of a column from the first row of the file to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TimeDirection {
     /// The oldest row comes first.
@@ -198,7 +198,7 @@ enum TimeDirection {
 }
 
 impl TimeDirection {
-    /// Whether the times that are not missing rise or fall from the first row to the last, or neither.
+    /// The direction of the times from the first row to the last. Missing times are ignored.
     fn of_times(values: &Values) -> Self {
         let keys = (0..values.len()).filter(|row| !values.is_missing(*row)).map(|row| time_key(values, row));
         if keys.clone().is_sorted() {
@@ -324,6 +324,7 @@ impl Neighbours {
 mod tests {
     use super::*;
 
+    /// A table with the single column `station`.
     fn one_column_table(values: Values) -> Table {
         Table { columns: vec![Column { name: "station".into(), values }], ..Table::default() }
     }
@@ -363,6 +364,7 @@ mod tests {
         assert_eq!(error.to_string(), "group: `` has no column `sation`\nhint: did you mean `station`?");
     }
 
+    /// A table with the single column `time`.
     fn table_of_times(times: &[i64]) -> Table {
         Table {
             columns: vec![Column { name: "time".into(), values: Values::Time(times.to_vec()) }],
@@ -370,8 +372,10 @@ mod tests {
         }
     }
 
+    /// The number of seconds in a day.
     const DAY: i64 = 86_400;
 
+    /// For each row of the table, the row that comes `steps` steps before it, or [`NO_ROW`].
     fn rows_before(table: &Table, order: &RowOrder, steps: usize) -> Vec<u32> {
         let neighbours = Neighbours::new(table, order).unwrap();
         (0..table.rows() as u32).map(|row| neighbours.back(row, steps)).collect()

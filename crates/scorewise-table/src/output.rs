@@ -102,7 +102,7 @@ impl OutputKind {
             OutputKind::Predictions => ".csv, .tsv, .csv.gz, .parquet or .arrow",
             OutputKind::TrainingRuns | OutputKind::Importance => ".csv",
             OutputKind::Onnx => ".onnx",
-            OutputKind::Page => ".html (or .json for its data)",
+            OutputKind::Page => ".html (or .json for the data of the report)",
             OutputKind::Results => ".json",
             OutputKind::Svg => ".svg",
             OutputKind::Png => ".png",
@@ -191,7 +191,7 @@ impl Outputs {
         Outputs::default()
     }
 
-    /// Adds a table that the command reads, which no output may then overwrite.
+    /// Adds a table that the command reads. No output may overwrite this table.
     #[must_use]
     pub fn reads(mut self, source: &Source) -> Self {
         match source {
@@ -204,7 +204,7 @@ impl Outputs {
         }
     }
 
-    /// Adds a file that the command reads, which no output may then overwrite.
+    /// Adds a file that the command reads. No output may overwrite this file.
     #[must_use]
     pub fn reads_file(mut self, path: &Path) -> Self {
         self.inputs.extend(FileIdentity::of_file(path));
@@ -277,7 +277,7 @@ enum FileIdentity {
     File(u64, u64),
     /// The absolute path, with links resolved, of a file that does not exist yet, or of any file on systems without inodes.
     Path(PathBuf),
-    /// A pipe or a device, which has no earlier content that could be overwritten.
+    /// Anything that is not a regular file, such as a pipe or a device: it has no earlier content that could be overwritten.
     Stream,
 }
 
@@ -329,7 +329,7 @@ impl FileIdentity {
         (!metadata.is_file()).then_some(FileIdentity::Stream)
     }
 
-    /// Whether both are the same file. Two streams never are, because neither can overwrite the other.
+    /// Whether both are the same file. Two streams are never the same file, because neither can overwrite the other.
     fn is_same(&self, other: &FileIdentity) -> bool {
         *self != FileIdentity::Stream && self == other
     }
@@ -350,7 +350,7 @@ impl AtomicFile {
     fn create(path: &Path) -> Result<Self> {
         let old = fs::metadata(path).ok();
         if path.file_name().is_none() || old.as_ref().is_some_and(Metadata::is_dir) {
-            let hint = format!("name a file in it: `{}`", path.join("model.scorewise").display());
+            let hint = format!("name a file in this folder: `{}`", path.join("model.scorewise").display());
             return Err(Error::data(location_of(path), "is a folder, not a file to write to", hint));
         }
         if old.as_ref().is_some_and(|old| old.is_file() && old.permissions().readonly()) {
@@ -385,7 +385,7 @@ impl AtomicFile {
         self.close().map_err(|error| write_error(&self.path, &error))
     }
 
-    /// Like [`finish`](AtomicFile::finish), but the error does not contain the name of the file.
+    /// Does the same as [`finish`](AtomicFile::finish), but the error does not contain the name of the file.
     fn close(&mut self) -> io::Result<()> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
         let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -475,8 +475,8 @@ fn lock_partial_files() -> MutexGuard<'static, Vec<PathBuf>> {
     PARTIAL_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all unfinished files and empty new folders, then exits with this code. No other thread can create or finish a file meanwhile,
-/// because the list of unfinished files stays locked.
+/// Removes all temporary files and empty new folders, then ends the program with the exit code `code`. No other thread can create or finish a
+/// file meanwhile, because the list of temporary files stays locked.
 pub fn remove_partial_files_and_exit(code: i32) -> ! {
     let partial = lock_partial_files();
     // Paths are removed in reverse order of creation, so that files are removed before the folders that contain them.
@@ -504,6 +504,7 @@ fn temporary_file(path: &Path) -> io::Result<(PathBuf, File)> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
+/// The path as the location of an error.
 fn location_of(path: &Path) -> Location {
     Location::file(&path.display().to_string())
 }

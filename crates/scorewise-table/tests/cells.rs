@@ -38,6 +38,7 @@ fn read_text(content: impl AsRef<[u8]>, reading: &Reading) -> Result<TableWithNo
     read().map_err(|error| folder.without_path(&error.to_string()))
 }
 
+/// The default settings for reading a table.
 fn default_reading() -> Reading {
     Reading::default()
 }
@@ -68,6 +69,7 @@ fn times(table: &Table, name: &str) -> Vec<i64> {
     }
 }
 
+/// The type that is recognised for a column of a text.
 fn kind_of_column(content: &str, name: &str) -> ColumnKind {
     read_default(content).table.required_column(name).unwrap().values.kind()
 }
@@ -122,7 +124,7 @@ fn in_a_table_of_one_column_an_empty_line_is_a_missing_value() {
 
 #[test]
 fn empty_lines_at_the_borders_of_blocks_are_counted_as_rows() {
-    // The reader splits the text into blocks of 2 MiB, each of which ends within a run of empty lines.
+    // The reader splits the text into blocks of 2 MiB, each of which ends within a sequence of empty lines.
     let mut content = String::from("a,b\n");
     for row in 0..60 {
         content += &format!("{row},x\n{}", "\n".repeat(100_000));
@@ -366,7 +368,7 @@ fn a_column_of_at_least_ten_different_dates_of_eight_digits_is_read_as_dates() {
         "the dates are all equal"
     );
     let counted: Vec<String> = (20_200_101..20_200_160).map(|number| number.to_string()).collect();
-    assert_eq!(kind_of_column(&column_of(&counted), "x"), ColumnKind::Number, "some of them are not dates");
+    assert_eq!(kind_of_column(&column_of(&counted), "x"), ColumnKind::Number, "some of the cells are not dates");
 }
 
 #[test]
@@ -483,6 +485,7 @@ fn the_error_for_text_in_utf_16_or_utf_32_names_the_encoding() {
     }
 }
 
+/// A batch as the bytes of a Parquet file.
 fn to_parquet_file(batch: &arrow_array::RecordBatch) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
@@ -558,8 +561,8 @@ fn messages_about_columns_of_unsupported_types_name_the_type_and_give_a_hint() {
     };
     let some = RecordBatch::try_from_iter([("x", x), ("money", money.clone()), ("clock", clock)]).unwrap();
     let notes = [
-        "column `money` is left out: its type decimal256(50, 2) cannot be read; write the column as float64 or decimal128",
-        "column `clock` is left out: its type time of day cannot be read; write the column as text or as a timestamp",
+        "column `money` is left out: columns of type decimal256(50, 2) cannot be read; write the column as float64 or decimal128",
+        "column `clock` is left out: columns of type time of day cannot be read; write the column as text or as a timestamp",
     ];
     for (name, bytes) in [("t.parquet", to_parquet_file(&some)), ("t.arrow", arrow(&some))] {
         let source = folder.file(name, bytes);

@@ -10,10 +10,12 @@ use scorewise_table::split::{Split, SplitShares};
 use scorewise_table::table::{BuiltIn, Category, Column, ColumnKind, Reading, Source, Table, Values, read};
 use scorewise_table::target::Target;
 
+/// A column of numbers; NaN is a missing value.
 fn number(name: &str, values: &[f64]) -> Column {
     Column { name: name.into(), values: Values::Number(values.to_vec()) }
 }
 
+/// A column of strings; an empty string is a missing value.
 fn strings(name: &str, values: &[&str]) -> Column {
     let mut category = Category::default();
     for value in values {
@@ -30,14 +32,17 @@ fn strings(name: &str, values: &[&str]) -> Column {
     Column { name: name.into(), values: Values::Category(category) }
 }
 
+/// A column of times, in seconds since 1970.
 fn times(name: &str, values: &[i64]) -> Column {
     Column { name: name.into(), values: Values::Time(values.to_vec()) }
 }
 
+/// A column of booleans; `None` is a missing value.
 fn booleans(name: &str, values: &[Option<bool>]) -> Column {
     Column { name: name.into(), values: Values::Boolean(values.to_vec()) }
 }
 
+/// A table with these columns, as if it were read from the file `test.csv`.
 fn table(columns: Vec<Column>) -> Table {
     Table { file: "test.csv".into(), columns, ..Table::default() }
 }
@@ -46,6 +51,7 @@ fn all_rows(table: &Table) -> Vec<u32> {
     (0..table.rows() as u32).collect()
 }
 
+/// An encoder with the default options, fitted to all rows of a table.
 fn fit(table: &Table) -> Encoder {
     Encoder::fit(table, &all_rows(table), &EncodingOptions::default()).unwrap().0
 }
@@ -54,6 +60,7 @@ fn to_strings(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_string()).collect()
 }
 
+/// A missing value in a column of numbers.
 const MISSING: f64 = f64::NAN;
 
 #[test]
@@ -313,7 +320,7 @@ fn unknown_columns_and_contradictory_settings_are_refused() {
     assert!(refused(EncodingOptions { lags: 1_000_000, ..base() }).starts_with("lags"));
     assert!(
         refused(EncodingOptions { drop: to_strings(&["age"]), keep: to_strings(&["age"]), ..base() })
-            .contains("choose one of the two")
+            .contains("list the column in only one of these settings")
     );
     assert!(
         refused(EncodingOptions { without: to_strings(&["age"]), keep: to_strings(&["age"]), ..base() })
@@ -553,20 +560,29 @@ fn invalid_encoders_are_refused() {
     encoder(ColumnKind::Number, 0, plain(0.0, 1.0)).check().unwrap();
     encoder(ColumnKind::Number, 0, knots(0.0, 1.0)).check().unwrap();
     let bad = [
-        (encoder(ColumnKind::Number, 0, plain(f64::NAN, 1.0)), "input `x`: the mean is NaN"),
-        (encoder(ColumnKind::Number, 0, plain(0.0, 0.0)), "input `x`: the standard deviation is 0"),
-        (encoder(ColumnKind::Number, 0, plain(0.0, f64::INFINITY)), "input `x`: the standard deviation is inf"),
-        (encoder(ColumnKind::Number, 0, plain(0.0, -1.0)), "input `x`: the standard deviation is -1"),
+        (encoder(ColumnKind::Number, 0, plain(f64::NAN, 1.0)), "input `x`: the mean is NaN, but must be finite"),
+        (
+            encoder(ColumnKind::Number, 0, plain(0.0, 0.0)),
+            "input `x`: the standard deviation is 0, but must be finite and at least 1e-300",
+        ),
+        (
+            encoder(ColumnKind::Number, 0, plain(0.0, f64::INFINITY)),
+            "input `x`: the standard deviation is inf, but must be finite and at least 1e-300",
+        ),
+        (
+            encoder(ColumnKind::Number, 0, plain(0.0, -1.0)),
+            "input `x`: the standard deviation is -1, but must be finite and at least 1e-300",
+        ),
         (
             encoder(ColumnKind::Number, 99_999, plain(0.0, 1.0)),
-            "input `x`: has a lag of 99999 rows; at most 10000 are allowed",
+            "input `x`: the lag is 99999 steps; at most 10000 are allowed",
         ),
-        (encoder(ColumnKind::Time, 0, plain(0.0, 1.0)), "input `x`: its encoding does not fit the type of the column"),
-        (encoder(ColumnKind::Category, 0, levels(&[], vec![])), "input `x`: is encoded as 0 columns"),
+        (encoder(ColumnKind::Time, 0, plain(0.0, 1.0)), "input `x`: the encoding does not fit the type of the column"),
+        (encoder(ColumnKind::Category, 0, levels(&[], vec![])), "input `x`: the encoding gives no columns"),
         (encoder(ColumnKind::Category, 0, levels(&["a", "a"], vec![])), "input `x`: the level `a` is listed twice"),
         (
             encoder(ColumnKind::Category, 0, levels(&["a", "b"], vec![Standardisation { mean: 0.0, deviation: 1.0 }])),
-            "input `x`: has 1 entries in `scales` for 2 columns",
+            "input `x`: `scales` has 1 entries for 2 columns",
         ),
         (
             encoder(
@@ -576,8 +592,11 @@ fn invalid_encoders_are_refused() {
             ),
             "input `x`: a cycle is listed twice",
         ),
-        (encoder(ColumnKind::Number, 0, knots(f64::NAN, 1.0)), "input `x`: the median is NaN"),
-        (encoder(ColumnKind::Number, 0, knots(0.0, 0.0)), "input `x`: the spread is 0"),
+        (encoder(ColumnKind::Number, 0, knots(f64::NAN, 1.0)), "input `x`: the median is NaN, but must be finite"),
+        (
+            encoder(ColumnKind::Number, 0, knots(0.0, 0.0)),
+            "input `x`: the spread is 0, but must be finite and at least 1e-300",
+        ),
         (Encoder { inputs: vec![], order: RowOrder::default() }, "the encoder has no inputs"),
     ];
     for (encoder, message) in bad {

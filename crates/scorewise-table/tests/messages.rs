@@ -130,6 +130,7 @@ fn option_positions(text: &str) -> Vec<usize> {
     text.match_indices("--").map(|(at, _)| at).filter(name).collect()
 }
 
+/// The paths of all Rust files in a folder and its subfolders.
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

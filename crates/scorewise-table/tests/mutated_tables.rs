@@ -60,6 +60,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
+/// The allocator of all tests in this binary.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
@@ -75,6 +76,7 @@ struct OverwrittenFile {
 }
 
 impl OverwrittenFile {
+    /// Creates an empty file with this name in a temporary folder.
     fn new(name: &str) -> Self {
         let folder = ScratchFolder::new();
         let path = folder.path().join(name);
@@ -107,7 +109,10 @@ fn check_mutations(name: &str, original: &[u8], seed: u64, times: usize) {
         let outcome = file.write_and_read(&bytes);
         let allocated = PEAK_BYTES_IN_USE.load(Ordering::Relaxed) - before;
         let bound = (64 << 20) + 64 * decompressed_size(&bytes);
-        assert!(allocated <= bound, "{name}, mutation {time}: {allocated} bytes allocated, {bound} allowed");
+        assert!(
+            allocated <= bound,
+            "{name}, mutation {time}: {allocated} bytes were allocated, but only {bound} are allowed"
+        );
         assert!(start.elapsed() < Duration::from_secs(10), "{name}, mutation {time}: {:?}", start.elapsed());
         match outcome {
             Ok(table) => tables += usize::from(table.rows() > 0),
@@ -117,7 +122,7 @@ fn check_mutations(name: &str, original: &[u8], seed: u64, times: usize) {
         }
     }
     // At least one damaged copy must be readable. If all were refused, the decoders would hardly be tested.
-    assert!(tables > 0, "{name}: no mutation could be read");
+    assert!(tables > 0, "{name}: no damaged copy could be read");
 }
 
 /// The size of a file in bytes. For a gzip file, the size of the text that can be decompressed is added.
@@ -177,10 +182,12 @@ fn first_lines(compressed: &[u8], count: usize) -> Vec<u8> {
     text.split_inclusive('\n').take(count).collect::<String>().into_bytes()
 }
 
+/// The first 120 lines of the built-in table `adult`.
 fn adult_text() -> Vec<u8> {
     first_lines(include_bytes!("../data/adult.data.gz"), 120)
 }
 
+/// The first 200 lines of the built-in table `pollution`.
 fn pollution_text() -> Vec<u8> {
     first_lines(include_bytes!("../data/PRSA_data_2010.1.1-2014.12.31.csv.gz"), 200)
 }

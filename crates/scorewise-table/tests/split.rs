@@ -12,7 +12,7 @@ use scorewise_table::target::{Labels, Target};
 
 /// The shares of Marchetti et al. (2022): a fifth of the rows for the test set, a third of the others for the validation set.
 const SHARES: SplitShares = SplitShares { test: 0.2, validation: 1.0 / 3.0 };
-/// Five folds, repeated twice, with a quarter of the rows outside the test set for validation.
+/// Five folds in each of two repetitions, with a quarter of the rows outside the test set for validation.
 const FOLDS: CrossValidation = CrossValidation { folds: 5, repeats: 2, validation: 0.25 };
 
 /// A table with a column of groups, and pseudo-random labels; every seventh row has no label.
@@ -55,6 +55,7 @@ fn assert_partition(parts: &SplitRows, labels: &Labels) {
     assert_eq!(together, labels.rows());
 }
 
+/// The number of rows of this class among the given rows.
 fn count_of_class(rows: &[u32], labels: &Labels, class: u32) -> usize {
     rows.iter().filter(|row| labels.classes[**row as usize] == class).count()
 }
@@ -145,11 +146,14 @@ fn no_group_is_divided_between_sets_and_the_sizes_of_sets_are_nearly_as_requeste
         for (rows, share) in sets_of(&parts).into_iter().zip([0.8 * 2.0 / 3.0, 0.8 / 3.0, 0.2]) {
             assert!(
                 (rows.len() as f64 / labelled - share).abs() < 0.02,
-                "{} of {labelled}, requested {share}",
+                "{} of {labelled} labelled rows are in the set, but the requested share is {share}",
                 rows.len()
             );
             let positives = count_of_class(rows, &labels, 1) as f64 / labels.counts()[1] as f64;
-            assert!((positives - share).abs() < 0.02, "{positives} of the positives, requested {share}");
+            assert!(
+                (positives - share).abs() < 0.02,
+                "the share of the positives in the set is {positives}, but the requested share is {share}"
+            );
         }
     }
 }

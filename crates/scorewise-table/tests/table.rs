@@ -10,6 +10,7 @@ use scorewise_table::table::{BuiltIn, ColumnKind, Lines, Reader, Reading, Source
 
 use crate::table_files::{ScratchFolder, gzip, strings};
 
+/// Writes the text to a file `t.csv` and reads it.
 fn read_text(content: impl AsRef<[u8]>, reading: &Reading) -> Result<Table, Error> {
     let folder = ScratchFolder::new();
     read(&folder.file("t.csv", content), reading)
@@ -22,10 +23,12 @@ fn error_message(content: impl AsRef<[u8]>, reading: &Reading) -> String {
     folder.without_path(&error.to_string())
 }
 
+/// The default settings for reading a table.
 fn default_reading() -> Reading {
     Reading::default()
 }
 
+/// The numbers of a column; NaN is a missing value.
 fn numbers(table: &Table, name: &str) -> Vec<f64> {
     match &table.required_column(name).unwrap().values {
         Values::Number(values) => values.clone(),
@@ -281,7 +284,7 @@ fn missing_files_directories_and_wrong_formats_are_reported() {
     let typo = read(&Source::parse("polution"), &default_reading()).unwrap_err().to_string();
     assert_eq!(typo, "polution: no such file\nhint: did you mean the built-in table `pollution`?");
     let directory = read(&Source::File(folder.path().into()), &default_reading()).unwrap_err().to_string();
-    assert!(directory.ends_with("is a directory\nhint: name one of the files in it"), "{directory}");
+    assert!(directory.ends_with("is a directory\nhint: name one of the files in this directory"), "{directory}");
     let not_parquet = read(&folder.file("t.parquet", "a,b\n1,2\n"), &default_reading()).unwrap_err().to_string();
     assert!(not_parquet.contains("is not a Parquet file"), "{not_parquet}");
 }
@@ -312,7 +315,7 @@ fn the_number_of_threads_does_not_change_the_table() {
     };
     let (one, three) = (read_with(1), read_with(3));
     assert!(one.0.len() > 3);
-    // `assert_eq` would fail if columns of numbers had missing values, because NaN is not equal to itself.
+    // The columns of numbers have no missing values. With a missing value, `assert_eq` would fail, because NaN is not equal to itself.
     assert_eq!(one, three);
     let whole = &one.1;
     assert_eq!(whole.rows(), 200_000);
@@ -473,7 +476,7 @@ mod columnar {
             let reader = Reader::open(&source, &default_reading()).unwrap();
             assert_eq!(
                 reader.notes().iter().map(ToString::to_string).collect::<Vec<_>>(),
-                ["column `list` is left out: its type list cannot be read; write one value in each row"]
+                ["column `list` is left out: columns of type list cannot be read; write one value in each row"]
             );
             check_columns(&read(&source, &default_reading()).unwrap(), 10_000);
         }

@@ -10,19 +10,23 @@ fn number_column(name: &str, values: &[f64]) -> Column {
     Column { name: name.into(), values: Values::Number(values.to_vec()) }
 }
 
+/// A column of strings, given the levels and, for each row, the index of its level.
 fn string_column(name: &str, levels: &[&str], codes: &[u32]) -> Column {
     let levels = levels.iter().map(|level| (*level).to_string()).collect();
     Column { name: name.into(), values: Values::Category(Category { codes: codes.to_vec(), levels }) }
 }
 
+/// A table with these columns, as if it were read from the file `test.csv` with a header in line 1.
 fn table(columns: Vec<Column>) -> Table {
     Table { file: "test.csv".into(), columns, lines: Lines::From(2) }
 }
 
+/// Parses a valid target with the default positive class and without a lead.
 fn parse(text: &str, table: &Table) -> Target {
     Target::parse(text, table, None, 0).unwrap().0
 }
 
+/// The message of the error for an invalid target.
 fn parse_error(text: &str, table: &Table, positive: Option<&str>) -> String {
     Target::parse(text, table, positive, 0).unwrap_err().to_string()
 }
@@ -32,7 +36,9 @@ fn class_of_each_row(target: &Target, table: &Table) -> Vec<u32> {
     target.labels(table, &Neighbours::new(table, &RowOrder::default()).unwrap()).unwrap().0.classes
 }
 
+/// The class of a row without a label.
 const NO_LABEL: u32 = Labels::MISSING;
+/// A missing value in a column of numbers.
 const MISSING: f64 = f64::NAN;
 
 #[test]

@@ -11,7 +11,9 @@ use scorewise_table::table::{Column, Reading, Source, Table, Values, read};
 
 use crate::table_files::ScratchFolder;
 
+/// The number of columns of the wide table.
 const N_COLUMNS: usize = 50_000;
+/// The number of rows of the wide table.
 const N_ROWS: usize = 3;
 
 fn column_name(column: usize) -> String {
@@ -22,6 +24,7 @@ fn cell_value(column: usize, row: usize) -> f64 {
     (column * 7 % 1001) as f64 + row as f64
 }
 
+/// The wide table as an Arrow batch.
 fn wide_batch() -> RecordBatch {
     let column = |column: usize| -> (String, ArrayRef) {
         (column_name(column), Arc::new((0..N_ROWS).map(|row| cell_value(column, row)).collect::<Float64Array>()))
@@ -29,6 +32,7 @@ fn wide_batch() -> RecordBatch {
     RecordBatch::try_from_iter((0..N_COLUMNS).map(column)).unwrap()
 }
 
+/// The wide table, as it should be read from a file.
 fn wide_table() -> Table {
     let column = |column| Column {
         name: column_name(column),
@@ -37,11 +41,12 @@ fn wide_table() -> Table {
     Table { file: "wide.csv".into(), columns: (0..N_COLUMNS).map(column).collect(), ..Table::default() }
 }
 
-/// The names of every second column.
+/// The names of the columns with the numbers 0, 2, 4 and so on.
 fn even_columns() -> Vec<String> {
     (0..N_COLUMNS).step_by(2).map(column_name).collect()
 }
 
+/// Asserts that the source is read as the wide table, both with all columns and with every second column.
 fn check_wide_table(source: &Source) {
     let all = read(source, &Reading::default()).unwrap();
     assert_eq!(all.columns, wide_table().columns);

@@ -1,5 +1,5 @@
-//! Compares settings by cross-validation inside the training windows of the pollution experiment. The settings of `--recipe strong` were chosen
-//! with this program.
+//! Compares combinations of settings by cross-validation inside the training windows of the pollution experiment. The settings of the recipe `strong`
+//! were chosen with this program.
 //!
 //! ```text
 //! cargo run --release -p scorewise-train --example recipes -- "loss=ce own=true decay=1 batch=128 inputs=last,Iws" \
@@ -24,7 +24,7 @@ use scorewise_train::network::{BatchSize, NetworkSettings};
 use scorewise_train::reproduce::{Pollution, PollutionInputs, WINDOWS, Window};
 use scorewise_train::{Error, Result};
 
-/// A combination of settings to try.
+/// A combination of settings that is compared with others.
 struct Candidate {
     loss: String,
     prior: String,
@@ -74,7 +74,8 @@ impl Candidate {
         Ok(candidate)
     }
 
-    /// The score of the test hours of a window at the threshold ½ and at the threshold that is best on the other hours of the window.
+    /// Trains on the training hours of a window. Returns the score of its test hours at the threshold ½ and at the threshold that is best on the
+    /// training hours.
     fn scores(&self, data: &Pollution, window: &Window, score: &Score, seed: u64) -> Result<[f64; 2]> {
         let rows = data.window_rows(window, &self.inputs, seed);
         let loss = match self.loss.as_str() {
@@ -111,7 +112,7 @@ const FOLD_COUNTS: [usize; 4] = [3, 4, 5, 6];
 
 fn main() -> Result<()> {
     let data = Pollution::read()?;
-    // The folds of a window, each as index of the window, index of the fold, and number of folds.
+    // The folds of a window. Each fold is given by the index of the window, the index of the fold, and the number of folds.
     let folds_of = |window: usize| {
         FOLD_COUNTS.into_iter().flat_map(move |count| (0..count).map(move |fold| (window, fold, count)))
     };
@@ -125,7 +126,7 @@ fn main() -> Result<()> {
         let candidate = Candidate::parse(&text)?;
         let results = in_parallel(folds.len() * scores.len(), threads, |job| {
             let (window, fold, count) = folds[job / scores.len()];
-            // The seed depends only on the window, so that all combinations of settings can be compared.
+            // The seed depends only on the window, so all combinations of settings are trained with the same random numbers and can be compared.
             candidate.scores(&data, &Window::fold(window, fold, count), &scores[job % scores.len()], window as u64)
         })?;
         let results = results.into_iter().collect::<Result<Vec<[f64; 2]>>>()?;

@@ -83,7 +83,8 @@ struct TimingTable {
 }
 
 impl TimingTable {
-    /// Reads NAME.txt (number of columns, number of training rows, hidden widths, score, prior), NAME.f32 (features) and NAME.u8 (labels).
+    /// Reads three files from the folder: NAME.txt (number of columns, number of training rows, hidden widths, score, prior), NAME.f32 (features) and
+    /// NAME.u8 (labels).
     fn read(folder: &str, name: &str) -> AnyResult<Self> {
         let path = |extension: &str| Path::new(folder).join(format!("{name}.{extension}"));
         let words = std::fs::read_to_string(path("txt"))?;

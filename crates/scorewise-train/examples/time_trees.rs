@@ -101,8 +101,9 @@ fn read_table(folder: &Path, name: &str) -> AnyResult<Dataset> {
     Ok(Dataset { matrix, binned, labels: labels.into(), classes: 2, weights: None, splits })
 }
 
-/// Reads trees of another library: the bias, then for each node its number within its tree (0 begins a tree), its feature (−1 for a leaf), its
-/// threshold or value, its left child, and 1 if missing values go to the left.
+/// Reads trees of another library from a file of numbers. The first number is the bias. It is followed by five numbers for each node: the number of
+/// the node in its tree (0 begins a tree), the feature (−1 for a leaf), the threshold or the value of the leaf, the left child, and 1 if missing
+/// values go to the left.
 fn read_trees(path: &Path, inputs: usize) -> AnyResult<Trees> {
     let numbers = read_numbers(path)?;
     let (bias, rows) = numbers.split_first().ok_or("the file of the trees is empty")?;

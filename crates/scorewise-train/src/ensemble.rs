@@ -32,7 +32,7 @@ pub fn check_members(members: usize) -> Result<()> {
 /// Number of rows that a thread predicts at a time.
 const ROWS_PER_BLOCK: usize = 1024;
 
-/// Whether an ensemble averages the probabilities or the logits of its members.
+/// What an ensemble averages: the probabilities or the logits of its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MeanOf {
@@ -73,8 +73,8 @@ impl Ensemble {
         Ok(Ensemble { weights, mean: MeanOf::Logits, ..Ensemble::new(members)? })
     }
 
-    /// Creates an ensemble from the fits that learnt something ([`Fit::success`]), or from all fits if none did. The predictions of a member that
-    /// learnt nothing would distort the mean probability of every row.
+    /// Creates an ensemble from the fits that learnt something ([`Fit::success`]), or from all fits if none of them did. A member that learnt nothing
+    /// is left out, because its predictions would distort the mean probability of every row.
     pub fn of_fits<F: Borrow<Fit>>(fits: &[F]) -> Result<Self> {
         Ensemble::new(fits_to_use(fits).map(|fit| fit.member.clone()).collect())
     }
@@ -91,7 +91,7 @@ impl Ensemble {
         &self.weights
     }
 
-    /// Whether the probabilities or the logits of the members are averaged.
+    /// What is averaged: the probabilities or the logits of the members.
     #[must_use]
     pub fn mean(&self) -> MeanOf {
         self.mean
@@ -137,8 +137,8 @@ pub(crate) fn is_used<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> Vec
     fits.iter().map(|fit| fit.borrow().success || is_predicted != is_needed).collect()
 }
 
-/// Predictions of validation rows: the row indices in ascending order, and the mean probabilities of each row. Only members for which the row
-/// is a validation row contribute to its mean, because they were not trained on it. `samples` has one entry for each fit.
+/// Predictions of validation rows: the row indices in ascending order, and the mean probabilities of each row. The mean is taken only over the
+/// members for which the row is a validation row, because they were not trained on the row. `samples` has one entry for each fit.
 #[must_use]
 pub fn held_out_probabilities<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> (Vec<u32>, Vec<f64>) {
     let used = fits.iter().zip(samples).zip(is_used(fits, samples)).filter(|(_, is_used)| *is_used);
@@ -146,7 +146,7 @@ pub fn held_out_probabilities<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]
     held_out_means(&fits, &samples, MeanOf::Probabilities)
 }
 
-/// The mean probabilities or logits of validation rows, as [`held_out_probabilities`] describes, with all fits as members.
+/// The mean probabilities or logits of validation rows, as [`held_out_probabilities`] describes, but over all fits, also those that learnt nothing.
 pub(crate) fn held_out_means<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>], mean: MeanOf) -> (Vec<u32>, Vec<f64>) {
     let (Some(matrix), Some(outputs)) =
         (samples.first().map(|sample| sample.matrix), fits.first().map(|fit| fit.borrow().member.outputs()))
@@ -175,8 +175,8 @@ pub(crate) fn held_out_means<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>],
     (rows, means)
 }
 
-/// The probabilities that an ensemble with these members and weights predicts for each row, in the same order as the result of
-/// [`Ensemble::probabilities`]. All members must have the same number of outputs.
+/// The probabilities that an ensemble with these members and weights predicts for each row, in the same order as those that
+/// [`Ensemble::probabilities`] returns. All members must have the same number of outputs.
 pub(crate) fn mean_probabilities(
     members: &[Member],
     weights: &[f64],
@@ -230,9 +230,8 @@ fn weighted_means(members: &[Member], weights: &[f64], mean: MeanOf, matrix: &Ma
     means
 }
 
-/// Adds the probabilities of each row, multiplied by `weight`, to `sums`. They are the sigmoid of the logit if a row has one logit, else the softmax
-/// of its logits.
-/// `row_probabilities` is scratch space for the probabilities of one row.
+/// Adds the probabilities of each row, multiplied by `weight`, to `sums`. If a row has one logit, its probability is the sigmoid of this logit;
+/// otherwise its probabilities are the softmax of its logits. `row_probabilities` is scratch space for the probabilities of one row.
 fn add_probabilities(logits: &[f32], weight: f64, row_probabilities: &mut [f64], sums: &mut [f64]) {
     if let [_] = row_probabilities {
         sums.iter_mut()
@@ -247,13 +246,13 @@ fn add_probabilities(logits: &[f32], weight: f64, row_probabilities: &mut [f64],
     }
 }
 
-/// Checks that there is one weight for each member, above 0 and at most 10⁶; the error describes the problem.
+/// Checks that there is one weight for each member, and that all weights are above 0 and at most 10⁶. The error describes the problem.
 pub(crate) fn check_weights(weights: &[f64], members: usize) -> std::result::Result<(), String> {
     if weights.len() != members {
         return Err(format!("there are {} weights for {members} members", weights.len()));
     }
     match weights.iter().find(|weight| !(**weight > 0.0 && **weight <= 1e6)) {
-        Some(weight) => Err(format!("{weight} is not a valid weight of a member")),
+        Some(weight) => Err(format!("the weight of a member must be above 0 and at most 1e6, not {weight}")),
         None => Ok(()),
     }
 }

@@ -152,8 +152,9 @@ impl Learner {
         }
     }
 
-    /// Number of members that this learner trains on the same rows: `networks` if it trains networks with hidden layers, else 1. Networks depend on
-    /// their random initial weights, so the mean of several is better than one; trees and linear models depend much less on chance.
+    /// Number of members that this learner trains on the same rows: the argument `networks` if it trains networks with hidden layers, else 1.
+    /// Networks depend on their random initial weights, so the mean of several is better than one; trees and linear models depend much less on
+    /// chance.
     #[must_use]
     pub fn repeats(&self, networks: usize) -> usize {
         match self {
@@ -170,8 +171,8 @@ impl Learner {
         }
     }
 
-    /// Number of epochs or boosting rounds of one training run that does not stop early, for progress bars. With a warm start, a network is trained
-    /// in two phases of equally many epochs.
+    /// Number of epochs or boosting rounds of one training run that does not stop early, for progress bars. With a warm start, a
+    /// network is trained in two phases; both are counted with `NetworkSettings::epochs`, even if `WarmStart::epochs` is another number.
     #[must_use]
     pub fn max_epochs(&self) -> usize {
         match self {
@@ -371,7 +372,8 @@ impl MemberDescription {
                     let (weights, biases) = (take(&weight)?, take(&bias)?);
                     layers.push(Dense { inputs: pair[0], outputs: pair[1], weights, biases });
                 }
-                let network = Network::from_layers(positions, &layers).ok_or("its layers do not fit each other")?;
+                let network = Network::from_layers(positions, &layers)
+                    .ok_or("the layers of the network do not have the expected widths")?;
                 Ok(Member::Network(network))
             }
             MemberDescription::Trees(trees) => trees.trees(tensors).map(Member::Trees),
@@ -417,7 +419,7 @@ fn network_shape(widths: &[usize], positions: &[usize]) -> std::result::Result<N
         }
         [_, _, ..] => {
             return Err(format!(
-                "it has {} inputs, but lists the number of positions of {}",
+                "the network has {} inputs, but numbers of positions for {} inputs",
                 widths[0],
                 positions.len()
             ));

@@ -94,7 +94,7 @@ fn look_up_case(hidden: &[usize], columns: usize, rows: usize, seed: u64) -> Eng
     EngineCase { network, matrix, widths, inputs, labels, order }
 }
 
-/// The hidden layers, the number of inputs and the number of rows of each test case.
+/// For each test case: the widths of the hidden layers, the number of inputs, and the number of rows.
 fn case_shapes() -> Vec<(Vec<usize>, usize, usize)> {
     vec![
         (vec![], 3, 40),
@@ -205,7 +205,7 @@ fn gradient_of_every_layer_loss_and_prior_matches_central_differences() {
                     );
                 }
                 indices.iter().for_each(|index| gradient[*index] = 0.0);
-                assert!(gradient.iter().all(|derivative| *derivative == 0.0), "the gradient of the padding is 0");
+                assert!(gradient.iter().all(|derivative| *derivative == 0.0), "the gradient of the padding must be 0");
             }
         }
     }
@@ -237,12 +237,12 @@ fn instruction_sets_agree_after_an_epoch_of_training() {
         let probabilities = train(instructions);
         let worst = probabilities.iter().zip(&portable).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-5, "{instructions:?}: {worst}");
-        assert_eq!(train(instructions), probabilities, "a second run gives the same bits");
+        assert_eq!(train(instructions), probabilities, "a second run must give the same bits");
     }
 }
 
-/// The hidden layers and the numbers of inputs, outputs and rows of each test case. They include batches of one and of several chunks, several
-/// outputs, a linear model and wide layers.
+/// For each test case: the widths of the hidden layers, and the numbers of inputs, outputs and rows. Among the cases are batches of one and of
+/// several chunks, several outputs, a linear model and wide layers.
 fn large_case_shapes() -> Vec<(Vec<usize>, usize, usize, usize)> {
     vec![
         (vec![50, 20, 5], 48, 1, 9000),
@@ -330,7 +330,7 @@ fn gradient_of_a_large_batch_is_the_sum_over_small_batches() {
 
 #[test]
 fn the_gradient_is_correct_if_activations_are_computed_again_instead_of_stored() {
-    // The 700 · 33 000 activations of the whole batch are too many to be stored, but those of half of the rows are stored.
+    // The whole batch has 700 · 33 000 activations. These are too many to be stored, but the activations of half of the rows are stored.
     let case = large_case(&[700], 3, 1, 33_000);
     let mut engine = Engine::new(case.network.shape()).with_threads(2);
     let (logits, gradient) = logits_and_gradient(&mut engine, &case);

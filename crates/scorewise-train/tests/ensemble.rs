@@ -34,6 +34,7 @@ fn train_ensemble(data: &TestData, training: &TrainingSetup, members: usize, thr
     (Ensemble::of_fits(&fits).unwrap(), fits)
 }
 
+/// The parameters of a member that is a network.
 fn parameters(member: &Member) -> &[f32] {
     let Member::Network(network) = member else { panic!("not a network") };
     &network.parameters
@@ -64,7 +65,7 @@ fn an_ensemble_has_the_same_bits_for_any_number_of_threads() {
             assert_eq!((&other, &other_fits), (&one, &fits), "{threads} threads");
             assert_eq!(parameter_bits(&other), parameter_bits(&one), "{threads} threads");
         }
-        // Every member has a different seed, so no two members are equal.
+        // Every member is trained with a different seed, so no two members have equal parameters.
         for (index, member) in one.members().iter().enumerate() {
             assert!(one.members()[..index].iter().all(|other| other != member));
         }
@@ -207,8 +208,8 @@ fn initial_weights_split_and_bootstrap_use_independent_random_numbers() {
         let units = random_numbers_of_the_initial_weights(seed, N_ROWS);
         assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
 
-        // If a Poisson bootstrap used the random numbers of the weights for the rows 1, 3, 5, …, it would leave out exactly the rows whose number is
-        // below 1/e.
+        // If a Poisson bootstrap used the random numbers of the weights for the rows 1, 3, 5, …, it would leave out exactly the rows whose random
+        // number is below 1/e.
         let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 100, seed };
         for replicate in 0..100 {
             let mut counts = vec![0; 2 * N_ROWS];

@@ -24,11 +24,13 @@ fn f1_on_all_rows(fit: &Fit, data: &TestData) -> (f64, f64) {
     (f1.value(&sweep.at(0.5)), sweep.best(&f1).unwrap().value)
 }
 
+/// The loss that compares every class with all others, for this score and this prior of the threshold.
 fn one_versus_rest(score: &str, prior: &str) -> Objective {
     let (score, prior) = (Score::parse(score).unwrap(), prior.parse().unwrap());
     Objective::OneVersusRest(OneVersusRest::new(score, vec![prior], Average::Macro).unwrap())
 }
 
+/// The loss with random thresholds on the simplex, for this score of many classes.
 fn simplex(score: &str) -> Objective {
     Objective::Simplex(SimplexLoss::new(score.parse().unwrap()))
 }
@@ -358,7 +360,7 @@ fn jobs_that_run_in_parallel_give_the_same_bits_as_single_jobs() {
     let expected: Vec<Fit> = jobs.iter().flat_map(|job| fit_all(&datasets, std::slice::from_ref(job), 1)).collect();
     assert_eq!(fit_all(&datasets, &jobs, 1), expected);
     assert_eq!(fit_all(&datasets, &jobs, 2), expected);
-    // Jobs are unchanged after they are serialised and parsed.
+    // Serialising and parsing jobs does not change them.
     let again: Vec<Job> = serde_json::from_str(&serde_json::to_string(&jobs).unwrap()).unwrap();
     assert_eq!(again, jobs);
     // If the watcher returns `Break`, the running job ends and no other job is started.

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::models::with_checksum;
 use crate::mutated_models::{MutationRandom, file_with_checksum, mutated_file, peak_memory, replace_random_value};
 
-/// Three data sets: two that share everything except their splits, and a dense one with numbers that are not finite.
+/// Three data sets: two with binned inputs that share everything except their splits, and one with dense inputs, some of which are not finite.
 pub fn datasets() -> Vec<Dataset> {
     let number = BinnedColumn {
         knots: vec![-1.5, 0.1, 0.7],
@@ -56,7 +56,7 @@ pub fn datasets() -> Vec<Dataset> {
     vec![first, second, third]
 }
 
-/// All fields of a data set, with floating-point numbers as their bits, so that NaN equals NaN.
+/// All fields of a data set, with the bits of floating-point numbers as integers, so that a NaN equals itself.
 fn bits(dataset: &Dataset) -> impl PartialEq + std::fmt::Debug + use<> {
     let list = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
     let Dataset { matrix, binned, labels, classes, weights, splits } = dataset;
@@ -145,7 +145,7 @@ fn data_sets_that_cannot_be_trained_on_are_refused() {
             "has the position 6 in row 17 of column 0, whose last position is 5",
         ),
         (Dataset { matrix: matrix(f32::NAN), ..original.clone() }, "has the position NaN in row 17"),
-        (Dataset { binned: Some([].into()), ..original.clone() }, "has 3 columns, of which 0 are binned"),
+        (Dataset { binned: Some([].into()), ..original.clone() }, "has 3 columns, but the positions of 0 columns"),
         (Dataset { matrix: Matrix::default(), ..original.clone() }, "has 0 rows and 0 columns"),
     ] {
         let error = Dataset::to_bytes(&[original.clone(), dataset]).unwrap_err().to_string();
@@ -255,7 +255,7 @@ fn read_mutated(rounds: usize, mut mutate: impl FnMut(&[Vec<u8>], usize) -> Vec<
 fn damaged_messages_give_a_clear_error() {
     let mut random = MutationRandom { seed: 21, numbers_drawn: 0 };
     let accepted = read_mutated(9_000, |originals, kind| mutated_file(&originals[kind..=kind], &mut random).2);
-    // A few messages are accepted, because some changes replace a byte by itself or remove nothing.
+    // A few messages are accepted, because some changes replace a byte by the same byte or remove no bytes.
     assert!(accepted.iter().all(|accepted| *accepted < 90), "{accepted:?}");
 }
 

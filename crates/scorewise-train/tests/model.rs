@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 struct TestFolder(PathBuf);
 
 impl TestFolder {
+    /// Creates an empty folder for the test with this name.
     fn new(test: &str) -> Self {
         let path = std::env::temp_dir().join(format!("scorewise-model-{test}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
@@ -30,10 +31,12 @@ impl TestFolder {
         TestFolder(path)
     }
 
+    /// The path of a file in the folder.
     fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
+    /// The sorted names of the files in the folder.
     fn names(&self) -> Vec<String> {
         let mut names: Vec<String> =
             fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -335,13 +338,13 @@ fn gains_are_stored_checked_and_summed_over_the_inputs_of_a_column() {
     let weighted = Model { members, weights: vec![0.5, 1.5], ..model.clone() };
     let gains = weighted.gain_of_columns().unwrap();
     assert!((gains[0].1 - 0.875).abs() < 1e-9 && (gains[1].1 - 0.125).abs() < 1e-9, "{gains:?}");
-    // The description in a model file says which trees have a tensor of gains; a file whose tensors contradict its description is refused.
+    // The description in a model file says for which trees there is a tensor of gains. A file whose tensors contradict its description is refused.
     let description =
         |edit: fn(&mut Value)| load_error(&edit_model_file(&bytes, |description, _| edit(&mut description["members"])));
     let missing = description(|members| members[1]["gains"] = true.into());
-    assert!(missing.contains("it has 11 tensors, but its 2 members need 12"), "{missing}");
+    assert!(missing.contains("the file has 11 tensors, but its 2 members need 12"), "{missing}");
     let unexpected = description(|members| members[0]["gains"] = false.into());
-    assert!(unexpected.contains("it has 11 tensors, but its 2 members need 10"), "{unexpected}");
+    assert!(unexpected.contains("the file has 11 tensors, but its 2 members need 10"), "{unexpected}");
     let moved = description(|members| {
         members[0]["gains"] = false.into();
         members[1]["gains"] = true.into();
@@ -356,13 +359,13 @@ fn binned_inputs_are_checked_against_the_networks() {
     assert_eq!(Model::from_bytes("m.scorewise", &bytes).unwrap(), model);
     for (pointer, value, expected) in [
         ("/encoder/inputs/0/knots", json!([-1.0, 0.5]), "member 0 and the encoder differ"),
-        ("/encoder/inputs/0/knots", json!([0.5, -1.0, 2.0]), "its knots are not finite numbers in ascending order"),
+        ("/encoder/inputs/0/knots", json!([0.5, -1.0, 2.0]), "the knots are not finite numbers in ascending order"),
         ("/encoder/inputs/0/knots", json!([]), "has 1 knots; from 1 to 4096 are allowed"),
         ("/encoder/inputs/0/spread", json!(0.0), "input `wind`"),
         ("/encoder/inputs/1/levels", json!(["calm", "calm"]), "input `state`"),
         ("/members/1/positions", json!([5, 4]), "the tensor `member.1."),
         ("/members/1/positions", json!([5, 0]), "a network needs"),
-        ("/members/1/positions", json!([5]), "it has 2 inputs, but lists the number of positions of 1"),
+        ("/members/1/positions", json!([5]), "the network has 2 inputs, but numbers of positions for 1 inputs"),
         ("/members/1/positions", json!([]), "the tensor `member.1."),
     ] {
         let changed = edit_model_file(&bytes, |text, _| *text.pointer_mut(pointer).unwrap() = value.clone());
@@ -384,7 +387,7 @@ fn the_error_for_a_file_of_a_newer_format_asks_for_an_update() {
 fn an_inconsistent_description_is_refused() {
     let edits: [(&str, Value, &str); 13] = [
         ("/format", json!("1"), "its description cannot be parsed: invalid type: string \"1\", expected u64"),
-        ("/classes", json!(["no"]), "it has 1 classes, but at least 2 are needed"),
+        ("/classes", json!(["no"]), "the model has 1 classes, but at least 2 are needed"),
         ("/classes", json!(["no", "no"]), "the class `no` appears twice"),
         ("/classes", json!(["a", "b", "c"]), "a condition has 2 classes, not 3"),
         ("/decision/threshold", json!(1.5), "the threshold 1.5 lies outside [0, 1]"),
@@ -402,7 +405,7 @@ fn an_inconsistent_description_is_refused() {
             "the tensor `member.0.layer.0.weight` has shape [4, 12] in 192 bytes",
         ),
         ("/members/0/widths", json!([12, 0, 1]), "a network needs at least two widths, and none may be 0"),
-        ("/members", json!([]), "it has 8 tensors, but its 0 members need 0"),
+        ("/members", json!([]), "the file has 8 tensors, but its 0 members need 0"),
         ("/target/lead", json!(9_000_000), "a lead of 9000000 rows is too long; the limit is 1048576"),
     ];
     for (pointer, value, expected) in edits {
@@ -416,7 +419,7 @@ fn an_inconsistent_description_is_refused() {
     let narrow = error_after_editing(|text| {
         text["encoder"]["inputs"].as_array_mut().unwrap().pop();
     });
-    assert!(narrow.contains("its members have 12 inputs, but the encoder produces 11 columns"), "{narrow}");
+    assert!(narrow.contains("the members have 12 inputs, but the encoder produces 11 columns"), "{narrow}");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let bytes = edit_model_file(&crate::models::two_class_model(12, &[4], 2, 0.3).to_bytes().unwrap(), |text, _| {
         text["results"] = json!("DEEP");
@@ -535,8 +538,9 @@ fn an_unwritable_path_gives_an_error_with_a_hint() {
     let folder = TestFolder::new("unwritable");
     let refused = |path: &Path| write_model_file(path, b"x").unwrap_err().to_string();
     let parent = folder.0.display();
-    let expected =
-        format!("{parent}: is a folder, not a file to write to\nhint: name a file in it: `{parent}/model.scorewise`");
+    let expected = format!(
+        "{parent}: is a folder, not a file to write to\nhint: name a file in this folder: `{parent}/model.scorewise`"
+    );
     assert_eq!(refused(&folder.0), expected);
     let expected = format!(
         "{parent}/no/m: the folder `{parent}/no` does not exist\nhint: create it first: mkdir -p '{parent}/no'"

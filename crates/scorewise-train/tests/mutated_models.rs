@@ -23,7 +23,9 @@ const CONSTANT_MEMORY_BYTES: usize = 64 << 10;
 struct CountingAllocator;
 
 thread_local! {
+    /// Number of bytes that this thread has allocated and not yet freed since [`peak_memory`] was called.
     static ALLOCATED_BYTES: Cell<usize> = const { Cell::new(0) };
+    /// The greatest value of [`ALLOCATED_BYTES`] since [`peak_memory`] was called.
     static PEAK_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -31,7 +33,8 @@ thread_local! {
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATED_BYTES.set(ALLOCATED_BYTES.get().wrapping_add(layout.size()));
-        // If this thread frees memory of another thread, the counter wraps around below 0. Such values are not counted as a peak.
+        // If this thread frees memory that another thread has allocated, the counter falls below 0 and wraps around to a very large number, which
+        // must not count as a peak.
         if ALLOCATED_BYTES.get() < usize::MAX / 2 {
             PEAK_BYTES.set(PEAK_BYTES.get().max(ALLOCATED_BYTES.get()));
         }
@@ -64,6 +67,7 @@ pub struct MutationRandom {
 }
 
 impl MutationRandom {
+    /// The next random number, from 0 to `count` − 1.
     pub fn number_below(&mut self, count: usize) -> usize {
         self.numbers_drawn += 1;
         ((u128::from(random_bits(self.seed, self.numbers_drawn)) * count as u128) >> 64) as usize
@@ -74,7 +78,8 @@ impl MutationRandom {
     }
 }
 
-/// Loads a file, checks the memory and the error message, and uses the model if the file loads. Returns whether the file loaded.
+/// Loads a file, and checks how much memory this takes. If the file does not load, checks the error message; otherwise uses the model. Returns
+/// whether the file loaded.
 fn check_loading(bytes: &[u8], what: &str) -> bool {
     let (peak, result) = peak_memory(|| Model::from_bytes("m.scorewise", bytes));
     let limit = MEMORY_BYTES_PER_FILE_BYTE * bytes.len() + CONSTANT_MEMORY_BYTES;
@@ -106,7 +111,7 @@ fn check_loading(bytes: &[u8], what: &str) -> bool {
     }
 }
 
-/// Model files that are not damaged.
+/// The bytes of model files that are not damaged.
 fn original_files() -> Vec<Vec<u8>> {
     let small = [
         crate::models::two_class_model(12, &[], 1, 0.3),
@@ -197,7 +202,7 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
         loaded += 1;
     }
     // A few files load, because they are not really damaged: a byte was replaced by the same byte, or no byte was removed.
-    assert!(loaded < 600, "{loaded} of 20000 loaded");
+    assert!(loaded < 600, "{loaded} of 20000 damaged files loaded");
 }
 
 #[test]
@@ -212,7 +217,7 @@ fn damaged_files_with_a_correct_checksum_load_or_give_a_clear_error() {
             &format!("round {round}, change {change}"),
         ));
     }
-    assert!((2000..30_000).contains(&accepted), "{accepted} of 40000 were accepted");
+    assert!((2000..30_000).contains(&accepted), "{accepted} of 40000 damaged files were accepted");
 }
 
 #[test]
@@ -243,7 +248,7 @@ fn files_with_invalid_field_values_load_or_give_a_clear_error() {
         let bytes = file_with_checksum(&header, &bytes[8 + length..]);
         accepted += usize::from(check_loading(&bytes, &format!("round {round}: {header}")));
     }
-    assert!((100..9_000).contains(&accepted), "{accepted} of 10000 were accepted");
+    assert!((100..9_000).contains(&accepted), "{accepted} of 10000 files with invalid values were accepted");
 }
 
 /// Replaces one random value in a JSON tree.
@@ -301,7 +306,7 @@ pub fn replace_random_value(tree: &mut Value, random: &mut MutationRandom) {
 
 #[test]
 fn memory_stays_within_the_documented_limit_for_json_that_expands_the_most() {
-    // JSON values that take far more memory than their text in the file.
+    // These JSON values take far more memory than their text in the file.
     let nested = format!("{}0{},", "[".repeat(100), "]".repeat(100));
     let lists = ["[],", "{\"\":0},", "0,", "\"\",", "[0],", nested.as_str()];
     let fields = ["results", "classes", "encoder", "reading", "members", "none of them"];
@@ -310,7 +315,7 @@ fn memory_stays_within_the_documented_limit_for_json_that_expands_the_most() {
     let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
     let description: Value = serde_json::from_str(header["__metadata__"]["scorewise"].as_str().unwrap()).unwrap();
     for item in lists {
-        // The number of elements is just above a power of two, where a list that doubles its capacity wastes the most memory.
+        // The number of elements is just above a power of two. A list that doubles its capacity wastes the most memory with such a number.
         let list = format!("[{}0]", item.repeat((60_000 / item.len()).next_power_of_two() + 1));
         for field in fields {
             let mut edited = description.clone();

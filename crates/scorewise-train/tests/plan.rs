@@ -63,13 +63,16 @@ fn trained_model_bytes(plan: &Plan) -> Result<Vec<u8>, Error> {
 fn a_plan_read_from_a_model_file_trains_the_same_bytes() -> Result<(), Error> {
     for plan in example_plans()? {
         let first = trained_model_bytes(&plan)?;
-        let read = Model::from_bytes("waves.scorewise", &first)?.plan.expect("every file has a plan");
+        let read = Model::from_bytes("waves.scorewise", &first)?.plan.expect("the model file should contain a plan");
         let mut differences = String::new();
         if read != plan {
             write!(differences, "{read:#?}\n{plan:#?}").expect("writing to a string cannot fail");
         }
         assert_eq!(differences, "");
-        assert!(trained_model_bytes(&read)? == first, "training with the plan of a model file gives another model");
+        assert!(
+            trained_model_bytes(&read)? == first,
+            "training with the plan of a model file must give the same model"
+        );
         let other = Plan { seed: plan.seed + 1, ..read };
         assert!(trained_model_bytes(&other)? != first, "another seed must give another model");
     }

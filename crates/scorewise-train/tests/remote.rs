@@ -69,8 +69,8 @@ fn model_bytes(backend: &dyn Backend) -> Vec<u8> {
     train(&table, None, &Reading::default(), &plan, backend, &never_stop).unwrap().model.to_bytes().unwrap()
 }
 
-/// Trains every chunk twice, on three threads and in a random order. For chunks with an even number, the first response is lost or damaged;
-/// for chunks with an odd number, both responses are received.
+/// A transport that trains every chunk twice, on three threads and in a random order. For chunks with an even number, it loses or damages the first
+/// response; for chunks with an odd number, it passes on both responses.
 fn careless_transport(run: &RemoteRun<'_>) -> Result<()> {
     let mut random = MutationRandom { seed: 11, numbers_drawn: 0 };
     let count = run.chunks().len();
@@ -106,8 +106,9 @@ fn careless_transport(run: &RemoteRun<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Trains each chunk in its own process, two at a time. Data sets, jobs and fits are exchanged as files.
+/// A transport that trains each chunk in its own process, two chunks at a time. Data sets, jobs and fits are exchanged as files.
 fn process_transport(run: &RemoteRun<'_>) -> Result<()> {
+    /// Number of calls so far, so that every call has a folder of its own.
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let number = RUNS.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("scorewise-chunks-{}-{number}", std::process::id()));
@@ -211,7 +212,7 @@ fn open_returns_the_installed_backend() {
     assert_eq!(fit(open(1)).unwrap().len(), 1);
 }
 
-/// Counts the epochs and lists the finished jobs of a training run; stops the run after `stop_after` epochs, if set.
+/// Counts the epochs and lists the finished jobs of a training run. If `stop_after` is set, stops the run after this number of epochs.
 #[derive(Default)]
 struct CountingWatch {
     stop_after: Option<usize>,
@@ -253,7 +254,7 @@ fn every_epoch_and_every_job_is_reported_once() {
     assert_eq!(remote.epochs.into_inner(), fits.iter().flatten().map(Fit::epochs).sum::<usize>());
 }
 
-/// Trains the chunks one after the other, until the run is stopped.
+/// A transport that trains the chunks one after the other, until the run is stopped.
 fn ordered_transport(run: &RemoteRun<'_>) -> Result<()> {
     for (chunk, jobs) in run.chunks().iter().enumerate() {
         run.receive(chunk, &train_chunk(run.datasets(), jobs, 1))?;
@@ -272,7 +273,7 @@ fn a_stopped_run_keeps_the_fits_that_have_arrived() {
     let watch = CountingWatch { stop_after: Some(1), ..CountingWatch::default() };
     let fits = Remote { chunks: 3, transport: ordered_transport }.fit(prepared.datasets(), jobs, &watch).unwrap();
     assert_eq!(fits.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false, false, false, false]);
-    // A transport can find out that the run is stopped even before it has received a response.
+    /// A watcher that has stopped the run from the beginning. A transport can find that out before it has received a response.
     struct Stopped;
     impl Watch for Stopped {
         fn epoch(&self, _: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
@@ -305,7 +306,7 @@ fn errors_name_the_chunk() {
     let expected = "chunk 2 of 3 (jobs 3 to 4): message with fits: is the response to other jobs or other data sets";
     assert!(other.starts_with(expected), "{other}");
     let none = error(&jobs, |run| run.receive(3, &[]));
-    assert_eq!(none, "chunk: there are 3 chunks, not 3");
+    assert_eq!(none, "chunk: there is no chunk 3, only chunks from 0 to below 3");
     let empty = error(&jobs, |run| run.receive(2, &[]));
     assert!(
         empty.starts_with("chunk 3 of 3 (jobs 5 to 7): message with fits: is not a message of scorewise"),

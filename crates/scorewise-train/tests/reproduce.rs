@@ -102,7 +102,7 @@ fn a_missing_pm25_value_is_0_or_the_last_measurement_depending_on_the_input() {
     assert!(value(1034, 0) < value(1033, 0) && (value(1034, 1) - value(1033, 1)).abs() < 1e-6);
     assert!(
         (value(1034, 2) - value(1035, 2)).abs() < 1e-6,
-        "one hour before each of the two hours, the last measurement was 980"
+        "the most recent measurement was 980 one hour before row 1034 and one hour before row 1035"
     );
     let (rising, constant) = (value(1033, 3), value(1034, 3));
     assert!(constant != rising && rows.labels[1034] == 1);
@@ -110,7 +110,7 @@ fn a_missing_pm25_value_is_0_or_the_last_measurement_depending_on_the_input() {
 
 #[test]
 fn persistence_has_the_scores_of_an_independent_computation() {
-    // An independent implementation has computed the expected values, which are means over all windows.
+    // The expected values, which are means over all windows, were computed by an independent implementation.
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     for (score, expected) in [("tss", "0.6192"), ("csi", "0.4965")] {
         let trials: Vec<Trial> = pollution_tasks(&[score], &["persistence"], 100, &[false])

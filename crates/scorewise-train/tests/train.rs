@@ -19,7 +19,7 @@ fn numeric_column(name: &str, rows: usize, value: impl Fn(usize) -> f64) -> Colu
     Column { name: name.into(), values: Values::Number((0..rows).map(value).collect()) }
 }
 
-/// A sum of two waves, as a feature of a row.
+/// The value of a feature in this row: a sum of two waves over the rows.
 fn wave(row: usize) -> f64 {
     (row as f64 * 0.7).sin() + (row as f64 * 0.31).cos()
 }
@@ -75,7 +75,7 @@ fn exactly_the_fits_that_are_members_of_the_model_have_a_share_of_its_weights() 
     let kinds = |fits: &[Fit], shares: &[f64]| -> Vec<&'static str> {
         fits.iter().zip(shares).filter(|(_, share)| **share > 0.0).map(|(fit, _)| fit.member.kind()).collect()
     };
-    // Each fold has only one fit of this learner, so a fit that learnt nothing is still a member of the model.
+    // In each fold this learner has only one fit, so a fit that learnt nothing is still a member of the model.
     let mut one_failed = fits.clone();
     one_failed[first_tree].as_mut().unwrap().success = false;
     let trained = finish(one_failed).unwrap();

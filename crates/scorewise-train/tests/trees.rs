@@ -93,15 +93,21 @@ fn both_kinds_of_trees_learn_interactions_missing_values_and_levels() {
         let accuracy_of = |dataset: &Dataset, settings: &TreeSettings| {
             accuracy(dataset, &fit_trees(dataset, settings, &cross_entropy(), 1))
         };
-        assert!(accuracy_of(&interaction, &settings) > 0.95, "{growth:?}: interaction");
+        assert!(accuracy_of(&interaction, &settings) > 0.95, "{growth:?}: trees must learn an interaction");
         let missing = test_dataset(3000, 2, |x, y, _| u32::from(x.is_nan() || y > 8.0));
-        assert!(accuracy_of(&missing, &settings) > 0.98, "{growth:?}: missing values");
+        assert!(accuracy_of(&missing, &settings) > 0.98, "{growth:?}: trees must learn from missing values");
         // Every third level is positive. There are 30 levels, more than `single_levels`, so trees split by the target statistics of the
         // levels.
         let levels = test_dataset(6000, 2, |_, _, level| u32::from(level % 3 == 0));
-        assert!(accuracy_of(&levels, &settings) > 0.98, "{growth:?}: statistics of levels");
+        assert!(
+            accuracy_of(&levels, &settings) > 0.98,
+            "{growth:?}: trees must learn from the target statistics of levels"
+        );
         let single = TreeSettings { single_levels: 30, ..settings };
-        assert!(accuracy_of(&levels, &single) > 0.98, "{growth:?}: single levels");
+        assert!(
+            accuracy_of(&levels, &single) > 0.98,
+            "{growth:?}: trees must learn from comparisons with single levels"
+        );
     }
 }
 
@@ -150,7 +156,7 @@ fn a_weight_of_two_has_the_same_effect_on_trees_as_a_repeated_row() {
     // Every whole number gets a code of its own, so the codes do not depend on how often a row is repeated.
     let values: Vec<f32> = (0..1200).flat_map(|row| single.matrix.row(row).to_vec()).map(f32::floor).collect();
     single.matrix = Matrix::new(3, &values).unwrap();
-    // All rows are used for every tree, and no target statistics, because random samples of rows and target statistics depend on the number of rows.
+    // Every tree uses all rows and no target statistics, because random samples of rows and target statistics depend on the number of rows.
     let settings = TreeSettings {
         rounds: 15,
         row_share: 1.0,
@@ -242,7 +248,8 @@ fn damaged_gains_are_refused() {
 #[test]
 fn a_row_reaches_the_leaf_that_the_splits_of_the_tree_lead_to() {
     let mut random = TestRandom(5);
-    // Features: a number with ten knots, a level, and a number with three values. The last position of both numbers is a missing value.
+    // The features are a number with ten knots, a level, and a number with three values. For both numbers, the last position stands for a missing
+    // value.
     let features = vec![
         TreeFeature { column: 0, knots: 10, is_level: false, values: vec![-1.0] },
         TreeFeature { column: 1, knots: 0, is_level: true, values: vec![0.0, 1.0, 2.0, 3.0] },
@@ -252,11 +259,11 @@ fn a_row_reaches_the_leaf_that_the_splits_of_the_tree_lead_to() {
     let (mut nodes, mut roots) = (Vec::new(), Vec::new());
     for tree in 0..30u32 {
         roots.push(nodes.len() as u32);
-        // The trees have 0 to 29 splits, each of a random leaf.
+        // The trees have 0 to 29 splits. Every split divides a leaf that is chosen at random.
         let mut own = vec![TreeNode { feature: TreeNode::LEAF, number: tree as f32, left: 0, missing_left: false }];
         for _ in 0..tree {
             let leaves: Vec<usize> = (0..own.len()).filter(|node| own[*node].feature == TreeNode::LEAF).collect();
-            // Leaves near the root come first, so that no tree is too deep.
+            // The leaf is one of the first four in the list, which begins with the leaves near the root, so that no tree becomes too deep.
             let node = leaves[draw(leaves.len().min(4) as u32) as usize];
             let feature = draw(3);
             let number = match feature {
@@ -336,14 +343,14 @@ fn damaged_trees_are_refused() {
         TreeFeature { knots: 4, ..feature.clone() },
         TreeFeature { values: vec![f32::NAN], ..feature.clone() },
     ] {
-        assert!(new(&[bad], &nodes, &[0]).unwrap_err().contains("does not fit its column"));
+        assert!(new(&[bad], &nodes, &[0]).unwrap_err().contains("does not match the positions of its column"));
     }
     let mut chain = Vec::new();
     for depth in 0..40 {
         chain.push(TreeNode { left: 2 * depth + 1, ..root });
         chain.push(leaf(0.0));
     }
-    // Node 2d, at depth d, is a split; its left child is a leaf, and its right child is the next split.
+    // For every depth d, node 2d is a split at this depth. Its left child is a leaf, and its right child is the next split.
     chain.push(leaf(0.0));
     assert!(new(&features, &chain, &[0]).unwrap_err().contains("deeper than 32"));
 }

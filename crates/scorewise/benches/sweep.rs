@@ -60,7 +60,7 @@ fn main() {
     let mut spare_f64 = pairs_f64.clone();
     let mut candidates = vec![
         Candidate {
-            name: "copying the pairs (subtracted from sorting)",
+            name: "copying the pairs (subtracted from the sorting time)",
             run: {
                 let mut spare = pairs.clone();
                 let pairs = &pairs;

@@ -14,6 +14,7 @@ use crate::rows::{Probabilities, Rows};
 use crate::sweep::{RankedTable, Sorted, SortedRows};
 
 mod sealed {
+    /// Prevents other crates from implementing [`Real`](super::Real).
     pub trait SealedReal {}
     impl SealedReal for f32 {}
     impl SealedReal for f64 {}
@@ -42,7 +43,7 @@ pub trait Real:
     const NAN: Self;
     /// The value of this type nearest to an f64.
     fn from_f64(value: f64) -> Self;
-    /// The finite value of this type nearest to an f64.
+    /// The finite value of this type nearest to an f64; NaN stays NaN.
     fn from_f64_clamped(value: f64) -> Self;
     /// Largest magnitude of a derivative that can be multiplied by row weights and densities in this type without overflow; infinite (no limit)
     /// for f64.
@@ -57,11 +58,11 @@ pub trait Real:
     /// σ(z) and σ(−z) for z = `self`, both at full precision.
     #[must_use]
     fn sigmoid(self) -> (Self, Self);
-    /// Runs the task with an implementation of the prior that suits rows of this floating-point type.
+    /// Runs `task`, a computation over rows of this floating-point type, with a suitable implementation of the prior.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds)]
     fn with_row_distribution<T: RowTask<Self>>(prior: &Prior, task: T) -> T::Output;
-    /// The rows sorted by prediction, in the most compact representation.
+    /// The rows sorted by prediction. Numbers are stored in this floating-point type, and weights only if the rows have any.
     #[doc(hidden)]
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted>;
@@ -84,11 +85,13 @@ impl Real for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const NAN: Self = f64::NAN;
+    /// There is no limit for f64.
     const MAX_DERIVATIVE: f64 = f64::INFINITY;
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value
     }
+    /// The finite f64 nearest to `value`; NaN stays NaN.
     fn from_f64_clamped(value: f64) -> Self {
         value.clamp(-f64::MAX, f64::MAX)
     }
@@ -100,19 +103,23 @@ impl Real for f64 {
     fn to_f64(self) -> f64 {
         self
     }
+    /// `self · factor + term`, rounded only once.
     #[inline(always)]
     fn fused(self, factor: Self, term: Self) -> Self {
         self.mul_add(factor, term)
     }
+    /// σ(z) and σ(−z) for the logit z = `self`.
     #[inline(always)]
     fn sigmoid(self) -> (Self, Self) {
         let at = Probability::from_logit(self);
         (at.p, at.q)
     }
+    /// Runs `task` with the prior computed in f64.
     #[allow(private_interfaces, private_bounds)]
     fn with_row_distribution<T: RowTask<Self>>(prior: &Prior, task: T) -> T::Output {
         with_f64_distribution(prior, task)
     }
+    /// The rows sorted by prediction, with f64 predictions and, if the rows have weights, f64 weights.
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted> {
         Ok(match rows.weights {
@@ -126,11 +133,13 @@ impl Real for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const NAN: Self = f32::NAN;
+    /// The largest magnitude of a derivative that can be multiplied by row weights and densities in f32 without overflow.
     const MAX_DERIVATIVE: f64 = 1e20;
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value as f32
     }
+    /// The finite f32 nearest to `value`; NaN stays NaN.
     fn from_f64_clamped(value: f64) -> Self {
         value.clamp(f64::from(-f32::MAX), f64::from(f32::MAX)) as f32
     }
@@ -142,20 +151,24 @@ impl Real for f32 {
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
+    /// `self · factor + term`, rounded only once.
     #[inline(always)]
     fn fused(self, factor: Self, term: Self) -> Self {
         self.mul_add(factor, term)
     }
+    /// σ(z) and σ(−z) for the logit z = `self`.
     #[inline(always)]
     fn sigmoid(self) -> (Self, Self) {
         let e = exp_minus(self);
         let p = 1.0 / (1.0 + e);
         (p, e * p)
     }
+    /// Runs `task` with the prior computed in f32 where that is accurate enough, otherwise in f64.
     #[allow(private_interfaces, private_bounds)]
     fn with_row_distribution<T: RowTask<Self>>(prior: &Prior, task: T) -> T::Output {
         with_f32_distribution(prior, task)
     }
+    /// The rows sorted by prediction, with f32 predictions and, if the rows have weights, f32 weights.
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted> {
         Ok(match rows.weights {

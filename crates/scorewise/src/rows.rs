@@ -5,6 +5,7 @@ use crate::prior::RowDistribution;
 use crate::real::Real;
 
 mod sealed {
+    /// Prevents other crates from implementing [`Predictions`](super::Predictions).
     pub trait SealedPredictions {}
     impl<R> SealedPredictions for super::Logits<'_, R> {}
     impl<R> SealedPredictions for super::Probabilities<'_, R> {}

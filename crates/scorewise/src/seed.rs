@@ -30,59 +30,63 @@ macro_rules! purposes {
 }
 
 purposes! {
-    /// The order into which rows are shuffled before they are split; `number` of [`stream`] is the class if each class is shuffled
-    /// separately, otherwise 0.
+    /// The order into which rows are shuffled before they are split. The argument `number` of [`stream`] is the index of the class if each class is
+    /// shuffled separately, otherwise 0.
     Split = "split",
     /// The order in which groups with the same number of rows are assigned to the sets of a split.
     SplitGroups = "split of groups",
-    /// The seed of one repetition of a cross-validation; `number` of [`stream`] is the index of the repetition.
+    /// The seed of one repetition of a cross-validation. The argument `number` of [`stream`] is the index of the repetition.
     CrossValidationRepeat = "repeat of folds",
     /// The order of the folds of a cross-validation by group.
     FoldOrder = "order of folds",
-    /// The seed for splitting the rows outside the test fold into training and validation rows; `number` of [`stream`] is the index of the fold.
+    /// The seed for splitting the rows outside the test fold into training and validation rows. The argument `number` of [`stream`] is the index of
+    /// the fold.
     FoldSplit = "parts of a fold",
-    /// The seed of the training for one fold of a cross-validation; `number` of [`stream`] counts the folds of all repetitions.
+    /// The seed of the training for one fold of a cross-validation. The argument `number` of [`stream`] is the index of the fold, counted over all
+    /// repetitions.
     FoldTraining = "training of a fold",
-    /// The choice of the validation rows of each member of an ensemble. `number` of [`stream`] counts the shuffles: in each round every
-    /// class is shuffled once, and a new round begins when every row has been a validation row once. In a split by group, `number` counts
-    /// the repetitions.
+    /// The choice of the validation rows of each member of an ensemble. The argument `number` of [`stream`] is the index of the shuffle: in each
+    /// round the rows of every class are shuffled once, and a new round begins when every row has been a validation row once. In a split by
+    /// group, `number` is the index of the repetition.
     MemberSplit = "validation deal",
-    /// The seed of an ensemble member; `number` of [`stream`] is the index of the member.
+    /// The seed of an ensemble member. The argument `number` of [`stream`] is the index of the member.
     Member = "member",
-    /// The seed of a training attempt; `number` of [`stream`] is the number of attempts abandoned before this one.
+    /// The seed of a training attempt. The argument `number` of [`stream`] is the number of attempts that were abandoned before this one.
     Restart = "restart",
-    /// The initial weights of a network; `number` of [`stream`] is 0 for the dense layers and 1 for a look-up layer (binned inputs).
+    /// The initial weights of a network. The argument `number` of [`stream`] is 0 for the dense layers and 1 for a look-up layer, whose inputs
+    /// are binned columns.
     InitialWeights = "first weights",
     /// The order of the rows in the batches of an epoch.
     BatchOrder = "batch order",
-    /// A random order of the training rows, for target statistics of the levels of categorical columns; `number` of [`stream`] is the index of the
-    /// order.
+    /// A random order of the training rows, for target statistics of the levels of categorical columns. The argument `number` of [`stream`] is the
+    /// index of this order.
     StatisticOrder = "order of statistics",
     /// The random choice of rows and features for each tree, and the noise that is added to the scores of its splits.
     TreeGrowth = "growth of trees",
-    /// A bootstrap replicate; `number` of [`stream`] is the index of the replicate.
+    /// A bootstrap replicate. The argument `number` of [`stream`] is the index of the replicate.
     Bootstrap = "bootstrap",
-    /// The seed of the bootstrap that compares tuned decision rules with untuned ones; `number` of [`stream`] is 0 for a threshold
-    /// (two classes) and 1 for class factors (more classes).
+    /// The seed of the bootstrap that compares tuned decision rules with untuned ones. The argument `number` of [`stream`] is 0 for a threshold
+    /// (two classes) and 1 for one factor per class (more than two classes).
     DecisionTuning = "tuning of the decision",
-    /// The random choice of the rows on which a model is explained, if there are more rows than requested; `number` of [`stream`] is 0 for the
-    /// importance of columns and 1 for partial dependence.
+    /// The random choice of the rows on which a model is explained, if there are more rows than requested. The argument `number` of [`stream`] is 0
+    /// for the importance of columns and 1 for partial dependence.
     ExplainedRows = "rows of an explanation",
-    /// The order into which the values of a column are shuffled to measure its importance; `number` of [`stream`] is the index of the permutation.
+    /// The order into which the values of a column are shuffled to measure its importance. The argument `number` of [`stream`] is the index of the
+    /// permutation.
     ColumnPermutation = "permutation of a column",
-    /// The seed of the bootstrap over the permutations of a column; `number` of [`stream`] is 0.
+    /// The seed of the bootstrap that resamples the permutations of a column. The argument `number` of [`stream`] is 0.
     PermutationBootstrap = "bootstrap of permutations",
-    /// Random thresholds that follow a prior; `number` of [`stream`] is 0.
+    /// Random thresholds that follow a prior. The argument `number` of [`stream`] is 0.
     Thresholds = "thresholds",
-    /// The seed of a method compared in an experiment; `number` of [`stream`] is a hash of the method's name.
+    /// The seed of a method that is compared in an experiment. The argument `number` of [`stream`] is a hash of the method's name.
     Contender = "contender",
-    /// The seed of one repetition of a method in an experiment; `number` of [`stream`] is the index of the repetition.
+    /// The seed of one repetition of a method in an experiment. The argument `number` of [`stream`] is the index of the repetition.
     Repeat = "repeat",
-    /// The seed for choosing the rows of one repetition of an experiment, the same for all methods; `number` of [`stream`] is the index of the
-    /// repetition.
+    /// The seed for choosing the rows of one repetition of an experiment, the same for all methods. The argument `number` of [`stream`] is the
+    /// index of the repetition.
     RepeatRows = "rows of a repeat",
-    /// The bootstrap interval of the difference between two methods of an experiment; `number` of [`stream`] is 0 if single repetitions are
-    /// resampled and 1 if blocks of repetitions are resampled.
+    /// The bootstrap interval of the difference between two methods of an experiment. The argument `number` of [`stream`] is 0 if single
+    /// repetitions are resampled and 1 if blocks of repetitions are resampled.
     Difference = "difference",
 }
 

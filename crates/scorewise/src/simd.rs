@@ -6,7 +6,9 @@
 /// A loop that is compiled for each instruction set. `run` must be `#[inline(always)]`; otherwise it is compiled without the target
 /// features of its caller.
 pub(crate) trait Vectorised {
+    /// The result of the loop.
     type Output;
+    /// Runs the loop and returns its result.
     fn run(self) -> Self::Output;
 }
 
@@ -82,12 +84,14 @@ pub(crate) fn run_vectorised<V: Vectorised>(instructions: InstructionSet, body: 
     }
 }
 
+/// Runs the loop, compiled with AVX2 and fused multiply-add instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn run_with_avx2<V: Vectorised>(body: V) -> V::Output {
     body.run()
 }
 
+/// Runs the loop, compiled with AVX-512 and fused multiply-add instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "fma,avx512f,avx512bw,avx512dq,avx512vl")]
 fn run_with_avx512<V: Vectorised>(body: V) -> V::Output {

@@ -67,7 +67,7 @@ fn assert_similar(found: &BootstrapDistribution, expected: &[f64], what: &str) {
 }
 
 #[test]
-fn random_totals_of_matrix_cells_give_the_same_distribution_of_scores_as_random_copies_of_rows() {
+fn drawing_totals_of_matrix_cells_gives_the_same_distribution_of_scores_as_drawing_copies_of_rows() {
     let data = two_forecasts(1, 0.05);
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 4 };
     let unweighted = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
@@ -107,24 +107,24 @@ fn if_there_are_many_distinct_weights_the_bootstrap_draws_copies_row_by_row() {
 }
 
 #[test]
-fn number_of_runs_of_rows_is_near_the_limit_and_equal_predictions_share_a_run() {
+fn number_of_runs_lies_between_a_third_of_the_limit_and_the_limit_and_equal_predictions_share_a_run() {
     let data = two_forecasts(3, 0.01);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let sweep = sweep(&rows).unwrap();
     assert_eq!(sweep.runs(usize::MAX).len(), N_ROWS);
     for at_most in [1, 2, 50, 1000, 3999] {
         let runs = sweep.runs(at_most).len();
-        assert!(runs <= at_most && 3 * runs >= at_most, "{runs} runs, at most {at_most} allowed");
+        assert!(runs <= at_most && 3 * runs >= at_most, "there are {runs} runs, but at most {at_most} are allowed");
     }
     assert_eq!(sweep.runs(0).len(), 1);
-    // Rows with equal predictions are always in the same run of rows, even if more runs are allowed.
+    // Rows with equal predictions are always in the same run of sorted rows, even if more runs are allowed.
     let ties = vec![0.25f32; N_ROWS];
     let ties = Rows::new(Probabilities(&ties), &data.labels).unwrap();
     assert_eq!(scorewise::sweep::sweep(&ties).unwrap().runs(100).len(), 1);
 }
 
 #[test]
-fn best_threshold_of_runs_of_rows_has_the_same_distribution_as_that_of_single_rows() {
+fn best_threshold_between_runs_of_rows_has_the_same_distribution_as_the_best_threshold_between_single_rows() {
     let data = two_forecasts(5, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 1000, seed: 4 };
@@ -191,7 +191,7 @@ fn paired_replicates_draw_the_same_rows_for_both_forecasts() {
 }
 
 #[test]
-fn random_totals_of_matrix_cells_of_two_forecasts_give_the_same_distribution_as_random_copies_of_rows() {
+fn for_two_forecasts_drawing_totals_of_matrix_cells_gives_the_same_distribution_as_drawing_copies_of_rows() {
     let data = two_forecasts(8, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 2 };

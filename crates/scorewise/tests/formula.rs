@@ -123,7 +123,7 @@ fn printed_formulas_parse_to_the_same_formula() {
         let text = random_formula(&mut random, 4);
         let Ok(formula) = Formula::parse(&text) else { continue };
         let parsed = Formula::parse(&formula.text()).unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(parsed, formula, "{text} printed as {formula}");
+        assert_eq!(parsed, formula, "{text} was printed as {formula}");
         let (one, other) = (formula.value(&MATRIX), parsed.value(&MATRIX));
         assert!(one == other || (one.is_nan() && other.is_nan()));
         let is_balanced = |text: String| text.matches(['{', '(']).count() == text.matches(['}', ')']).count();
@@ -133,6 +133,7 @@ fn printed_formulas_parse_to_the_same_formula() {
 
 /// A random formula, which is usually valid.
 fn random_formula(random: &mut Random, depth: usize) -> String {
+    /// Cells, numbers and scores of which random formulas are composed.
     const FORMULA_LEAVES: [&str; 16] = [
         "tp",
         "fp",
@@ -222,6 +223,7 @@ fn assert_handled_quickly(text: &str) {
 
 #[test]
 fn a_million_random_inputs_do_not_panic() {
+    /// Tokens, valid and invalid, of which random inputs are composed.
     const FORMULA_PIECES: [&str; 44] = [
         "tp",
         "fp",
@@ -272,11 +274,11 @@ fn a_million_random_inputs_do_not_panic() {
     let seeds: Vec<String> = all_scores().iter().map(|score| score.formula().text()).collect();
     for round in 0..1_000_000 {
         let text = match round % 4 {
-            // Random sequences of tokens.
+            // In half of the rounds, the input is a random sequence of tokens.
             0 | 1 => (0..1 + random.integer_below(14))
                 .map(|_| FORMULA_PIECES[random.integer_below(FORMULA_PIECES.len())])
                 .collect::<String>(),
-            // A valid formula with a few characters changed, removed or inserted.
+            // In a quarter of the rounds, the input is a valid formula with a few characters changed, removed or inserted.
             2 => {
                 let mut characters: Vec<char> = seeds[random.integer_below(seeds.len())].chars().collect();
                 for _ in 0..1 + random.integer_below(4) {

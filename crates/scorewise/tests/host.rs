@@ -71,6 +71,7 @@ impl Number for Handle<'_> {
     fn times(self, other: Self) -> Self {
         Handle::map([self, other], |[x, y]| x * y)
     }
+    /// The quotient of two numbers, or 0 where the divisor is 0.
     fn over(self, other: Self) -> Self {
         Handle::map([self, other], |[x, y]| ratio(x, y))
     }
@@ -92,19 +93,22 @@ impl Number for Handle<'_> {
     fn max(self, other: Self) -> Self {
         Handle::map([self, other], |[x, y]| x.max(y))
     }
+    /// Always "both sides", because the order of two numbers can differ between matrices.
     fn compare(self, _: Self) -> Side {
         Side::Both
     }
+    /// Combines the results of both branches of `min`, `max` or `abs`, for each matrix.
     fn merge_branches(self, other: Self) -> Self {
         Handle::map([self, other], |[x, y]| x.merge_branches(y))
     }
+    /// Chooses a branch of `min`, `max` or `abs`, for each matrix.
     fn choose_branch(self, other: Self, below: Self, above: Self) -> Self {
         Handle::map([self, other, below, above], |[x, y, below, above]| x.choose_branch(y, below, above))
     }
 }
 
 #[test]
-fn user_defined_numbers_give_the_value_and_derivatives_of_every_score() {
+fn every_score_evaluated_with_a_user_defined_number_type_has_the_same_value_and_derivatives() {
     let mixed = ["max(tp, fp)^2/(tp + 1)", "abs(tp - fn)", "exp(-fp/10)", "min(max(tp, fn), fp)", "2^(tp/(tp + fp))"];
     let scores: Vec<_> =
         REGISTRY.iter().filter_map(Score::example).chain(mixed.map(|text| Score::parse(text).unwrap())).collect();
@@ -122,7 +126,7 @@ fn user_defined_numbers_give_the_value_and_derivatives_of_every_score() {
                 // Values are compared with `==`, which treats −0 and 0 as equal.
                 assert!(
                     got == expected || (got.is_nan() && expected.is_nan()),
-                    "{score} at {at}: {got}, expected {expected}"
+                    "{score} of matrix {at}: {got}, expected {expected}"
                 );
             };
             assert_equal(reduced.value, expected.value);

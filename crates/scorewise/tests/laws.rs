@@ -41,8 +41,8 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                 loss.value_and_gradient(&rows, &mut gradient).unwrap();
                 let largest_derivative = largest_magnitude(&gradient);
                 for row in 0..logits.len() {
-                    // Fourth-order differences allow a step that is large enough for rounding errors to be small, and still so small
-                    // that the curvature of the loss has little effect.
+                    // The differences are of fourth order. So the step can be large enough for small rounding errors, while the error from
+                    // the curvature of the loss is still small.
                     let step = 1e-4;
                     let value_after = |by: f64| {
                         let mut logits = logits.clone();
@@ -67,8 +67,8 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                     }
                     checked += 1;
                     let error = (gradient[row] - difference).abs();
-                    // The rounding error of the differences: four values with weights of 18 in total, each accurate to a few units in the
-                    // last place, divided by twelve steps.
+                    // The rounding error of the differences is that of a sum of four values, with factors 8, 8, 1 and 1 (18 in total),
+                    // divided by twelve steps. Each value is accurate to a few units in the last place.
                     let rounding = 4.0 * f64::EPSILON * 18.0 / (12.0 * step) * value(&logits).abs().max(1.0);
                     assert!(
                         error <= 1e-6 * difference.abs() + rounding,
@@ -253,7 +253,7 @@ fn gradients_of_batches_equal_the_gradient_of_all_rows() {
 #[test]
 fn losses_of_linear_scores_are_unbiased_over_mini_batches_given_the_class_counts_of_the_data_set() {
     let mut random = Random(15);
-    // Sixty rows with three positives, in batches of six: most batches have no positive.
+    // Three of the sixty rows are positive, so most of the batches of six rows have no positive.
     let (logits, mut labels) = logits_and_labels(&mut random, 60, 0.0, 2.0);
     labels[20] = true;
     labels[21] = true;
@@ -354,9 +354,13 @@ fn values_of_scores_agree_with_their_registered_range_perfect_value_and_directio
             if let Some(value) = score.checked(&confusion) {
                 assert!(
                     value >= low - 1e-9 && value <= high + 1e-9,
-                    "{score} of {confusion:?} is {value}, outside its range"
+                    "{score} of {confusion:?} is {value}, which is outside its registered range"
                 );
-                assert_eq!(value, score.value(&confusion), "{score}: reports and losses must use the same value");
+                assert_eq!(
+                    value,
+                    score.value(&confusion),
+                    "{score}: a report and a loss must give the same value for a matrix"
+                );
             } else {
                 assert!(score.value(&confusion).is_finite());
             }
@@ -416,10 +420,10 @@ fn registry_names_are_valid_and_unique() {
     let mut seen = BTreeSet::new();
     for row in REGISTRY {
         for name in std::iter::once(&row.name).chain(row.aliases) {
-            assert!(!reserved.contains(name), "{name} is reserved");
+            assert!(!reserved.contains(name), "the name {name} is reserved");
             assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'), "{name}");
             assert!(name.starts_with(|c: char| c.is_ascii_lowercase()), "{name}");
-            assert!(seen.insert(*name), "{name} is used twice");
+            assert!(seen.insert(*name), "the name {name} is used more than once");
             let parsed = Score::parse(&format!(
                 "{name}{}",
                 if row.parameters.iter().any(|p| p.default.is_none()) { "(0.1)" } else { "" }
@@ -532,7 +536,7 @@ fn expected_matrix_of_f32_rows_is_accurate_near_the_ends_of_the_support() {
             let exact = prior.cdf(f64::from(p));
             assert!(
                 (0.0..=1.0).contains(&f) && f >= last - 1e-7,
-                "{text}: F({p}) = {f}, but F at the previous point is {last}"
+                "{text}: F must not decrease, but F({p}) = {f}, and F at the previous point is {last}"
             );
             assert!((f - exact).abs() <= 2e-6, "{text}: F({p}) = {f}, expected {exact}");
             last = f;

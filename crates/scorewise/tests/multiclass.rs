@@ -7,14 +7,18 @@ use scorewise::multiclass::{
 };
 use scorewise::{Confusion, Error, Logits, Prior, Real, Rows, Score, ScoreLoss};
 
+/// All averages of the scores of several classes.
 const AVERAGES: [Average; 3] = [Average::Macro, Average::Weighted, Average::Micro];
+/// Binary scores, which the tests average over the classes.
 const SCORES: [&str; 7] = ["f1", "tss", "mcc", "csi", "far", "frequency_bias", "0.5*tss + 0.5*precision"];
+/// Lists of priors: one prior for all classes, or one prior for each of four classes.
 const PRIORS: [&[&str]; 4] = [
     &["uniform"],
     &["beta:0.5,0.5"],
     &["normal:0.4,0.3", "beta:2,3", "uniform", "logistic:0.3,0.2"],
     &["mix:0.1,normal:0.5,0.2", "kumaraswamy:2,3", "kumaraswamy:0.5,0.5", "beta:0.5,2"],
 ];
+/// Scores of a confusion matrix with several classes.
 const MULTI_SCORES: [&str; 10] = [
     "accuracy",
     "mcc",
@@ -154,7 +158,7 @@ fn assert_gradient_matches_differences(at: &[f64], value_and_gradient: impl Fn(&
 }
 
 #[test]
-fn gradient_of_one_versus_rest_matches_central_difference() {
+fn gradient_of_the_one_versus_rest_loss_matches_central_differences() {
     // With this seed, no class has nearly as many alarms as events; for equal numbers, the loss |s − 1| of the frequency bias has a kink.
     let batch = ClassBatch::random(21, 11, 4);
     for name in SCORES {
@@ -182,7 +186,7 @@ fn gradient_of_one_versus_rest_matches_central_difference() {
 }
 
 #[test]
-fn gradient_of_the_simplex_loss_matches_central_difference() {
+fn gradient_of_the_simplex_loss_matches_central_differences() {
     let batch = ClassBatch::random(2, 11, 4);
     for name in MULTI_SCORES {
         for loss in [SimplexLoss::new(multi_score(name)), simplex_loss(name)] {
@@ -195,7 +199,7 @@ fn gradient_of_the_simplex_loss_matches_central_difference() {
 }
 
 #[test]
-fn derivatives_with_respect_to_cells_match_central_difference() {
+fn derivatives_with_respect_to_cells_match_central_differences() {
     let cells = [50.0, 3.0, 2.0, 10.0, 30.0, 5.0, 1.0, 4.0, 15.0];
     let matrix = |cells: &[f64]| MultiConfusion::new(3, cells.to_vec()).unwrap();
     for name in MULTI_SCORES {
@@ -256,7 +260,7 @@ fn multi_class_scores_agree_with_values_of_other_tools() {
 }
 
 #[test]
-fn gerrity_score_equals_its_definition_by_a_scoring_matrix() {
+fn gerrity_score_agrees_with_its_published_definition_by_a_scoring_matrix() {
     // The expected value is Σ E_ij s_ij / n, where s is computed from a_i = (1 − Σ_{k≤i} r_k/n) / Σ_{k≤i} r_k/n, as printed in Gerrity (1992).
     // E is the confusion matrix, r its row sums, n its total, and s the scoring matrix.
     let batch = ClassBatch::random(4, 60, 5);
@@ -278,7 +282,7 @@ fn gerrity_score_equals_its_definition_by_a_scoring_matrix() {
 }
 
 #[test]
-fn matrix_of_each_class_equals_the_matrix_of_its_binary_loss() {
+fn expected_matrix_of_each_class_equals_that_of_a_binary_loss_for_this_class() {
     let batch = ClassBatch::random(5, 80, 3);
     let loss = one_versus_rest("f1", &["cosine:0.5,0.3", "beta:2,3", "uniform"], Average::Macro);
     for (class, got) in
@@ -501,7 +505,7 @@ fn mean_over_random_gumbel_thresholds_is_the_expected_matrix() {
     let draws = 200_000;
     let mut counts = [0.0; 3];
     for _ in 0..draws {
-        // The random threshold is τ = μ − G/λ with G = −ln(−ln U), where U is uniform in (0, 1).
+        // The random threshold is τ = μ − G/λ, where μ is the centre, λ the sharpness, G = −ln(−ln U), and U is uniform in (0, 1).
         let margins = [0, 1, 2].map(|k| {
             let gumbel = -(-random.next().unwrap().ln()).ln();
             logits[k] - (centres[k] - gumbel / sharpness)
@@ -726,10 +730,10 @@ fn invalid_multi_class_input_is_reported() {
         ),
         (
             one_versus_rest("f1", &["uniform"], Average::Macro).gradient_with(&[], &valid(), &mut [0.0; 6]).err(),
-            "derivatives must contain one pair for each of the 3 classes, not 0",
+            "derivatives must contain one `ClassDerivatives` for each of the 3 classes, not 0",
         ),
-        (simplex().with_sharpness(0.0).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not 0"),
-        (simplex().with_sharpness(f64::NAN).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not NaN"),
+        (simplex().with_sharpness(0.0).err(), "sharpness must be between 1e-6 and 1e6, not 0"),
+        (simplex().with_sharpness(f64::NAN).err(), "sharpness must be between 1e-6 and 1e6, not NaN"),
         (
             simplex().with_centres(vec![]).err(),
             "centres must contain one entry for all classes or one for each class, but the list is empty",

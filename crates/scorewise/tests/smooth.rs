@@ -151,7 +151,10 @@ fn trying_more_centres_of_the_prior_would_hardly_improve_the_score() {
                 score.checked(&brute_force_expectation(&batch, centre, h)).unwrap_or(f64::NEG_INFINITY)
             };
             let near = (-40..=40).map(value).fold(f64::NEG_INFINITY, f64::max);
-            assert!(near < found.expected_value + 1e-4, "{score} is {near} at a centre near {found:?}");
+            assert!(
+                near < found.expected_value + 1e-4,
+                "{score} is {near} for a centre of the prior near the threshold found: {found:?}"
+            );
         }
     }
 }
@@ -187,7 +190,7 @@ fn a_prediction_of_0_never_counts_as_positive_and_a_prediction_of_1_does_unless_
     let never = smoothed_threshold(&rows, &score("cost(fp=10, fn=1)"), 0.05).unwrap();
     assert_eq!((never.threshold, never.confusion), (1.0, Confusion::new(2.0, 0.0, 2.0, 0.0)));
     assert_eq!((never.expected, never.expected_value), (never.confusion, never.value.unwrap()));
-    // No prediction has finite log-odds.
+    // All predictions are 0 or 1, so none has finite log-odds.
     let only = smoothed_threshold(&batch(&[1.0, 0.0, 1.0], &[1, 0, 1]), &score("f1"), 0.2).unwrap();
     assert_eq!((only.threshold, only.value, only.expected_value), (0.5, Some(1.0), 1.0));
 }
@@ -209,14 +212,14 @@ fn smoothed_threshold_of_a_single_class_or_row_is_none_only_if_the_score_is_unde
 
 #[test]
 fn smoothed_threshold_of_separated_classes_lies_in_the_gap_between_them() {
-    // The gap is wider than the prior. Where no row lies inside the prior, the expected score is constant, and the threshold is in the middle
-    // of the gap, like the exactly best threshold.
+    // The gap between the classes is wider than the prior. Where no row lies inside the prior, the expected score is constant, and the threshold is
+    // in the middle of the gap, like the exactly best threshold.
     let rows = batch(&[0.02, 0.01, 0.03, 0.97, 0.98, 0.99], &[0, 0, 0, 1, 1, 1]);
     let exact = sweep(&rows.rows()).unwrap().best(&score("f1")).unwrap();
     let found = smoothed_threshold(&rows, &score("f1"), 0.2).unwrap();
     assert_eq!((found.value, found.expected_value), (Some(1.0), 1.0));
     assert!((found.threshold - exact.threshold).abs() < 0.01, "{found:?}, {exact:?}");
-    // The gap is narrower than the prior and not symmetric: the threshold lies inside the gap, and the expected score is below 1.
+    // The gap between the classes is narrower than the prior and not symmetric: the threshold lies inside the gap, and the expected score is below 1.
     let rows = batch(&[0.1, 0.2, 0.45, 0.6, 0.8, 0.9], &[0, 0, 0, 1, 1, 1]);
     let found = smoothed_threshold(&rows, &score("f1"), 0.2).unwrap();
     assert_eq!(found.value, Some(1.0));
@@ -224,7 +227,7 @@ fn smoothed_threshold_of_separated_classes_lies_in_the_gap_between_them() {
 }
 
 #[test]
-fn smoothing_with_a_narrow_prior_gives_at_least_the_exactly_best_score() {
+fn expected_score_at_the_smoothed_threshold_of_a_narrow_prior_is_at_least_the_exactly_best_score() {
     let mut random = Random(45);
     for _ in 0..60 {
         let mut batch = Batch::random(&mut random);
@@ -364,7 +367,10 @@ fn smoothed_thresholds_vary_less_between_samples_than_exact_thresholds() {
     let deviation = |values: Vec<f64>| scorewise::MeanAndDeviation::of(&values).unwrap().deviation.unwrap();
     let exact = deviation(found.iter().map(|pair| pair.0).collect());
     let smooth = deviation(found.iter().map(|pair| pair.1).collect());
-    assert!(smooth < 0.8 * exact, "standard deviation {smooth} of smoothed and {exact} of exact thresholds");
+    assert!(
+        smooth < 0.8 * exact,
+        "the standard deviation is {smooth} for smoothed thresholds and {exact} for exact thresholds"
+    );
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn assert_same_optimum(
             let width = |ends: &(f64, f64)| ends.1 - ends.0;
             assert!(
                 intervals.iter().all(|ends| width(ends) <= width(&found.interval)),
-                "{what}: the widest interval must be chosen"
+                "{what}: the sweep must choose the widest of the best intervals"
             );
             assert!(
                 found.interval.0 <= found.threshold && (found.threshold < found.interval.1 || found.interval.1 == 1.0)

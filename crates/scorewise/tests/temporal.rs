@@ -226,7 +226,7 @@ fn gradient_matches_central_difference_for_every_score() {
                     let error = (derivative - difference).abs();
                     assert!(
                         error <= 1e-6 * derivative.abs() + 1e-9 * (1.0 + value.abs()),
-                        "{score} {prior} {weighting:?} row {row}: {derivative}, expected {difference}"
+                        "{score} under {prior}, {weighting:?}, row {row}: {derivative}, expected {difference}"
                     );
                 }
             }
@@ -235,7 +235,7 @@ fn gradient_matches_central_difference_for_every_score() {
 }
 
 #[test]
-fn gradient_of_tied_predictions_is_the_limit_when_later_rows_are_slightly_higher() {
+fn gradient_for_tied_predictions_equals_the_gradient_if_later_predictions_are_slightly_higher() {
     let sample = RandomSeries::new(5, 60, Some(4.0));
     let distinct: Vec<f64> = sample.logits.iter().enumerate().map(|(row, z)| z + 1e-10 * row as f64).collect();
     for (_, weighting) in weightings() {
@@ -277,8 +277,8 @@ fn losses_and_gradients_in_f32_agree_with_f64() {
 #[test]
 fn matrix_of_several_sequences_is_the_sum_of_their_matrices() {
     let (mut a, mut b) = (RandomSeries::new(1, 9, None), RandomSeries::new(2, 14, None));
-    // The first sequence ends with an alarm, and the second begins with an event. Without sequence identifiers, the alarm would get credit for
-    // the event.
+    // The first sequence ends with an alarm, and the second begins with an event. Without sequence identifiers, the alarm would count
+    // as an early warning of the event.
     (a.logits[8], a.labels[8]) = (2.0, false);
     (b.logits[0], b.labels[0]) = (-1.0, true);
     let logits = [&a.logits[..], &b.logits].concat();
@@ -409,7 +409,8 @@ fn temporal_losses_stay_finite_at_extreme_logits_and_weights() {
 
 #[test]
 fn time_weighted_errors_are_never_negative() {
-    // The decimal weights sum to 1 only up to rounding, and some misses get full credit, so 1 − the sum of the weights could be below 0.
+    // A miss counts as 1 minus the sum of the weights of the alarms shortly before it. If there are alarms at all four distances, this sum is
+    // 1 only up to rounding, so the result could be slightly below 0.
     let weighting = Weighting::sum(&[0.4, 0.3, 0.2, 0.1]).unwrap();
     for seed in 1..50 {
         let mut sample = RandomSeries::new(seed, 12, None);
@@ -436,7 +437,7 @@ fn invalid_weightings_sequences_and_logits_are_reported() {
     assert_eq!(message(Weighting::value_weighted(&[f64::NAN])), "masks must be between 0 and 1, not NaN");
     assert_eq!(
         message(Weighting::value_weighted(&[])),
-        "masks are missing; give at least one, which applies to neighbouring rows"
+        "masks must not be empty; the first one applies to errors one row away from an event or an alarm"
     );
 
     let labels = [false, true, false];

@@ -185,7 +185,8 @@ fn gradient_of_the_exact_loss_matches_central_differences_and_its_formula() {
             let numeric = 2.0 * central(5e-6) - central(1e-5);
             assert_close(gradient[row], numeric, 1e-7, &(score.name(), prior, row));
             if !tied {
-                // The gradient of the loss 1 − s is f(p) p (1 − p) [s(row predicted negative) − s(row predicted positive)].
+                // The gradient of the loss 1 − s is f(p) p (1 − p) [s(row predicted negative) − s(row predicted positive)], where p is the
+                // probability of the row, f the density of the prior and s the score.
                 let score_with = |counted_positive: bool| {
                     let mut confusion = Confusion::default();
                     for other in 0..size {
@@ -485,7 +486,7 @@ fn taylor_approximation_is_on_average_more_accurate_than_the_score_of_the_expect
         }
         assert!(
             second_order < 0.5 * plug_in,
-            "{prior}: error {second_order} of the Taylor approximation, {plug_in} of the score of the expected matrix"
+            "{prior}: the error of the Taylor approximation is {second_order}, that of the score of the expected matrix {plug_in}"
         );
     }
 }

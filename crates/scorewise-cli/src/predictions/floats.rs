@@ -1,4 +1,4 @@
-//! Columns of probabilities and weights, checked, and stored as f32 if that changes no value.
+//! Columns of probabilities and weights. Their values are checked when they are read, and stored as f32 if that changes no value.
 
 use scorewise_table::table::{Column, Table, Values};
 use scorewise_train::{Error, Result};
@@ -13,13 +13,15 @@ pub enum FloatValues {
 }
 
 impl Default for FloatValues {
+    /// An empty column, stored as f32 until a value needs f64.
     fn default() -> Self {
         FloatValues::F32(Vec::new())
     }
 }
 
 impl FloatValues {
-    /// Appends the values of a column after checking them with `is_valid`; `quantity` is their name in error messages.
+    /// Appends the values of a column, or returns an error if `is_valid` is false for one of them. `quantity`, such as `probability`, is what error
+    /// messages call a value.
     pub(super) fn append_checked(
         &mut self,
         table: &Table,
@@ -54,7 +56,8 @@ impl FloatValues {
     }
 }
 
-/// The values of a numeric column, or an error if `is_valid` is false for one of them; `quantity` is their name in error messages.
+/// The values of a numeric column, or an error if `is_valid` is false for one of them. `quantity`, such as `probability`, is what error messages call
+/// a value.
 pub(super) fn checked_values<'a>(
     table: &Table,
     column: &'a Column,

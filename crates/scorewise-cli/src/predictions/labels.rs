@@ -13,11 +13,12 @@ pub(super) struct LabelParser<'a> {
     negative: Option<String>,
 }
 
-/// Hint for a cell that is not a label.
+/// The hint in the error message for a cell that is not a label.
 const LABEL_HINT: &str =
     "labels must be 0 and 1, or true and false; for other labels name the positive one: --positive VALUE";
 
 impl<'a> LabelParser<'a> {
+    /// Makes a parser. `positive` is the label that counts as positive; if it is `None`, labels must be 0 and 1 or true and false.
     pub(super) fn new(positive: Option<&'a str>, allows_many_negatives: bool) -> Self {
         LabelParser { positive, allows_many_negatives, negative: None }
     }

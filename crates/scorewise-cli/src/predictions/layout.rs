@@ -8,7 +8,7 @@ use super::labels::is_same_label;
 
 /// Name of the column with the probability of the positive class.
 pub const PROBABILITY: &str = "probability";
-/// Start of the names of the columns with the probability of each class, when there are more than two classes.
+/// With more than two classes, each class has a column of probabilities. The name of the column is this text followed by the name of the class.
 pub const PROBABILITY_OF: &str = "probability of ";
 /// Name of the column with the predicted class: 1 or 0, or the name of the class.
 pub const DECISION: &str = "decision";
@@ -32,12 +32,12 @@ pub(super) struct Layout {
     pub(super) label: String,
     /// The probability columns: one for each forecast, or one for each class when there are more than two.
     pub(super) probabilities: Vec<String>,
-    /// The classes when there are more than two and `--positive` selects none of them; otherwise empty.
+    /// The names of the classes, if there are more than two and `--positive` does not select one of them; otherwise empty.
     pub(super) classes: Vec<String>,
     /// Whether `--positive` selects one of more than two classes.
     pub(super) is_one_versus_rest: bool,
     pub(super) weight: Option<String>,
-    /// Whether the table was written by `scorewise predict`.
+    /// Whether the table was written by `scorewise predict` or `scorewise train --out-of-fold`, judged by its columns `decision` and `score`.
     pub(super) is_from_predict: bool,
 }
 

@@ -35,10 +35,11 @@ pub struct PredictionColumns {
     /// Column of the true labels, 0 and 1 or true and false [default: truth, else label]
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
-    /// Label that counts as positive, if labels are not 0 and 1 or true and false; of more than two classes, the class to evaluate against all others
+    /// Label that counts as positive, if labels are not 0 and 1 or true and false; with more than two classes, the class to evaluate against the
+    /// others
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub positive: Option<String>,
-    /// Column of sample weights, 0 or above [default: the weights of the model if the table has them, else 1 for every row]
+    /// Column of sample weights, 0 or above [default: the column weight of a table that predict has written, else 1 for every row]
     #[arg(long, value_name = "COLUMN")]
     pub weight: Option<String>,
 }
@@ -105,7 +106,7 @@ pub struct BinaryPredictions {
     pub thresholds: Vec<Option<f64>>,
     /// Sample weights, one for each row; `None` if the table has no weights.
     pub weights: Option<FloatValues>,
-    /// What the table says about the model that made the predictions.
+    /// The score and the class names of the model that made the predictions, as far as the table names them.
     pub model: SourceModel,
 }
 
@@ -137,7 +138,8 @@ pub struct ClassPredictions {
     pub score: Option<String>,
 }
 
-/// Evaluates `$body` with `$rows` bound to the rows of the forecast with index `$forecast`, whether its values are f32 or f64.
+/// Evaluates `$body`, in which `$rows` stands for the rows of the forecast with index `$forecast`. It works for forecasts of f32 and for forecasts of
+/// f64.
 macro_rules! with_rows {
     ($predictions:expr, $forecast:expr, $rows:ident => $body:expr) => {{
         use $crate::predictions::FloatValues;
@@ -165,7 +167,7 @@ macro_rules! with_rows {
 }
 pub(crate) use with_rows;
 
-/// The value of a column that should be the same in all rows.
+/// The value of a column in which all rows should have the same value.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum ColumnConstant<T> {
     /// No row read so far has a value.
@@ -178,7 +180,7 @@ enum ColumnConstant<T> {
 }
 
 impl<T: Clone + PartialEq> ColumnConstant<T> {
-    /// Records the value of a further row.
+    /// Takes the value of another row into account.
     fn add(&mut self, value: T) {
         match self {
             ColumnConstant::Absent => *self = ColumnConstant::Constant(value),
@@ -198,7 +200,7 @@ impl<T: Clone + PartialEq> ColumnConstant<T> {
     }
 }
 
-/// Records the strings of the column `name` in `constant`; does nothing if the table has no such column.
+/// Passes the strings in the column `name` to `constant`, which notices if they differ; does nothing if the table has no such column.
 fn record_column_values(table: &Table, name: &str, constant: &mut ColumnConstant<String>) {
     if let Some(Column { values: Values::Category(Category { codes, levels }), .. }) = table.column(name) {
         let mut last = None;
@@ -211,8 +213,8 @@ fn record_column_values(table: &Table, name: &str, constant: &mut ColumnConstant
     }
 }
 
-/// The score by which one class is evaluated against all others, from the score of a model: that score itself, if it is defined for two
-/// classes; the averaged score of an average, such as `f1` for `macro(f1)`; and F1 for any other score of more than two classes.
+/// The score for evaluating one class against all others. `text` is the score of the model. If it is a score for two classes, it is used itself. If
+/// it is an average over the classes, such as `macro(f1)`, the score inside is used, here `f1`. Any other score is replaced by F1.
 pub fn one_versus_rest_score(text: &str) -> std::result::Result<Score, Failure> {
     match Score::parse(text) {
         Ok(score) => Ok(score),
@@ -274,8 +276,8 @@ fn read_two_classes(
         }
         let label_parser = match &mut label_parser {
             Some(label_parser) => label_parser,
-            // Tables written by `predict` have the labels 1 and 0 already. `--positive` with the name of the positive class is accepted and has no
-            // effect.
+            // In a table written by `predict`, the labels are 1 and 0 whatever the classes are called. So `--positive` with the name of the positive
+            // class is accepted and has no effect.
             None => {
                 let named = columns
                     .positive
@@ -404,10 +406,10 @@ fn note_unlabelled_rows(file: &str, rows: usize, unlabelled: usize) -> Result<()
     Ok(())
 }
 
-/// Hint for a cell that is not a probability.
+/// The hint in the error message for a cell that is not a probability.
 const PROBABILITY_HINT: &str =
     "probabilities must lie between 0 and 1; divide percentages by 100, and convert logits z with 1/(1 + exp(-z))";
-/// Hint for a cell that is not a weight.
+/// The hint in the error message for a cell that is not a weight.
 const WEIGHT_HINT: &str = "weights must be numbers, 0 or above";
 
 /// The column with this name; an error with a suggestion if there is none.
@@ -428,7 +430,7 @@ impl ClassPredictions {
 }
 
 impl BinaryPredictions {
-    /// The threshold to evaluate the first forecast at, and where it comes from: the user's, else the model's, else 0.5.
+    /// The threshold at which the first forecast is evaluated, and where it comes from: from the user, else from the model, else 0.5.
     pub fn threshold(&self, user: Option<f64>) -> (f64, &'static str) {
         match (user, self.thresholds[0]) {
             (Some(threshold), _) => (threshold, "set by the user"),
@@ -437,12 +439,12 @@ impl BinaryPredictions {
         }
     }
 
-    /// The names of the classes, or default names if the table has none.
+    /// The names of the negative and the positive class, or default names if the table does not name them.
     pub fn classes(&self) -> [String; 2] {
         self.model.classes.clone().unwrap_or_else(unnamed_classes)
     }
 
-    /// The score to evaluate: the user's, else the model's, else tss.
+    /// The score to evaluate: the one that the user gave, else the score of the model, else tss.
     pub fn score(&self, user: Option<&str>) -> std::result::Result<Score, Failure> {
         match (user, &self.model.score) {
             (Some(text), _) => Ok(Score::parse(text)?),

@@ -36,7 +36,7 @@ pub const OVERWRITE: &str = "overwrite";
 pub struct ReportFiles {
     report: Option<(PathBuf, AtomicFile)>,
     plots: Option<OutputFolder>,
-    /// The files that the command reads or writes; no further output file may be one of them.
+    /// The files that the command already reads or writes. Another output file must be a different file.
     pub outputs: Outputs,
 }
 
@@ -51,14 +51,15 @@ impl ReportArguments {
         self.report_path().is_some() || self.plots.is_some()
     }
 
-    /// Opens the output files; `tables` are the inputs of the command, which are never replaced.
+    /// Opens the output files. `tables` are the paths of the input tables, which are never replaced.
     pub fn open(&self, tables: &[&Path]) -> Result<ReportFiles, Failure> {
         let outputs = Outputs::new().overwrites(OVERWRITE, self.overwrite);
         let with_input = |outputs: Outputs, table: &&Path| outputs.reads(&Source::parse(&table.to_string_lossy()));
         self.open_with(tables.iter().fold(outputs, with_input))
     }
 
-    /// Opens the output files; `outputs` holds the inputs and the other outputs of the command, which are never replaced.
+    /// Opens the output files. `outputs` knows the input files and the other output files of the command; the report and the figures never replace
+    /// them.
     pub fn open_with(&self, mut outputs: Outputs) -> Result<ReportFiles, Failure> {
         let report = self.report_path().map(|path| -> Result<_, Failure> {
             if path.as_os_str() == "-" {
@@ -79,7 +80,7 @@ impl ReportArguments {
         Ok(ReportFiles { report, plots: self.plots.as_deref().map(folder).transpose()?, outputs })
     }
 
-    /// Writes the report and the figures if the user requested them; otherwise `document` is not called.
+    /// Writes the report and the figures if the user requested them. `document` makes the data of the report and is called only then.
     pub fn write(
         &self,
         files: ReportFiles,

@@ -54,7 +54,7 @@ pub struct ReproduceArguments {
 /// failed training runs are restarted. Marchetti et al. (2022) trained without it.
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq, Debug)]
 pub enum Cure {
-    /// Train once as with `off` and once as with `on`
+    /// Do all training runs twice: once as with `off`, once as with `on`
     Both,
     /// Move initial predictions into the support of the prior, and restart failed training runs
     On,
@@ -69,7 +69,8 @@ pub struct ReproduceSettings {
     pub scores: Vec<Score>,
     /// The losses and models to compare, one for each row of the table.
     pub contenders: Vec<Contender>,
-    /// Whether to train with the remedy for failed training runs (see [`Cure`]); with `--cure both`, first without and then with it.
+    /// The variants of the training: `true` trains with the remedy for failed training runs (see [`Cure`]), `false` without it. `--cure both` gives
+    /// `[false, true]`.
     pub cures: Vec<bool>,
     pub repeats: usize,
     pub out: PathBuf,
@@ -82,7 +83,7 @@ impl ReproduceArguments {
         let experiment: Experiment = self.experiment.parse()?;
         if self.beyond && experiment != Experiment::Pollution {
             let hint = "write `scorewise reproduce pollution --beyond`";
-            return Err(Error::setting("beyond", "is available for the experiment `pollution` only", hint).into());
+            return Err(Error::setting("beyond", "this option exists only for the experiment `pollution`", hint).into());
         }
         if self.repeats == 0 || self.repeats > experiment.max_repeats() {
             let max = experiment.max_repeats();
@@ -136,8 +137,8 @@ impl ReproduceArguments {
     }
 }
 
-/// Splits a list at commas outside parentheses. If `with_numbers` is true, items may contain numbers after commas: a comma before a number does
-/// not split, so that `uniform,cosine:0.5,0.1` has two items.
+/// Splits a list at commas outside parentheses. If `with_numbers` is true, an item may itself contain a comma that is followed by a number, so the
+/// list is not split there: `uniform,cosine:0.5,0.1` has two items.
 fn split_list(text: &str, with_numbers: bool) -> Vec<&str> {
     let mut items = Vec::new();
     let (mut start, mut depth) = (0, 0usize);

@@ -16,14 +16,16 @@ pub fn figure_1_priors() -> Vec<String> {
     vec!["uniform".into(), "cosine:0.5,0.2".into()]
 }
 
-/// Data of Figure 2 of Marchetti et al. (2022), one item for each score: the best thresholds of the training runs with each prior.
+/// The data of Figure 2 of Marchetti et al. (2022), with one item for each score. An item holds, for each prior, the best threshold of each training
+/// run.
 pub fn figure_2_thresholds(settings: &ReproduceSettings, trials: &[Trial]) -> Vec<ScoreThresholds> {
-    // With `--cure both`, `cures[0]` is false, so the figure shows the training runs without the cure, as in Marchetti et al. (2022).
+    // With `--cure both`, `cures[0]` is false. The figure then shows the training runs without the remedy for failed training runs, as in Marchetti
+    // et al. (2022).
     best_thresholds(&settings.scores, &settings.contenders, settings.cures[0], trials)
 }
 
-/// File names of the figures, without extension: one for Figure 1, then one for Figure 2 of each score. A number is added if two
-/// scores have the same file name.
+/// The file names of the figures, without extension: one for Figure 1, then one for each score, which has a Figure 2 of its own. A number is added to
+/// a name that would otherwise occur twice.
 fn figure_names(settings: &ReproduceSettings) -> Vec<String> {
     let mut names: Vec<String> = vec!["figure-1".into()];
     for score in &settings.scores {

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_note_names_figures_only_if_they_are_written_and_the_file_of_results() {
+    fn the_note_says_where_the_results_are_and_mentions_figures_only_if_they_were_written() {
         let settings = ReproduceSettings {
             experiment: scorewise_train::reproduce::Experiment::Pollution,
             scores: Vec::new(),

@@ -164,6 +164,7 @@ pub enum TestRows {
 }
 
 impl FromStr for TestRows {
+    /// There are no errors, because a text that is not a number is taken as the name of a table.
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {

@@ -40,7 +40,7 @@ pub fn check_options(arguments: &TrainArguments) -> Result<(), Failure> {
         return error("validation", problem, "leave out `--validation`, or write `--cross-fit 0`");
     }
     if options.no_cure && options.warm_start == Some(true) {
-        let problem = "trains exactly as in Marchetti et al. (2022), where there is no warm start";
+        let problem = "this option trains exactly as in Marchetti et al. (2022), where there is no warm start";
         return error("no-cure", problem, "leave out `--no-cure` or `--warm-start`");
     }
     Ok(())
@@ -63,12 +63,12 @@ pub fn check_table(arguments: &TrainArguments, plan: &Plan, table: &Table) -> Re
     if classes == 2 && arguments.options.multiclass.is_some() {
         return error(
             "multiclass",
-            "applies to more than two classes, but the target has two".into(),
+            "this option is for more than two classes, but the target has two".into(),
             "leave out `--multiclass`".into(),
         );
     }
     if classes > 2 && matches!(arguments.options.threshold, Some(ThresholdRule::Centre | ThresholdRule::Fixed(_))) {
-        let problem = format!("applies to two classes, but the target has {classes}");
+        let problem = format!("this value is for two classes, but the target has {classes}");
         let hint = "write `tuned`, which finds one factor for each class, or leave out `--threshold`; `--positive CLASS` makes two classes";
         return error("threshold", problem, hint.into());
     }

@@ -125,7 +125,7 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
 /// The importance of the columns and the partial dependence on them, for the report.
 fn training_explanation(model: &Model, rows: &ExplainedRows<'_>) -> Result<Option<Explanation>, Failure> {
     let Some(options) = ExplainOptions::for_report(model) else {
-        return Err(Failure("explaining a model of this size takes long; `scorewise explain` does it".into()));
+        return Err(Failure("explaining a model of this size takes long; run `scorewise explain` to do it".into()));
     };
     Ok(explain(model, rows, &options, &|_, _| ControlFlow::Continue(()))?)
 }

@@ -30,6 +30,7 @@ pub fn write(file: AtomicFile, format: TableFormat, trained: &Trained) -> Result
     Ok(writer.finish()?.finish()?)
 }
 
+/// Makes the table to write: the predictions, the sample weights if there are any, and the number of each row in the training table.
 fn table(model: &Model, predicted: &PredictedRows, weights: Option<Vec<f64>>, rows: Vec<f64>) -> Table {
     let column = |name: &str, values: Vec<f64>| Column { name: name.into(), values: Values::Number(values) };
     let mut columns = predicted.columns(model);

@@ -14,13 +14,13 @@ use scorewise_train::job::Job;
 use crate::interrupt;
 use crate::outcome::Failure;
 
-/// Number of steps of the progress bar for one training run.
+/// The number of steps by which one complete training run moves the progress bar.
 const STEPS_PER_TRAINING_RUN: usize = 1000;
 
 /// Shows the progress of training runs that are done in parallel, and stops them on a signal.
 pub struct ProgressWatch {
     bar: ProgressBar,
-    /// The training runs that have been planned so far.
+    /// The training runs that are known so far, also those that have not started.
     jobs: RwLock<Vec<JobProgress>>,
     /// Number of finished training runs.
     finished: AtomicUsize,
@@ -61,7 +61,7 @@ impl ProgressWatch {
         self.bar.set_message(format!("{finished} of {all} done"));
     }
 
-    /// Removes the bar; returns whether a signal has stopped the training.
+    /// Removes the progress bar; returns whether a signal has stopped the training.
     pub fn finish(self) -> bool {
         self.bar.finish_and_clear();
         interrupt::is_stop_requested()
@@ -69,18 +69,21 @@ impl ProgressWatch {
 }
 
 impl Watch for ProgressWatch {
+    /// Adds the jobs that are about to begin to the progress bar. `first` is the number of earlier jobs.
     fn begin(&self, first: usize, jobs: &[Job]) {
         let Ok(mut planned) = self.jobs.write() else { return };
         planned.truncate(first);
         planned.extend(
             jobs.iter().map(|job| JobProgress { max_epochs: job.learner.max_epochs(), epochs: AtomicUsize::new(0) }),
         );
-        // The number of training runs that was expected may be wrong, because small tables get fewer folds and large ones fewer networks.
+        // The expected number of training runs may be wrong, because small tables get fewer folds and large tables fewer networks. So the length of
+        // the bar is set again when the training runs are known.
         if first == 0 || (planned.len() * STEPS_PER_TRAINING_RUN) as u64 > self.bar.length().unwrap_or(0) {
             self.bar.set_length((planned.len() * STEPS_PER_TRAINING_RUN) as u64);
         }
     }
 
+    /// Moves the progress bar after an epoch, and stops the training run if a signal has been received.
     fn epoch(&self, job: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
         if let Some(job) = self.jobs.read().as_deref().ok().and_then(|jobs| jobs.get(job)) {
             job.epochs.fetch_add(1, Ordering::Relaxed);
@@ -89,10 +92,12 @@ impl Watch for ProgressWatch {
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
+    /// Whether a signal has been received.
     fn is_stopped(&self) -> bool {
         interrupt::is_stop_requested()
     }
 
+    /// Counts a finished training run.
     fn finished(&self, job: usize, _: &Fit, _: f64) -> Result<(), Error> {
         // A training run that stopped early is complete, so it counts as if all its epochs had been run.
         if let Some(job) = self.jobs.read().as_deref().ok().and_then(|jobs| jobs.get(job)) {

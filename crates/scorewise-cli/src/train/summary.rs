@@ -11,12 +11,13 @@ use scorewise_train::train::Trained;
 
 use crate::formatting::{aligned_table, format_number, format_optional, key_value_lines};
 
-/// Remark below the numbers of training and validation rows if each network has its own validation rows, so that a training row of one network may be
-/// a validation row of another.
-const OWN_VALIDATION_REMARK: &str = "these overlap, because each network has its own validation rows; for validation, a row is predicted only by \
-    networks that were not trained on it";
+/// Remark that is printed below the numbers of training and validation rows if each network has its own validation rows: a training row of one
+/// network may then be a validation row of another.
+const OWN_VALIDATION_REMARK: &str = "training and validation rows overlap, because each network has its own validation rows; \
+    for validation, a row is predicted only by networks that were not trained on it";
 
-/// Remark below the numbers of training and validation rows if the members are cross-fitted, that is, each is trained without one fold of the rows.
+/// Remark that is printed below the numbers of training and validation rows if the members of the ensemble are cross-fitted, that is, if each is
+/// trained without one fold of the rows.
 const CROSS_FIT_REMARK: &str =
     "the validation rows are the training rows: each is predicted by the members that were not trained on it";
 
@@ -55,7 +56,7 @@ fn row_count_text(evaluation: &Evaluation) -> String {
     }
 }
 
-/// The score that the model was trained for, and the common scores.
+/// The scores that are printed: the score that the model was trained for and those in `COMMON_SCORES`; with more than two classes, all scores.
 fn main_scores(evaluation: &Evaluation) -> Vec<&NamedEstimate> {
     match evaluation {
         Evaluation::Binary(summary) => {
@@ -77,7 +78,8 @@ fn target_text(model: &Model) -> String {
     }
 }
 
-/// The members of the model by learner, with the share of each learner in the weighted mean.
+/// The members of the model: how many networks, sets of boosted trees and linear models there are, and the weight of each kind in the weighted mean.
+/// If all members are of one kind, the widths of the layers or the number of trees of the first member is given instead of weights.
 fn members_text(model: &Model) -> String {
     let total: f64 = model.weights.iter().sum();
     let mut learners: Vec<(&str, usize, f64, String)> = Vec::new();
@@ -150,7 +152,7 @@ fn threshold_text(model: &Model) -> String {
     }
 }
 
-/// A table of the decision rules that were considered; empty if only one rule was considered.
+/// A table of the decision rules between which training chose, with their scores; empty if there was only one rule.
 fn decisions_text(decisions: &[DecisionScore], score: &str) -> String {
     if decisions.is_empty() {
         return String::new();

@@ -8,16 +8,18 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// A temporary folder for one test, removed when dropped.
+/// A temporary folder for one test. It is removed when the value is dropped.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
+    /// Creates the folder; its name contains `name` and the id of the process, so that tests do not share a folder.
     pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("scorewise-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Folder(path)
     }
 
+    /// The command `scorewise` with these arguments, to be run in the folder.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_scorewise"));
         command.current_dir(&self.0).args(arguments);
@@ -36,12 +38,14 @@ impl Folder {
         serde_json::from_slice(&self.run(arguments)).unwrap()
     }
 
+    /// The content of a file in the folder.
     pub fn bytes(&self, name: &str) -> Vec<u8> {
         fs::read(self.0.join(name)).unwrap()
     }
 }
 
 impl Drop for Folder {
+    /// Removes the folder with all its files.
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }

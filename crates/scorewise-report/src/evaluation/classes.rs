@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::summary::{Estimate, NamedEstimate};
 
-/// Multiclass scores that are shown in addition to the score that a model was trained for.
+/// Names of the multiclass scores that are shown in addition to the score that a model was trained for.
 const COMMON_SCORES: [&str; 6] = ["accuracy", "macro(f1)", "macro(recall)", "mcc", "hss", "peirce"];
 
 /// The scores of decisions between more than two classes.

@@ -51,7 +51,7 @@ pub struct ForecastComparison {
     curves: Option<[ComparedCurve; 2]>,
 }
 
-/// The confusion matrices of a forecast over all thresholds, and the area under its ROC curve.
+/// For one of the two forecasts: the confusion matrices at all thresholds, and the area under the ROC curve.
 #[derive(Clone, Debug)]
 struct ComparedCurve {
     points: Vec<ThresholdPoint>,
@@ -99,8 +99,8 @@ pub struct ComparedForecast {
 }
 
 impl ForecastComparison {
-    /// Compares two forecasts at the thresholds `at`. If `with_curves` is set, the confusion matrices at all thresholds are kept, so that a page
-    /// can draw curves.
+    /// Compares two forecasts at the thresholds `at`. If `with_curves` is set, the confusion matrices at all thresholds are kept, which a page
+    /// needs for its curves.
     pub fn new<R: Real>(
         pair: ForecastPair<'_, R>,
         score: &Score,
@@ -183,7 +183,7 @@ impl ForecastComparison {
         }
     }
 
-    /// Fractions of bootstrap replicates in which the first and in which the second forecast has the better score.
+    /// For each of the two forecasts, the fraction of bootstrap replicates in which it has the better score.
     #[must_use]
     pub fn shares(&self) -> [f64; 2] {
         [self.paired.first_better, self.paired.second_better].map(|better| better as f64 / self.replicates as f64)
@@ -212,7 +212,7 @@ impl ForecastComparison {
         match self.index_of_better() {
             Some(better) => {
                 format!(
-                    "{} is better by {name} ({direction}), also when sampling uncertainty is taken into account.",
+                    "By {name} ({direction}), {} is better, also when sampling uncertainty is taken into account.",
                     self.names[better]
                 )
             }

@@ -67,7 +67,7 @@ impl FoldSummary {
     }
 }
 
-/// Names the classes `0`, `1`, …, because a [`FoldResult`] does not store the names of the classes.
+/// Returns the numbers `0`, `1`, … as names of the classes, because a [`FoldResult`] does not store their real names.
 fn numbered_classes(fold: &FoldResult) -> Vec<String> {
     let rows = fold.test.labels.len().max(1);
     let outputs = (fold.test.probabilities.len() / rows).max(2);

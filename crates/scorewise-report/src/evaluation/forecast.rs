@@ -12,10 +12,10 @@ use crate::document::{self, ForecastEvaluation, Optimum, ReferenceForecast, Scor
 
 /// Approximate number of points of a curve: more than a screen can show, but few enough to embed in a page.
 const CURVE_POINTS: usize = 1000;
-/// Number of bins into which the predicted probabilities are divided; the reliability diagram merges every five of these bins into one.
+/// Number of bins into which the predicted probabilities are divided. The reliability diagram merges each five adjacent bins into one.
 const PREDICTION_BINS: usize = 50;
 
-/// What a page needs to know about a forecast in addition to its sweep.
+/// What a page needs to know about a forecast in addition to its sweep (the confusion matrices at all thresholds).
 #[derive(Clone, Debug)]
 pub struct ForecastOptions<'a> {
     /// Which rows the forecast is evaluated on, such as `test rows`.
@@ -32,7 +32,7 @@ pub struct ForecastOptions<'a> {
     pub source: &'a str,
     /// The interval of thresholds with the same score as the decision threshold.
     pub interval: Option<(f64, f64)>,
-    /// 95 % interval of the best threshold over the bootstrap replicates.
+    /// 95 % interval of the best threshold over the bootstrap replicates; for a result of `tune` with smoothing, that of the smoothed threshold.
     pub spread: Option<(f64, f64)>,
     /// The prior of the threshold.
     pub prior: Option<&'a Prior>,
@@ -40,7 +40,8 @@ pub struct ForecastOptions<'a> {
     pub conditions: &'a [Condition],
     /// 95 % intervals of the scores at the decision threshold.
     pub intervals: Vec<ScoreInterval>,
-    /// Confusion matrix of the persistence forecast (an event is predicted when one happens now); `None` when the target has no lead time.
+    /// Confusion matrix of the persistence forecast, which predicts an event later if there is an event now; `None` when the target has no lead
+    /// time.
     pub persistence: Option<Confusion>,
 }
 
@@ -65,8 +66,8 @@ impl Default for ForecastOptions<'_> {
 }
 
 impl ForecastOptions<'_> {
-    /// Sets the decision threshold to the one that `tuning` proposes, with its bootstrap interval. For the best threshold, the interval of equally
-    /// good thresholds is set too; a smoothed threshold has no such interval.
+    /// Sets the decision threshold to the threshold that `tuning` proposes, and sets its bootstrap interval. If this is the best threshold, the
+    /// interval of equally good thresholds is set too; a smoothed threshold has no such interval.
     pub fn set_tuned(&mut self, tuning: &Tuning) {
         self.threshold = tuning.proposed_threshold();
         if let Some(smooth) = tuning.smooth.as_ref().filter(|smooth| smooth.threshold.is_some()) {
@@ -101,7 +102,7 @@ pub fn unnamed_classes() -> [String; 2] {
     ["no event".into(), "event".into()]
 }
 
-/// Converts a sweep to the data of a page.
+/// Converts a sweep (the confusion matrices of a forecast at all thresholds) to the data of a page.
 #[must_use]
 pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluation {
     let areas = sweep.areas();
@@ -131,8 +132,8 @@ pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluat
     }
 }
 
-/// Points of the curve of a sweep, in increasing order of threshold. Thresholds have few digits, except those in `marks`, which are included
-/// unchanged.
+/// Reduces a sweep (the confusion matrices at all thresholds) to about 1000 points of a curve, in increasing order of threshold. The thresholds
+/// have few digits, except those in `marks`, which are included unchanged.
 #[must_use]
 pub fn curve_points(sweep: &Sweep, marks: &[f64]) -> Vec<ThresholdPoint> {
     let mut marks = marks.to_vec();
@@ -156,7 +157,7 @@ pub fn curve_points(sweep: &Sweep, marks: &[f64]) -> Vec<ThresholdPoint> {
     points
 }
 
-/// The best threshold of each score; a score without a best threshold is left out.
+/// The best threshold of each score, among the thresholds that satisfy the conditions. A score without a best threshold is left out.
 fn optima(sweep: &Sweep, scores: &[Score], conditions: &[Condition]) -> Vec<Optimum> {
     let bests = match conditions {
         [] => sweep.all_best(scores),

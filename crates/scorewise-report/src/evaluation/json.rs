@@ -122,6 +122,7 @@ mod tests {
     use crate::evaluation::{Estimate, NamedEstimate};
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    /// A struct whose fields are written as JSON by the modules under test.
     struct JsonSample {
         #[serde(with = "super::confusion")]
         confusion: Confusion,

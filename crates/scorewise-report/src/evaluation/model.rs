@@ -49,11 +49,11 @@ pub struct ModelEvaluation {
 /// The score of a decision rule that was considered for a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DecisionScore {
-    /// How the rule was chosen, in words.
+    /// How the decision rule was chosen, in words.
     pub words: String,
-    /// The threshold; `None` with more than two classes.
+    /// The decision threshold of the rule; `None` with more than two classes.
     pub threshold: Option<f64>,
-    /// Whether the model uses this rule.
+    /// Whether the model uses this decision rule.
     pub used: bool,
     /// The score on the validation rows.
     pub validation: Option<f64>,
@@ -165,9 +165,9 @@ pub struct MemberSummary {
     pub learner: String,
     /// Weight of the member in the weighted mean of predictions that the model computes; 0 if the member is not part of the model.
     pub weight: f64,
-    /// Number of epochs, including those of the warm-up with cross-entropy.
+    /// Number of epochs, including the warm-up epochs, in which cross-entropy is minimised.
     pub epochs: usize,
-    /// Number of the epoch whose weights were kept, counted from 1.
+    /// Number of the epoch whose weights were kept, counted from 1 after the warm-up; `None` if the weights before the main phase were kept.
     pub kept: Option<usize>,
     /// Whether the member learnt something: its validation loss fell, and the validation rows do not all get the same label.
     pub success: bool,
@@ -179,14 +179,14 @@ pub struct MemberSummary {
     pub coverage: Option<f64>,
 }
 
-/// Facts about a training run that the caller (the command line or the Python package) knows and the model does not store.
+/// Facts about a training run that the model does not store, so that the caller (the command line or the Python package) must provide them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainingRun {
     /// Path of the model file.
     pub model: String,
     /// Duration of the training in seconds.
     pub seconds: f64,
-    /// Notes on the data, in the words of the command line or of the Python package.
+    /// Notes on the data for the user. Their wording depends on whether the command line or the Python package was used.
     pub notes: Vec<String>,
 }
 
@@ -254,7 +254,7 @@ impl MemberSummary {
     /// Summarises the training run of one ensemble member.
     #[must_use]
     pub fn new(fit: &Fit, weight: f64) -> Self {
-        // If there is no main phase, the warm-up epoch with the lowest validation loss is reported.
+        // If there is no epoch after the warm-up, the loss and the coverage of the warm-up epoch with the lowest validation loss are reported.
         let kept = match fit.kept {
             Some(epoch) => fit.history.get(epoch),
             None if fit.history.is_empty() => fit.warm_up.iter().min_by(|a, b| a.validation.total_cmp(&b.validation)),
@@ -285,7 +285,7 @@ pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap {
     Bootstrap { resampling: resampling(plan.lead > 0 || plan.choice.lags > 0), replicates, seed: plan.seed }
 }
 
-/// How rows are resampled: a time series in blocks, other rows one by one.
+/// The resampling method of the bootstrap: blocks of rows for a time series, single rows otherwise.
 pub(super) fn resampling(is_series: bool) -> Resampling {
     if is_series { Resampling::Blocks(BLOCK_ROWS) } else { Resampling::Poisson }
 }
@@ -388,10 +388,10 @@ pub fn model_document(
         _ => (&trained.validation, &evaluation.validation, "validation rows used for early stopping"),
     };
     let Evaluation::Binary(evaluation) = evaluation else { return Ok(document) };
-    // Only a threshold that was chosen from data has a sampling interval.
+    // Only if the threshold was chosen by its score on the validation rows, a bootstrap interval of the best threshold is computed.
     let spread = match chosen {
         ThresholdSource::ValidationSweep => with_rows(&trained.validation, |rows| {
-            // `swept` belongs to the validation rows only when there are no test rows.
+            // `swept` holds the confusion matrices of the validation rows only if there are no test rows; otherwise it cannot be used here.
             let swept = trained.test.is_none().then_some(swept);
             Ok(best_threshold_bootstrap(rows, swept, &score, &[], bootstrap)?.threshold.interval(0.95))
         })?,
@@ -422,7 +422,7 @@ pub fn model_document(
     Ok(document)
 }
 
-/// Calls `work` with binary predictions, their labels and their weights.
+/// Calls `work` with the rows of a binary forecast: the predictions, their labels and their weights.
 fn with_rows<T>(
     predictions: &LabelledPredictions,
     work: impl FnOnce(&Rows<'_, Probabilities<'_, f64>>) -> scorewise::Result<T>,
@@ -435,7 +435,7 @@ fn with_rows<T>(
     }
 }
 
-/// Confusion matrix of the persistence forecast; `None` when the target has no lead time.
+/// Confusion matrix of the persistence forecast, which predicts an event later if there is an event now; `None` when the target has no lead time.
 fn persistence_confusion(predictions: &LabelledPredictions) -> Result<Option<Confusion>> {
     let Some(forecast) = &predictions.persistence else { return Ok(None) };
     let probabilities: Vec<f64> = forecast.iter().map(|yes| f64::from(u8::from(*yes))).collect();
@@ -448,7 +448,7 @@ fn persistence_confusion(predictions: &LabelledPredictions) -> Result<Option<Con
     with_rows(&predictions, |rows| confusion(rows, 0.5)).map(Some)
 }
 
-/// The training history, epoch by epoch, of the ensemble members of the same type (`network`, `linear` or `trees`) as the first member.
+/// The training history, epoch by epoch. Ensemble members of another type (`network`, `linear` or `trees`) than the first member are left out.
 /// `score` must be `None` with more than two classes.
 #[must_use]
 pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> document::TrainingHistory {
@@ -462,7 +462,7 @@ pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> docu
     let epoch = |epoch: &fit::Epoch, score_of: &dyn Fn(f64) -> Option<f64>| document::EpochRecord {
         training: epoch.training,
         validation: epoch.validation,
-        // Coverage is the fraction of predictions inside the support of the prior, so it needs a prior of a single threshold.
+        // Coverage is the fraction of predictions inside the support of the prior, so it is defined only if there is a prior of a single threshold.
         coverage: score.is_some().then_some(epoch.coverage),
         score: score_of(epoch.validation),
     };

@@ -1,4 +1,4 @@
-//! Fingerprints of the evaluated rows, which show whether two results come from the same data.
+//! Fingerprints (hashes) of the evaluated rows. Equal fingerprints show that two results come from the same data.
 
 use scorewise_train::Model;
 use scorewise_train::model::Fingerprint;
@@ -14,7 +14,7 @@ pub enum FloatColumn<'a> {
     F64(&'a [f64]),
 }
 
-/// Returns name, row count and fingerprint of binary predictions; `columns` are the forecasts and the weights.
+/// Returns the name, the number of rows and the fingerprint (a hash) of a table of binary predictions; `columns` are the forecasts and the weights.
 #[must_use]
 pub fn predictions_data<'a>(
     name: &str,
@@ -34,7 +34,8 @@ pub fn predictions_data<'a>(
     DataSource { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
 }
 
-/// Returns name, row count and fingerprint of multiclass predictions; `columns` are the probabilities of each class, then the weights.
+/// Returns the name, the number of rows and the fingerprint (a hash) of a table of multiclass predictions; `columns` are the probabilities of
+/// each class, followed by the weights.
 #[must_use]
 pub fn class_predictions_data<'a>(
     name: &str,
@@ -48,7 +49,7 @@ pub fn class_predictions_data<'a>(
     DataSource { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
 }
 
-/// Returns name, row count and fingerprint of the table that a model was trained on.
+/// Returns the name, the number of rows and the fingerprint (a hash) of the table that a model was trained on.
 #[must_use]
 pub fn model_data(name: &str, rows: usize, model: &Model) -> DataSource {
     DataSource { name: name.into(), rows, fingerprint: model.fingerprint.clone() }

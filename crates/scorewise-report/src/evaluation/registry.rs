@@ -87,7 +87,7 @@ pub struct MultiScoreDescription {
 pub struct PriorFamilyDescription {
     /// Name of the family.
     pub name: &'static str,
-    /// Syntax of a prior of this family.
+    /// How a user writes a prior of this family, with names in place of its parameters.
     pub form: &'static str,
     /// An example of a prior of this family.
     pub example: &'static str,
@@ -122,7 +122,7 @@ pub struct PriorQuantile {
 }
 
 impl ScoreDescription {
-    /// Describes a score; its value is computed when `matrix` is given.
+    /// Describes a score. If `matrix` is given, the description also contains the score of this confusion matrix.
     #[must_use]
     pub fn new(score: &Score, matrix: Option<&Confusion>) -> Self {
         let row = score.row();
@@ -155,7 +155,7 @@ impl ScoreDescription {
 }
 
 impl MultiScoreDescription {
-    /// Describes a multiclass score; its value is computed when `matrix`, a binary confusion matrix, is given.
+    /// Describes a multiclass score. If `matrix`, a binary confusion matrix, is given, the description also contains the score of this matrix.
     #[must_use]
     pub fn new(score: &MultiScore, matrix: Option<&Confusion>) -> Self {
         let (average, of) = match score {

@@ -32,8 +32,8 @@ pub struct ReportOptions<'a> {
     pub provenance: Provenance,
 }
 
-/// Creates the data of a page about a forecast at the given threshold, or at the best threshold if none is given. The inner `Err`
-/// says why there is no best threshold.
+/// Creates the data of a page about a forecast at the given threshold, or at the best threshold if none is given. If there is no best threshold,
+/// the inner `Err` is a sentence that says why.
 pub fn forecast_report<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     options: ReportOptions<'_>,
@@ -70,7 +70,7 @@ pub fn forecast_report<R: Real>(
     Ok(Ok(document))
 }
 
-/// Creates the data of a page about a score under a random threshold. `theory` and `distribution` must be computed from the same rows as `sweep`.
+/// Creates the data of a page about a score under a random threshold. `theory`, `distribution` and `sweep` must be computed from the same rows.
 #[must_use]
 pub fn theory_document(
     score: &Score,

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{ResultTable, ScoreThresholds};
 
-/// All result rows of an experiment: ours and those published in Marchetti et al. (2022).
+/// The results of an experiment of Marchetti et al. (2022): those that we computed and those published in the paper, as rows of tables.
 #[derive(Clone, Debug)]
 pub struct PaperComparison {
     experiment: Experiment,
     seed: u64,
-    /// Our result rows. For each score and contender, the row of networks trained as published comes first, then the row of networks trained with
-    /// the remedy for training runs that learn nothing (see [`ReproductionRow::cure`]).
+    /// The rows of results that we computed. For each score and contender, the row of networks trained as published comes first, then the row of
+    /// networks trained with the remedy for training runs that learn nothing (see [`ReproductionRow::cure`]).
     lines: Vec<ResultRow>,
     paper: Vec<ResultRow>,
     differences: Vec<(String, Difference)>,
@@ -35,9 +35,9 @@ pub struct ReproductionSummary {
     pub experiment: String,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Our result rows.
+    /// The rows of results that this run of `reproduce` computed.
     pub table: Vec<ReproductionRow>,
-    /// The result rows published in Marchetti et al. (2022).
+    /// The rows of results published in Marchetti et al. (2022).
     pub paper: Vec<PaperRow>,
     /// Number of networks trained.
     pub trainings: usize,
@@ -53,7 +53,7 @@ pub struct ReproductionSummary {
     pub differences: Vec<DifferenceSummary>,
 }
 
-/// One row of our results, as JSON.
+/// One row of the results that this run of `reproduce` computed, as JSON: those of one score and one contender (training method).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReproductionRow {
     /// Name of the score.
@@ -159,11 +159,11 @@ pub struct DifferenceBlocks {
     pub high: f64,
 }
 
-/// A function that formats the cell of a result row in one column; it returns an empty string when the row has no value there.
+/// A function that returns the text in one column of a table for a row of results. The text is empty if the row has no value in this column.
 type CellText = fn(&ResultRow) -> String;
 
 impl PaperComparison {
-    /// Summarises the trials and selects the published rows to compare them with. `seconds` is the duration of this run of `reproduce`.
+    /// Summarises the trials, and selects the published rows with which they are compared. `seconds` is the duration of this run of `reproduce`.
     #[must_use]
     pub fn new(
         experiment: Experiment,
@@ -236,7 +236,7 @@ impl PaperComparison {
         }
     }
 
-    /// One table for each score, in which every published row follows our row that it is compared with.
+    /// One table for each score. Each published row stands below the computed row that is compared with it.
     #[must_use]
     pub fn result_tables(&self) -> Vec<ResultTable> {
         let mut scores: Vec<&str> = self.lines.iter().map(|line| line.score.as_str()).collect();
@@ -252,7 +252,8 @@ impl PaperComparison {
             .filter(|line| line.score == score)
             .flat_map(|line| {
                 let theirs = self.paper.iter().find(|paper| paper.score == score && paper.contender == line.contender);
-                // Our results may have two rows for a contender; the published row is shown only once, below the first of our rows.
+                // We may have computed two rows for a contender, without and with the remedy. The published row is shown only once, below the
+                // first of them.
                 let theirs = theirs.filter(|_| self.is_first_row_of_contender(line));
                 let source = if line.cured { "cured" } else { "ours" };
                 std::iter::once((line, source)).chain(theirs.map(|theirs| (theirs, "paper")))
@@ -296,7 +297,7 @@ impl PaperComparison {
         ResultTable { title: format!("{table}: {score}"), heading, rows: lines.iter().map(row).collect() }
     }
 
-    /// Whether a row is the first of our rows with the same score and contender.
+    /// Whether a row is the first one that we computed for its score and contender.
     fn is_first_row_of_contender(&self, line: &ResultRow) -> bool {
         let is_same = |other: &&ResultRow| other.score == line.score && other.contender == line.contender;
         self.lines.iter().find(is_same).is_some_and(|first| first.cured == line.cured)

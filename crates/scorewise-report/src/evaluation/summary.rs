@@ -13,10 +13,10 @@ pub struct Estimate {
     /// The number; `None` when it is undefined. In JSON the key `value` must be present, which distinguishes an estimate from other objects.
     #[serde(deserialize_with = "Option::deserialize")]
     pub value: Option<f64>,
-    /// Lower end of the 95 % interval.
+    /// Lower end of the 95 % interval of the number.
     #[serde(default)]
     pub low: Option<f64>,
-    /// Upper end of the 95 % interval.
+    /// Upper end of the 95 % interval of the number.
     #[serde(default)]
     pub high: Option<f64>,
 }

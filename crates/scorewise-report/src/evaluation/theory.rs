@@ -37,7 +37,7 @@ pub struct TheorySummary {
     pub lipschitz: Option<f64>,
     /// Best threshold that a calibrated forecast would have; `None` when there is no such threshold.
     pub calibrated_threshold: Option<f64>,
-    /// Corrected bounds of Marchetti et al. (2022), each with the exact value of the bounded quantity.
+    /// The bounds of Marchetti et al. (2022), with the errors in the paper corrected, each with the exact value of the bounded quantity.
     pub bounds: Vec<BoundSummary>,
 }
 
@@ -119,11 +119,12 @@ pub fn theory_page(
     }
 }
 
+/// Returns the value, or `None` if it is infinite or NaN.
 fn finite_or_none(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// Reads a number, or NaN from `null`: JSON has no NaN, so numbers that are not finite are written as `null`.
+/// Reads a number from JSON, and `null` as NaN. JSON cannot express infinite numbers and NaN, so they are written as `null`.
 fn number_or_nan<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<f64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }

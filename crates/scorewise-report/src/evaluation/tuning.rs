@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::number::format_number;
 
-/// With at most this many rows, every bootstrap replicate searches all thresholds.
+/// With at most this many rows, every bootstrap replicate searches all thresholds; with more rows, see [`THRESHOLD_RUNS`].
 pub const MAX_EXACT_ROWS: usize = 200_000;
 
 /// With more than [`MAX_EXACT_ROWS`] rows, the rows are sorted by prediction and divided into this many runs of consecutive rows, and bootstrap
@@ -15,27 +15,27 @@ pub const MAX_EXACT_ROWS: usize = 200_000;
 /// rows is about n^⅔, much more than the number of rows in a run.
 pub const THRESHOLD_RUNS: usize = 1 << 16;
 
-/// What a threshold is tuned for, and how.
+/// Settings for the search of the best threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct TuningOptions<'a> {
     /// The score to optimise.
     pub score: &'a Score,
     /// Conditions that the best threshold must satisfy. The smoothed threshold ignores them.
     pub conditions: &'a [Condition],
-    /// Width of the smoothing, if a smoothed threshold is to be computed as well; `None` otherwise.
+    /// Width of the smoothing (see [`SmoothThreshold::width`]) if the smoothed threshold shall be computed as well; `None` otherwise.
     pub smooth: Option<f64>,
     /// The bootstrap of the best and of the smoothed threshold.
     pub bootstrap: &'a Bootstrap,
 }
 
-/// The best threshold of a score on some rows, its distribution over bootstrap replicates, and the sweep in which it was found.
+/// The best threshold of a score on some rows, its distribution over bootstrap replicates, and the confusion matrices at all thresholds.
 #[derive(Debug)]
 pub struct Tuning {
     /// The confusion matrices of the rows at all thresholds.
     pub sweep: Sweep,
     /// The best threshold.
     pub best: Best,
-    /// The best threshold and the best value of every bootstrap replicate.
+    /// The best threshold of every bootstrap replicate, and the score at this threshold.
     pub distribution: BestDistribution,
     /// The smoothed threshold, if it was asked for.
     pub smooth: Option<SmoothThreshold>,
@@ -45,7 +45,8 @@ pub struct Tuning {
 /// confusion matrix is undefined at every threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SmoothThreshold {
-    /// Width of the smoothing: the prior over nearby thresholds that is centred at ½ reaches from ½ − `width` to ½ + `width`.
+    /// Width of the smoothing. The prior over nearby thresholds has a constant width on the scale of log-odds; if it is centred at ½, it reaches
+    /// from ½ − `width` to ½ + `width`.
     pub width: f64,
     /// The smoothed threshold.
     pub threshold: Option<f64>,
@@ -188,7 +189,7 @@ pub struct ClassThreshold {
 
 impl Tuning {
     /// Finds the best threshold that satisfies the conditions, and its distribution over bootstrap replicates; also the smoothed threshold, if the
-    /// options ask for it. If there is no best threshold, the inner `Err` holds the sweep.
+    /// options ask for it. If there is no best threshold, the inner `Err` holds the confusion matrices at all thresholds, which show why.
     pub fn new<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
         options: &TuningOptions<'_>,
@@ -236,7 +237,8 @@ impl TuningSummary {
 }
 
 impl SmoothThreshold {
-    /// Finds the smoothed threshold of a score and its distribution over bootstrap replicates. `sweep` must be the sweep of the rows.
+    /// Finds the smoothed threshold of a score and its distribution over bootstrap replicates. `sweep` must hold the confusion matrices of `rows` at
+    /// all thresholds.
     pub fn new<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
         sweep: &Sweep,
@@ -252,7 +254,7 @@ impl SmoothThreshold {
         Ok(SmoothThreshold { bootstrap: Some(ThresholdBootstrap::new(&distribution, bootstrap)), ..smooth })
     }
 
-    /// Finds the smoothed threshold of a score.
+    /// Finds the smoothed threshold of a score from the confusion matrices at all thresholds, without bootstrap intervals.
     pub fn without_bootstrap(sweep: &Sweep, score: &Score, width: f64) -> Result<Self> {
         let best = sweep.smooth_best(score, width)?;
         Ok(SmoothThreshold {
@@ -267,7 +269,7 @@ impl SmoothThreshold {
 }
 
 impl BestThreshold {
-    /// Converts the best threshold of a sweep to JSON.
+    /// Converts a best threshold, as the search returns it, to the form that is written as JSON.
     #[must_use]
     pub fn new(score: &Score, conditions: &[Condition], best: &Best) -> Self {
         BestThreshold {
@@ -282,7 +284,7 @@ impl BestThreshold {
 }
 
 impl ThresholdBootstrap {
-    /// Computes 95 % intervals from the best thresholds and values of the replicates.
+    /// Computes 95 % intervals from the best thresholds of the bootstrap replicates and the scores at these thresholds.
     #[must_use]
     pub fn new(distribution: &BestDistribution, bootstrap: &Bootstrap) -> Self {
         let ends = |interval: Option<(f64, f64)>| IntervalEnds {
@@ -341,9 +343,9 @@ pub fn tune_classes(
     Ok(ClassTuningSummary { score: options.score.name().into(), classes: thresholds, subject_to })
 }
 
-/// The best threshold of every bootstrap replicate: among all thresholds, or among those between [`THRESHOLD_RUNS`] runs of rows when there are more than
-/// [`MAX_EXACT_ROWS`] rows. The runs are taken from `swept`, the sweep of the rows; if `swept` is `None`, the sweep is
-/// computed first.
+/// The best threshold of every bootstrap replicate. With at most [`MAX_EXACT_ROWS`] rows, all thresholds are searched. With more rows, only the
+/// thresholds between [`THRESHOLD_RUNS`] runs are searched; a run is a group of rows with consecutive predictions. The runs are taken from
+/// `swept`, the confusion matrices of the rows at all thresholds, which are computed first if `swept` is `None`.
 pub fn best_threshold_bootstrap<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     swept: Option<&Sweep>,
@@ -357,8 +359,8 @@ pub fn best_threshold_bootstrap<R: Real>(
     bootstrap.best_of_runs(rows, &bootstrap_runs(rows, swept)?, score, conditions)
 }
 
-/// The runs of consecutive rows for the bootstrap. They are taken from `swept`, the sweep of `rows`, or from a new sweep if `swept` is
-/// `None`.
+/// The groups of rows with consecutive predictions between which the bootstrap searches thresholds. They are taken from `swept`, the confusion
+/// matrices of `rows` at all thresholds, which are computed first if `swept` is `None`.
 fn bootstrap_runs<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, swept: Option<&Sweep>) -> Result<Runs> {
     match swept {
         Some(sweep) => Ok(sweep.runs(THRESHOLD_RUNS)),
@@ -388,15 +390,18 @@ pub fn no_best_threshold(sweep: &Sweep, score: &Score, conditions: &[Condition])
     unmet_conditions(sweep, score, conditions).unwrap_or_else(undefined)
 }
 
-/// Says which condition cannot be met and which threshold comes nearest to meeting that condition; `None` when the score is undefined at
-/// every threshold.
+/// A message about the conditions, for the case that no threshold satisfies them. It names the condition that cannot be met and the threshold
+/// that comes nearest to meeting it. The result is `None` when the score is undefined at every threshold.
 #[must_use]
 pub fn unmet_conditions(sweep: &Sweep, score: &Score, conditions: &[Condition]) -> Option<String> {
     sweep.best(score)?;
     let is_unmet = |condition: &&Condition| sweep.best_subject_to(score, std::slice::from_ref(condition)).is_none();
     let Some(condition) = conditions.iter().find(is_unmet) else {
         let all: Vec<_> = conditions.iter().map(|condition| format!("`{}`", condition.text())).collect();
-        return Some(format!("no threshold satisfies {} together; each alone can be satisfied", all.join(" and ")));
+        return Some(format!(
+            "no threshold satisfies {} together; each condition alone can be satisfied",
+            all.join(" and ")
+        ));
     };
     let left = condition.text().split(['<', '>', '=', '!', '≤', '≥', '≠']).next().unwrap_or("").trim();
     let nearest = sweep.nearest(condition);
@@ -416,7 +421,7 @@ pub fn unmet_conditions(sweep: &Sweep, score: &Score, conditions: &[Condition]) 
 #[must_use]
 pub fn undefined_everywhere(file: &str, sweep: &Sweep, score: &Score) -> Error {
     let counts = sweep.counts();
-    let class = if counts.positives == 0.0 {
+    let reason = if counts.positives == 0.0 {
         "no row is positive, and "
     } else if counts.negatives == 0.0 {
         "no row is negative, and "
@@ -429,9 +434,10 @@ pub fn undefined_everywhere(file: &str, sweep: &Sweep, score: &Score) -> Error {
     } else {
         format!("`{}` is undefined where {}", score.name(), when.join(", or "))
     };
-    Error::data(Location::file(file), format!("{class}`{}` is undefined at every threshold", score.name()), hint)
+    Error::data(Location::file(file), format!("{reason}`{}` is undefined at every threshold", score.name()), hint)
 }
 
+/// The conditions as the user wrote them.
 fn condition_texts(conditions: &[Condition]) -> Vec<String> {
     conditions.iter().map(|condition| condition.text().to_string()).collect()
 }

@@ -97,7 +97,7 @@ pub(super) fn slider_section_html(forecast: &ForecastEvaluation, figures: &[Repo
     Ok(super::html::section("explore", "Move the threshold", &body))
 }
 
-/// The figure of the scores with the slider below it. If all plotted scores are undefined, there is no figure but only the slider.
+/// The figure of the scores with the threshold slider below it. If all plotted scores are undefined, only the slider is shown.
 fn figure_with_slider(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<String> {
     let slider = |margins: &str| {
         format!(
@@ -108,7 +108,7 @@ fn figure_with_slider(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -
     };
     let Some(wide) = figures.iter().find(|figure| figure.name == "scores") else { return Ok(slider("")) };
     let narrow = forecast_scores_figure(forecast, true)?;
-    // These margins align the slider with the x axis of the figure, except for half the width of the handle of the slider.
+    // These margins align the slider with the x axis of the figure. The style sheet reduces them by half the width of the handle of the slider.
     let margins = |figure: &ReportFigure, name: &str| {
         let total_width = f64::from(figure.picture.size().0);
         figure.picture.frames().first().map_or(String::new(), |frame| {
@@ -126,7 +126,7 @@ fn figure_with_slider(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -
     ))
 }
 
-/// A sentence that says on which rows the best thresholds of the table were found, and what follows from that.
+/// A note on the table of best thresholds. It says on which rows these thresholds were found, and how the user may use them.
 fn note_on_best_thresholds(forecast: &ForecastEvaluation) -> String {
     let conditions = if forecast.conditions.is_empty() { "" } else { ", among thresholds that meet the conditions" };
     match forecast.source.as_str() {

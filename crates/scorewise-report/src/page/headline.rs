@@ -10,7 +10,7 @@ use crate::document::{CommandResult, Document, ForecastEvaluation, ResultKind, c
 use crate::evaluation::{ColumnImportance, Evaluation, TuneSummary};
 use crate::number::{format_count, format_number, format_optional, format_rounded, format_threshold_range};
 
-/// The contents of the top of a page.
+/// The texts at the top of a page.
 pub(super) struct Headline {
     /// Title of the browser window.
     pub title: String,
@@ -48,7 +48,7 @@ pub(super) fn headline(document: &Document) -> Headline {
     Headline { title: format!("{heading} – {kind}"), kind, heading, lead, html: html + &notes_html(document) }
 }
 
-/// The notes on the data, in a section that is collapsed at first.
+/// The notes on the data as HTML, in a section that the reader must open.
 fn notes_html(document: &Document) -> String {
     let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", prose_to_html(note))).collect();
     let summary = match document.notes.len() {
@@ -183,7 +183,7 @@ fn threshold_card(forecast: &ForecastEvaluation, exact: Option<(f64, f64)>) -> S
     if let Some((threshold, value)) = exact {
         let _ = writeln!(
             text,
-            "<p>The exactly best threshold of {} is <b>{}</b>, where {} is {}; it depends more on single rows.</p>",
+            "<p>The exactly best threshold of {} is <b>{}</b>, where {} is {}; it depends more on single rows than the smoothed threshold.</p>",
             escape_html(&forecast.source),
             format_number(threshold),
             escape_html(&forecast.score),

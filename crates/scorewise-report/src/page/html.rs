@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::escape_control_characters;
 
-/// Escapes text for use between tags or in quoted attributes.
+/// Escapes text so that it can stand between HTML tags or in a quoted attribute.
 pub(super) fn escape_html(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in escape_control_characters(text).chars() {

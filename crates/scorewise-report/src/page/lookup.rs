@@ -1,4 +1,5 @@
-//! A table of every score at every threshold. It is embedded in the page, whose script only looks up values and computes no score.
+//! A table of every score at every threshold, which is embedded in the page. The script of the page only looks up values in this table; it
+//! computes no score.
 
 use scorewise::Score;
 use serde::Serialize;
@@ -79,7 +80,7 @@ pub(super) fn lookup_table(forecast: &ForecastEvaluation) -> Result<LookupTable>
     })
 }
 
-/// A number as the page displays it; a string if JavaScript would format the number differently.
+/// A number rounded as the page displays it. If JavaScript would format the number differently, the result is a string.
 fn displayed_number(value: Option<f64>) -> Value {
     let Some(value) = value else { return Value::Null };
     let text = format_number(value);

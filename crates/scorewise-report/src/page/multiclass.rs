@@ -5,8 +5,8 @@ use crate::document::{CommandResult, Document};
 use crate::evaluation::{ClassSummary, Evaluation, TrainSummary};
 use crate::number::{format_optional, format_rounded};
 
-/// The result, a description of the rows it is evaluated on (the test rows, or the validation rows if there are no test rows), and the scores
-/// on these rows; `None` unless the result is a model with more than two classes.
+/// The result of `train`, a description of the rows on which the model was evaluated (the test rows, or the validation rows if there are none), and
+/// the scores on these rows; `None` unless the result is a model with more than two classes.
 fn evaluated_rows(document: &Document) -> Option<(&TrainSummary, &'static str, &ClassSummary)> {
     let CommandResult::Train(result) = &document.result else { return None };
     let (description, evaluation) = match (&result.test, &result.validation) {
@@ -41,7 +41,7 @@ pub(super) fn multiclass_section_html(document: &Document) -> Option<String> {
         std::iter::once(score.clone()).chain(values).collect::<Vec<_>>()
     };
     let rows: Vec<Vec<String>> = summary.scores.iter().map(|score| row(&score.name)).collect();
-    let scores = table_html("Scores on each part of the data", &heading, &rows);
+    let scores = table_html("Scores on the training, validation and test rows", &heading, &rows);
 
     let mut matrix = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"confusion matrix\"><table class=\"matrix multiclass\">\

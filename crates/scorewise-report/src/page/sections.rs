@@ -43,7 +43,7 @@ pub(super) fn figure_html(figure: &ReportFigure, is_wide: bool) -> Result<String
 pub(super) fn picture_html(figure: &ReportFigure, class: &str) -> Result<String> {
     let (wide, high) = figure.picture.size();
     let label = escape_html(&format!("{}. {}", figure.title, figure.caption));
-    // The label is the text alternative for screen readers; the numbers of the figure are in the tables.
+    // Screen readers read the label in place of the picture; the tables of the page contain the numbers of the figure.
     let svg = figure.picture.svg()?.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
     let overlay = match (figure.moving, figure.picture.frames().first()) {
         (MovingMark::Absent, _) | (_, None) => String::new(),
@@ -69,7 +69,7 @@ pub(super) fn picture_html(figure: &ReportFigure, class: &str) -> Result<String>
     Ok(format!("<div class=\"picture{class}\" data-width=\"{wide}\">{svg}{overlay}</div>"))
 }
 
-/// The HTML of all figures with a name for which `wanted` returns true.
+/// The HTML of those figures for whose name `wanted` returns true.
 fn figures_html(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Result<String> {
     let mut text = String::new();
     for figure in figures.iter().filter(|figure| wanted(&figure.name)) {
@@ -78,7 +78,7 @@ fn figures_html(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Resu
     Ok(text)
 }
 
-/// The HTML of a grid of all figures with a name for which `wanted` returns true; an empty string when there is no such figure.
+/// The HTML of a grid of those figures for whose name `wanted` returns true; an empty string when there is no such figure.
 fn figure_grid(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Result<String> {
     let text = figures_html(figures, wanted)?;
     Ok(if text.is_empty() { text } else { format!("<div class=\"figures\">\n{text}</div>\n") })
@@ -100,7 +100,7 @@ fn figures_section(document: &Document, figures: &[ReportFigure]) -> Result<Stri
     ))
 }
 
-/// The section with the importance of the columns, and the dependence on the most important ones.
+/// The section with the importance of the columns, and the partial dependence of the predictions on the most important columns.
 fn columns_section(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(explanation) = document.explanation() else { return Ok(String::new()) };
     let mut body = format!("<p>{}</p>\n", prose_to_html(&explanation.sentence()));
@@ -133,7 +133,7 @@ fn training_section(document: &Document, figures: &[ReportFigure]) -> Result<Str
     let row = |(number, member): (usize, &MemberHistory)| {
         let total_epochs = member.warm_up.len() + member.epochs.len();
         let kept =
-            member.kept.map_or("from the warm-up".into(), |epoch| (member.warm_up.len() + epoch + 1).to_string());
+            member.kept.map_or("none after the warm-up".into(), |epoch| (member.warm_up.len() + epoch + 1).to_string());
         let last = member.kept.and_then(|epoch| member.epochs.get(epoch)).or(member.epochs.last());
         vec![
             (number + 1).to_string(),
@@ -158,7 +158,7 @@ fn training_section(document: &Document, figures: &[ReportFigure]) -> Result<Str
     Ok(section("training", "How it was trained", &body))
 }
 
-/// The section with the scores of each fold of a cross-validation on its test rows.
+/// The section about a cross-validation: the score of the model of each fold on the test rows of that fold.
 fn folds_section(document: &Document) -> String {
     let CommandResult::Train(result) = &document.result else { return String::new() };
     let Some(folds) = &result.folds else { return String::new() };
@@ -200,7 +200,7 @@ fn theory_section(document: &Document, figures: &[ReportFigure]) -> Result<Strin
     );
     body += &facts_html(&[
         ("E[s], the expected score", format!("{} ({})", format_number(theory.expected_score), theory.score)),
-        ("s(E[CM]), the score of the expected matrix", format_number(theory.score_of_expectation)),
+        ("s(E[CM]), the score of the expected confusion matrix", format_number(theory.score_of_expectation)),
         ("Jensen gap, E[s] − s(E[CM])", format_number(theory.jensen_gap)),
         ("standard deviation of s", format_number(theory.deviation)),
         (
@@ -221,7 +221,7 @@ fn theory_section(document: &Document, figures: &[ReportFigure]) -> Result<Strin
         })
         .collect();
     let bounds = table_html(
-        "Corrected bounds of Marchetti et al. (2022) and exact values",
+        "Bounds of Marchetti et al. (2022), with the errors in the paper corrected, and the exact values",
         &["bound on", "exact", "bound"],
         &rows,
     );

@@ -20,13 +20,16 @@ pub type PlotPoint = (f64, f64);
 
 /// Fails unless two numbers differ by at most `tolerance`.
 pub fn assert_close(got: f64, expected: f64, tolerance: f64) {
-    assert!((got - expected).abs() <= tolerance, "{got} instead of {expected}");
+    assert!((got - expected).abs() <= tolerance, "the value is {got}, not {expected}");
 }
 
 /// Fails unless both slices hold the same points in the same order, up to `tolerance`.
 pub fn assert_points_close(got: &[PlotPoint], expected: &[PlotPoint], tolerance: f64) {
     let near = |(a, b): (&PlotPoint, &PlotPoint)| (a.0 - b.0).abs() <= tolerance && (a.1 - b.1).abs() <= tolerance;
-    assert!(got.len() == expected.len() && got.iter().zip(expected).all(near), "{got:?} instead of {expected:?}");
+    assert!(
+        got.len() == expected.len() && got.iter().zip(expected).all(near),
+        "the points are {got:?}, not {expected:?}"
+    );
 }
 
 /// One SVG element.
@@ -73,7 +76,7 @@ pub fn tags(svg: &str) -> Vec<Tag> {
     tags
 }
 
-/// Converts SVG positions to axis coordinates of one panel, by linear interpolation between its tick labels.
+/// Converts positions in an SVG to the axis coordinates of one panel, by linear interpolation between the positions of two tick labels.
 pub struct AxisReader {
     x: (f64, f64),
     y: (f64, f64),

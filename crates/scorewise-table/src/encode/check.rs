@@ -9,8 +9,8 @@ use super::{ColumnEncoding, Encoder, InputColumn, Standardisation};
 use crate::table::ColumnKind;
 
 impl Encoder {
-    /// Checks that all numbers are finite, that no standard deviation is 0, that nothing is listed twice, that all sizes are within bounds, and
-    /// that every encoding fits the type of its column. The error says what is wrong.
+    /// Checks that all numbers are finite, that no standard deviation is 0, that no input, level or cycle is listed twice, that all sizes are
+    /// within bounds, and that every encoding fits the type of its column. The error says what is wrong.
     pub fn check(&self) -> Result<(), String> {
         if self.inputs.is_empty() {
             return Err("the encoder has no inputs".into());
@@ -42,10 +42,10 @@ impl InputColumn {
     /// Checks one input. The error says what is wrong with it.
     fn check(&self) -> Result<(), String> {
         if self.lag > MAX_LAG {
-            return Err(format!("has a lag of {} rows; at most {MAX_LAG} are allowed", self.lag));
+            return Err(format!("the lag is {} steps; at most {MAX_LAG} are allowed", self.lag));
         }
         if self.width() == 0 {
-            return Err("is encoded as 0 columns".into());
+            return Err("the encoding gives no columns".into());
         }
         let fits = match &self.coding {
             ColumnEncoding::Number { mean, deviation, .. } => {
@@ -59,7 +59,7 @@ impl InputColumn {
             }
             ColumnEncoding::OneHot { levels, scales, .. } => {
                 if !scales.is_empty() && scales.len() != self.width() {
-                    return Err(format!("has {} entries in `scales` for {} columns", scales.len(), self.width()));
+                    return Err(format!("`scales` has {} entries for {} columns", scales.len(), self.width()));
                 }
                 let check = |scale: &Standardisation| check_standardisation(scale.mean, scale.deviation);
                 scales.iter().try_for_each(check)?;
@@ -74,7 +74,10 @@ impl InputColumn {
             }
             ColumnEncoding::Knots { knots, own, median, spread, .. } => {
                 if knots.is_empty() || knots.len().saturating_add(own.len()) > MAX_KNOTS {
-                    return Err(format!("has {} knots; from 1 to {MAX_KNOTS} are allowed", knots.len() + own.len()));
+                    return Err(format!(
+                        "the encoding has {} knots; from 1 to {MAX_KNOTS} are allowed",
+                        knots.len() + own.len()
+                    ));
                 }
                 check_ascending(knots)?;
                 check_ascending(own)?;
@@ -84,7 +87,7 @@ impl InputColumn {
             }
             ColumnEncoding::Levels { levels, .. } => {
                 if levels.len() > MAX_WIDTH {
-                    return Err(format!("has {} levels; at most {MAX_WIDTH} are allowed", levels.len()));
+                    return Err(format!("the encoding has {} levels; at most {MAX_WIDTH} are allowed", levels.len()));
                 }
                 check_distinct(levels)?;
                 self.kind != ColumnKind::Time
@@ -93,9 +96,9 @@ impl InputColumn {
         if self.part.is_some()
             && (self.kind != ColumnKind::Time || !matches!(self.coding, ColumnEncoding::Knots { .. }))
         {
-            return Err("has a part of a time, but is not a binned column of times".into());
+            return Err("only a binned column of times can have a part of a time".into());
         }
-        if fits { Ok(()) } else { Err("its encoding does not fit the type of the column".into()) }
+        if fits { Ok(()) } else { Err("the encoding does not fit the type of the column".into()) }
     }
 }
 
@@ -108,22 +111,22 @@ fn check_ascending(numbers: &[f64]) -> Result<(), String> {
     if numbers.iter().all(|x| x.is_finite()) && numbers.is_sorted_by(|a, b| a < b) {
         return Ok(());
     }
-    Err("its knots are not finite numbers in ascending order".into())
+    Err("the knots are not finite numbers in ascending order".into())
 }
 
-/// Checks that the mean is finite, and that the standard deviation is finite and greater than 0.
+/// Checks that the mean is finite, and that the standard deviation is finite and at least [`MIN_DEVIATION`].
 fn check_standardisation(mean: f64, deviation: f64) -> Result<(), String> {
     check_scale(("mean", mean), ("standard deviation", deviation))
 }
 
 /// Checks that the centre, which is subtracted from every value, is finite, and that the scale, by which every value is divided, is finite
-/// and greater than 0. The error message uses the names `centre_name` and `scale_name`.
+/// and at least [`MIN_DEVIATION`]. The error message uses the names `centre_name` and `scale_name`.
 fn check_scale((centre_name, centre): (&str, f64), (scale_name, scale): (&str, f64)) -> Result<(), String> {
     if !centre.is_finite() {
-        return Err(format!("the {centre_name} is {centre}"));
+        return Err(format!("the {centre_name} is {centre}, but must be finite"));
     }
     if !(scale.is_finite() && scale >= MIN_DEVIATION) {
-        return Err(format!("the {scale_name} is {scale}"));
+        return Err(format!("the {scale_name} is {scale}, but must be finite and at least {MIN_DEVIATION:e}"));
     }
     Ok(())
 }

@@ -26,9 +26,10 @@ const MIN_LEVEL_ROWS: usize = 3;
 /// If more than this share of the training rows have a rare level, a note tells the user that all rare levels are treated as one level.
 const MIN_NOTED_RARE_SHARE: f64 = 0.05;
 
-/// The encodings of the inputs that one column of the table becomes, and notes that tell the user about the decision.
+/// The decision on how one column of the table is encoded, or that it is dropped, and notes that tell the user about it.
 pub(super) struct EncodingDecision {
-    /// The encoding of each input; empty if the column is dropped. In a binned encoding, a column of times has one input for each part of a time.
+    /// The encoding of each input that is made from the column; empty if the column is dropped. In a binned encoding, a column of times
+    /// has one input for each part of a time that varies or is sometimes missing.
     pub codings: Vec<(Option<TimePart>, ColumnEncoding)>,
     pub notes: Vec<Note>,
 }
@@ -69,7 +70,8 @@ pub(super) fn decide_encoding(
     Ok(decision)
 }
 
-/// The binned encodings of a column, given its dense encoding: one for each part of a time, and one for any other column.
+/// The binned encodings of a column, given its dense encoding: for a column of times, one for each part of a time that varies or is sometimes
+/// missing; for any other column, a single one.
 fn binned_encodings(
     coding: ColumnEncoding,
     column: &Column,
@@ -272,12 +274,15 @@ fn draft_one_hot_encoding(counts: &LevelCounts, rows: usize, resolved: &CheckedO
         let covered: usize = kept.iter().map(|(_, count)| count).sum();
         let percent = 100.0 * covered as f64 / (rows - counts.missing) as f64;
         // In a binned encoding, this note replaces the one about rare levels, because they are among the levels that are treated as one.
-        let encoding = match is_binned {
-            true => "are told apart, all others are treated as one",
-            false => "have a column each, all others share one",
-        };
-        note =
-            Some(format!("{distinct} levels: the {max_levels} most frequent ({percent:.1} % of the rows) {encoding}"));
+        note = Some(if is_binned {
+            format!(
+                "{distinct} levels: the {max_levels} most frequent ({percent:.1} % of the rows) are told apart, all others are treated as one"
+            )
+        } else {
+            format!(
+                "{distinct} levels: the {max_levels} most frequent ({percent:.1} % of the rows) have a column each, all others share one"
+            )
+        });
     }
     let (rest, indicator) = (is_reduced || distinct > max_levels, counts.missing > 0);
     let mut scales = Vec::new();

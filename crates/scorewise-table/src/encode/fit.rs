@@ -27,7 +27,7 @@ impl Encoder {
         if rows.is_empty() {
             return Err(Error::data(
                 Location::file(&table.file),
-                "has no training rows",
+                "there are no training rows",
                 "give a table with more rows",
             ));
         }
@@ -43,10 +43,10 @@ impl Encoder {
         let (mut found, mut notes) = (Vec::new(), Vec::new());
         if bins < options.bins {
             let intervals = if bins == 1 { "1 interval".into() } else { format!("{bins} intervals") };
-            let problem =
-                format!("{} columns: the numbers of a column are divided into at most {intervals}", candidates.len());
             notes.push(Note::new(format!(
-                "{problem} instead of {}, so that the networks do not become too large",
+                "with {} input columns, the numbers of a column are divided into at most {intervals} instead of {}, so that the \
+                 networks do not become too large",
+                candidates.len(),
                 options.bins
             )));
         }
@@ -78,8 +78,8 @@ impl Encoder {
         }
         if encoder.width() > MAX_WIDTH {
             let problem =
-                format!("would have {} columns after encoding; at most {MAX_WIDTH} are allowed", encoder.width());
-            let hint = format!("give fewer `{}`, or `{}` columns", Setting("lags"), Setting("drop"));
+                format!("the encoded table would have {} columns; at most {MAX_WIDTH} are allowed", encoder.width());
+            let hint = format!("reduce `{}`, or leave columns out with `{}`", Setting("lags"), Setting("drop"));
             return Err(Error::data(Location::file(&table.file), problem, hint));
         }
         Ok((encoder, notes))

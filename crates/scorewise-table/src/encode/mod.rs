@@ -160,16 +160,18 @@ pub enum ColumnEncoding {
 }
 
 /// The positions that a binned input can have, for the look-up layer of a network: first the knots, between which positions are
-/// interpolated, then frequent values, then levels and missing values. Knots and frequent values also have a scaled value, for a linear term.
+/// interpolated, then frequent values, then levels and missing values. Knots and frequent values also have a scaled value, which the layer
+/// multiplies by the weights of a linear term.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BinnedColumn {
-    /// The scaled value at each knot; empty for levels without an order.
+    /// The scaled value at each knot. Levels with an order have a knot each, with values from −1 to 1. Empty for levels without an order.
     pub knots: Vec<f32>,
     /// The scaled values of the frequent values that have a position of their own.
     pub own: Vec<f32>,
     /// The positions that the frequent values would have among the knots, so that values can be compared by their positions.
     pub own_positions: Vec<f32>,
-    /// The number of positions after those of the knots and frequent values: for levels without an order, unknown levels and missing values.
+    /// The number of positions after those of the knots and frequent values: those of levels without an order, of unknown levels and of missing
+    /// values.
     pub levels: usize,
 }
 

@@ -75,6 +75,7 @@ pub(super) struct CheckedOptions<'a> {
     lagged: HashSet<&'a str>,
 }
 
+/// The names as a set, for many look-ups.
 fn name_set(names: &[String]) -> HashSet<&str> {
     names.iter().map(String::as_str).collect()
 }
@@ -103,7 +104,7 @@ impl<'a> CheckedOptions<'a> {
         if options.lags > MAX_LAG {
             return Err(Error::setting(
                 "lags",
-                format!("{} rows are too many; at most {MAX_LAG} are allowed", options.lags),
+                format!("{} lags are too many; at most {MAX_LAG} are allowed", options.lags),
                 "",
             ));
         }
@@ -177,7 +178,7 @@ fn check_contradictions(options: &EncodingOptions, ordinal: &[String]) -> Result
         let others = name_set(others);
         if let Some(name) = names.iter().find(|name| others.contains(name.as_str())) {
             let problem = format!("{} also names {}", Setting(other), quoted(name));
-            return Err(Error::setting(one, problem, "choose one of the two"));
+            return Err(Error::setting(one, problem, "list the column in only one of these settings"));
         }
     }
     if let Some(name) = options.keep.iter().find(|name| options.without.contains(name)) {

@@ -33,7 +33,7 @@ pub(super) fn summarise(values: impl Iterator<Item = f64> + Clone) -> NumberSumm
         let unit = 2f64.powi(min.abs().max(max.abs()).log2().floor().clamp(-1020.0, 1020.0) as i32);
         let finite = values.filter(|x| x.is_finite()).map(|x| x / unit);
         let mean = finite.clone().sum::<f64>() / count as f64;
-        // `squares` is the sum of squared distances from the mean. `sum`, the sum of the distances, would be 0 if the mean were exact; it
+        // `squares` is the sum of squared distances from the mean. `sum`, the sum of the distances, would be 0 if the mean were exact; `sum`
         // corrects the variance for the rounding error of the mean.
         let (squares, sum) = finite.fold((0.0, 0.0), |(squares, sum), x| {
             let distance = x - mean;
@@ -286,7 +286,7 @@ mod tests {
         for value in 0..24 {
             let changed = parts(TimePart::Hour.set(time, value));
             assert_eq!(changed[..2], [f64::from(value), weekday]);
-            // Years of the mean length do not begin at midnight, nor do their days.
+            // A year of the mean length does not begin at midnight, so a change of the hour may change the day of the year by 1.
             assert!((changed[2] - year_day).abs() <= 1.0);
         }
         for value in 0..7 {

@@ -122,13 +122,15 @@ impl InputColumn {
             Values::Number(values) => Some(values[row].to_string()),
             _ => None,
         };
-        let value =
-            value.map_or(String::new(), |value| format!("{} is not a {}: ", quoted(&value), singular_noun(self.kind)));
         let problem = format!(
-            "{value}the column holds {}, the model expects {}",
+            "the column holds {}, the model expects {}",
             plural_noun(column.values.kind()),
             plural_noun(self.kind)
         );
+        let problem = match value {
+            Some(value) => format!("{} is not a {}: {problem}", quoted(&value), singular_noun(self.kind)),
+            None => problem,
+        };
         Err(Error::data(
             table.place(row).column(&column.name),
             problem,

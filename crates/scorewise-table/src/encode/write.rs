@@ -28,14 +28,15 @@ pub struct Encoded {
     pub unexpected: UnexpectedValues,
 }
 
-/// For each input, three counts of rows: with a level that the training rows do not have, with a missing value although no training row has
-/// one, and with a number beyond [`MAX_DEVIATIONS`].
+/// For each input, three counts: the rows with a level that the training rows do not have, the rows with a missing value although no training
+/// row has one, and the rows with a number beyond [`MAX_DEVIATIONS`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnexpectedValues {
     counts: Vec<[u64; 3]>,
 }
 
-/// Index of the count of rows with a level that the training rows do not have.
+/// Index of the count of rows with a level that the training rows do not have. Encodings with `rest` do not count these rows, because some training
+/// rows have levels that are encoded in the same way.
 const NEW_LEVEL: usize = 0;
 /// Index of the count of rows with a missing value although no training row has one.
 const NEWLY_MISSING: usize = 1;
@@ -77,7 +78,8 @@ impl UnexpectedValues {
             ];
             let note = |(count, text): (&u64, &String)| {
                 let rows_have = if *count == 1 { "row has" } else { "rows have" };
-                (*count > 0).then(|| Note::about_column(&input.column, format!("{count} {rows_have} {text}")))
+                let text = || [count.to_string().as_str(), rows_have, text.as_str()].join(" ");
+                (*count > 0).then(|| Note::about_column(&input.column, text()))
             };
             counts.iter().zip(&texts).filter_map(note).collect()
         };
@@ -106,7 +108,7 @@ impl Encoder {
         let Some(mut matrix) = Matrix::zeros(rows, self.width()) else {
             return Err(Error::data(
                 Location::file(&table.file),
-                "is too large to encode",
+                "the table is too large to encode",
                 "split it into several smaller tables",
             ));
         };
@@ -177,7 +179,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Reads the value of a row from the view; returns `missing` for [`NO_ROW`].
+    /// Reads the value of a row from the view by the function `read`; returns `missing` for [`NO_ROW`].
     #[inline(always)]
     fn read<T>(&self, row: u32, missing: T, read: impl Fn(&View<'a>, usize) -> T) -> T {
         if row == NO_ROW { missing } else { read(&self.view, row as usize) }
@@ -284,7 +286,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Clips a standardised number to the range ±[`MAX_DEVIATIONS`], and counts it as extreme if it is outside.
+/// Clips a standardised number to the range ±[`MAX_DEVIATIONS`], and counts it as [`EXTREME`] if it is outside.
 fn clipped(x: f64, counts: &mut [u64; 3]) -> f32 {
     if x.abs() > MAX_DEVIATIONS {
         counts[EXTREME] += 1;
@@ -293,7 +295,7 @@ fn clipped(x: f64, counts: &mut [u64; 3]) -> f32 {
 }
 
 /// Encodes a missing value: 1 in the indicator column, if there is one; otherwise the row is counted as [`NEWLY_MISSING`]. The other columns stay
-/// 0, which is the mean of a standardised column.
+/// 0, which stands for the mean of a standardised column.
 fn write_missing(indicator: bool, out: &mut [f32], counts: &mut [u64; 3]) {
     match out.last_mut() {
         Some(last) if indicator => *last = 1.0,

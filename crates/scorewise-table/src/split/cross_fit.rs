@@ -72,8 +72,8 @@ pub fn check_cross_fit(folds: usize) -> Result<()> {
     Err(Error::setting("cross-fit", problem, format!("give 2 to {MAX_FOLDS}, or 0 for one validation set")))
 }
 
-/// Checks that the number of folds is allowed, and that there are at least as many rows as folds; with two classes, also that each class
-/// has at least as many rows as there are folds.
+/// Checks that the number of folds is allowed, and that there are at least as many rows as folds. With two classes, each class must have
+/// at least as many rows as there are folds.
 fn check_folds(labels: &Labels, rows: &[u32], folds: usize) -> Result<()> {
     check_cross_fit(folds)?;
     let (class, count) = rarest_class(labels, rows);
@@ -158,6 +158,7 @@ mod tests {
     use super::*;
     use crate::table::{Column, Values};
 
+    /// A table of 60 rows with the columns `day` (0 to 29) and `station` (0 to 11), and labels of which a quarter is positive.
     fn table_and_labels() -> (Table, Labels) {
         let number = |name: &str, of: fn(u32) -> f64| Column {
             name: name.into(),

@@ -44,8 +44,8 @@ impl Split {
         settings.check(self)?;
         let rows = labels.rows().len();
         if settings.folds > rows {
-            let have = if rows == 1 { "row has" } else { "rows have" };
-            let problem = format!("{} folds, but only {rows} {have} a label", settings.folds);
+            let rows_have = if rows == 1 { "row has" } else { "rows have" };
+            let problem = format!("{} folds, but only {rows} {rows_have} a label", settings.folds);
             return Err(Error::setting("folds", problem, "give fewer folds, or more rows"));
         }
         let (mut all_folds, mut notes) = (Vec::new(), Vec::new());

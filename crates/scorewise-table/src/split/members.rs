@@ -59,7 +59,7 @@ mod tests {
             assert_eq!(
                 split.validation.iter().filter(|row| **row >= 9).count(),
                 1,
-                "every stratum has its share: {split:?}"
+                "every validation set has one of the three rows of the second stratum: {split:?}"
             );
         }
         assert_ne!(splits[0], splits[3], "the rows are shuffled again after the third network");

@@ -153,7 +153,7 @@ impl Split {
     }
 
     /// The labelled rows of each set, and a note to the user if rows are left out. In a split by time, a row is left out if its label comes from a
-    /// row of the next set, because a set must not contain information from a later set.
+    /// row of a later set, because a set must not contain information from a later set.
     fn gather(&self, set_of_row: Vec<u8>, labels: &Labels) -> (SplitRows, Option<Note>) {
         let mut parts = SplitRows { set_of_row, ..SplitRows::default() };
         let mut left_out = 0;
@@ -219,7 +219,7 @@ impl Split {
     /// What the user can do if `set` has no row of a class that has `rows_of_class` rows in the table.
     fn hint(&self, set: &str, rows_of_class: usize, validation: bool, test_setting: Option<&str>) -> String {
         let setting = match self {
-            // One row cannot be in two sets, whatever their sizes.
+            // A single row of a class cannot be in two sets, so other shares do not help.
             _ if rows_of_class < 2 => return "give more rows".into(),
             // A random split takes the test rows first and leaves at least one row of each class. Two rows of a class are enough for the training
             // and the validation set, so only a smaller test set helps. In a cross-validation, it depends on the rows whether another number of

@@ -16,7 +16,7 @@ pub(super) fn assign(labels: &Labels, shares: &SplitShares, seed: u64) -> Vec<u8
     set_of_row
 }
 
-/// Returns one list of rows for each class (a stratum): those of the given rows that have this class, shuffled.
+/// Divides the given rows into strata: for each class, the list of the rows of this class, shuffled.
 pub(super) fn shuffled_strata(labels: &Labels, rows: &[u32], seed: u64) -> Vec<Vec<u32>> {
     let mut strata = vec![Vec::new(); labels.names.len()];
     rows.iter().for_each(|row| strata[labels.classes[*row as usize] as usize].push(*row));
@@ -31,8 +31,8 @@ pub(super) fn take_share(strata: &mut [Vec<u32>], share: f64, set: u8, set_of_ro
     let sizes: Vec<usize> = strata.iter().map(Vec::len).collect();
     let counts = apportion(&sizes, rows_of(share, sizes.iter().sum()));
     for (rows, count) in strata.iter_mut().zip(counts) {
-        // If the class has at least two rows, at least one is taken and at least one is left. This changes the number of rows taken by at
-        // most 1.
+        // If the class has at least two rows, at least one is taken and at least one is left. The number of rows that are taken changes
+        // by at most 1.
         let count = if share > 0.0 && rows.len() > 1 { count.clamp(1, rows.len() - 1) } else { count };
         rows.drain(rows.len() - count..).for_each(|row| set_of_row[row as usize] = set);
     }

@@ -4,7 +4,8 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use scorewise::{Purpose, stream};
 
-/// The random number generator for a seed, a purpose and a number. Different purposes and numbers give independent random numbers.
+/// Creates the random number generator for a seed, a purpose, and a number that distinguishes generators of the same purpose, such as the index of
+/// a class. Different purposes and numbers give independent random numbers.
 #[expect(clippy::disallowed_methods, reason = "all generators of this crate and of scorewise-train are created here")]
 pub fn random(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number))

@@ -60,8 +60,8 @@ impl<'a> TimeOrder<'a> {
         }
         let untimed = rows.partition_point(|row| column.values.is_missing(*row as usize));
         if untimed > 0 {
-            let (are, they_have) = if untimed == 1 { ("row is", "it has") } else { ("rows are", "they have") };
-            notes.push(Note::about_column(&column.name, format!("{untimed} {are} left out: {they_have} no time")));
+            let (rows_are, they_have) = if untimed == 1 { ("row is", "it has") } else { ("rows are", "they have") };
+            notes.push(Note::about_column(&column.name, format!("{untimed} {rows_are} left out: {they_have} no time")));
             rows.drain(..untimed);
         }
         Ok((TimeOrder { rows, column: Some(column) }, notes))
@@ -94,8 +94,8 @@ impl<'a> TimeOrder<'a> {
         }
     }
 
-    /// The position in `rows` of the first row that has the same time as the row at `begin`. Returns `begin` itself if that is the very
-    /// first row, because no row would be left before it, or if `begin` is `end`, so that the set is empty.
+    /// The position in `rows` of the first row that has the same time as the row at `begin`. Returns `begin` itself in two cases: if that first
+    /// row is at position 0, because no row would be left before the set, and if `begin` is `end`, because the set is then empty.
     pub fn first_of_same_time(&self, begin: usize, end: usize) -> usize {
         let mut first = begin;
         while begin < end && first > 0 && self.is_same_time(self.rows[first - 1], self.rows[first]) {

@@ -56,8 +56,8 @@ pub(super) fn unreadable_type(data_type: &DataType) -> (String, &'static str) {
         | DataType::ListView(_)
         | DataType::LargeListView(_)
         | DataType::FixedSizeList(..) => ("list".into(), "write one value in each row"),
-        DataType::Struct(_) => ("struct".into(), "write its fields as columns"),
-        DataType::Map(..) => ("map".into(), "write its values as columns"),
+        DataType::Struct(_) => ("struct".into(), "write the fields of the struct as columns"),
+        DataType::Map(..) => ("map".into(), "write the values of the map as columns"),
         DataType::Dictionary(_, values) => unreadable_type(values),
         other => {
             (cell_excerpt(other.to_string().as_bytes()), "write the column as numbers, strings, booleans or dates")
@@ -87,8 +87,8 @@ pub(super) fn convert_array(
     if values.kind() == wanted { Ok(values) } else { convert_to_kind(&values, wanted, markers, format) }
 }
 
-/// Converts an Arrow array to the column type that corresponds to its Arrow type. Numbers and strings listed in `markers` become missing
-/// values.
+/// Converts an Arrow array to the column type that corresponds to its Arrow type. Strings that mean a missing value, such as `NA`, and
+/// the strings and numbers listed in `markers` become missing values.
 fn values_of_arrow_type(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
     let second = |per_second: i64| move |value: i64| value.div_euclid(per_second);
     match array.data_type() {
@@ -178,8 +178,8 @@ fn convert_times<T: ArrowPrimitiveType>(array: &ArrayRef, second: impl Fn(T::Nat
     Values::Time(array.as_primitive::<T>().iter().map(|value| value.map_or(Values::NO_TIME, &second)).collect())
 }
 
-/// Converts strings to a categorical column, without the spaces around them. Nulls and strings listed in `markers` become missing values;
-/// bytes that are not UTF-8 are an error.
+/// Converts strings to a categorical column, without the spaces around them. Nulls, strings that mean a missing value, such as `NA`, and the
+/// strings listed in `markers` become missing values; bytes that are not UTF-8 are an error.
 fn encode_strings<'a>(
     cells: impl Iterator<Item = Option<&'a [u8]>>,
     markers: &MissingMarkers,
@@ -200,8 +200,8 @@ fn encode_strings<'a>(
     Ok(Values::Category(Category { codes, levels: dictionary.into_levels() }))
 }
 
-/// Looks up the values of a dictionary array: `values` is the dictionary, and `indices` holds an index into it for each row. A row whose key
-/// is null has a missing value.
+/// Looks up the values of a dictionary array: `values` is the dictionary, and `indices` holds, for each row, an index into the dictionary. A
+/// row whose key is null has a missing value.
 fn dictionary_values(values: &Values, keys: &dyn Array, indices: &[usize]) -> Values {
     let index = |row: usize| (!keys.is_null(row)).then(|| indices[row]).filter(|index| *index < values.len());
     let rows = 0..indices.len();

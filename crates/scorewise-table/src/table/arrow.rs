@@ -20,7 +20,8 @@ use super::selected_columns::{SelectedColumn, SelectedColumns, damaged_error};
 use super::{ChooseColumns, Field, Reading, Table};
 use crate::error::Result;
 
-/// The buffers of a message may decompress to this many bytes in total, or to [`MAX_COMPRESSION_RATIO`] times the size of the message if that is more.
+/// The buffers of a message may decompress to this many bytes in total, or to [`MAX_COMPRESSION_RATIO`] times the size of the message if that is
+/// more.
 const MAX_DECOMPRESSED_BYTES: u64 = 64 << 20;
 /// The buffers of a message may decompress to this many times the size of the message, or to [`MAX_DECOMPRESSED_BYTES`] bytes if that is more.
 const MAX_COMPRESSION_RATIO: u64 = 1024;
@@ -74,7 +75,7 @@ impl ArrowReader {
                 return Messages::read_index(source.clone());
             }
             let mut messages = Messages { source: source.clone(), remaining: RemainingMessages::From(0) };
-            let first = messages.next()?.ok_or_else(|| ipc_error("it has no schema"))?;
+            let first = messages.next()?.ok_or_else(|| ipc_error("the file has no schema"))?;
             let schema = first
                 .message()?
                 .header_as_schema()
@@ -82,7 +83,7 @@ impl ArrowReader {
             Ok((messages, checked_schema(schema)?))
         });
         let (messages, schema) = opened
-            .unwrap_or_else(|| Err(ipc_error("its schema is invalid")))
+            .unwrap_or_else(|| Err(ipc_error("the schema is invalid")))
             .map_err(|error| damaged_error(file, "Arrow", &message_of(&error)))?;
         let declared: Vec<_> =
             schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone(), true)).collect();
@@ -155,6 +156,7 @@ impl Iterator for ArrowReader {
     }
 }
 
+/// An Arrow error with this message.
 fn ipc_error(problem: &str) -> ArrowError {
     ArrowError::IpcError(problem.into())
 }
@@ -180,13 +182,13 @@ fn checked_schema(schema: arrow_ipc::Schema<'_>) -> ArrowResult<SchemaRef> {
 impl Messages {
     /// Reads the index and the schema of a file. The end of a file consists of the index, the length of the index and a magic number.
     fn read_index(source: ByteSource) -> ArrowResult<(Self, SchemaRef)> {
-        let truncated = || ipc_error("it is truncated");
+        let truncated = || ipc_error("the file is truncated");
         let tail = source.len().checked_sub(10).ok_or_else(truncated)?;
         let tail_bytes = read_bytes(&source, tail, 10)?;
         let length = read_footer_length(tail_bytes[..].try_into().map_err(|_| truncated())?)? as u64;
         let index = read_bytes(&source, tail.checked_sub(length).ok_or_else(truncated)?, length)?;
-        let index = root_as_footer(&index).map_err(|_| ipc_error("its index is invalid"))?;
-        let schema = checked_schema(index.schema().ok_or_else(|| ipc_error("it has no schema"))?)?;
+        let index = root_as_footer(&index).map_err(|_| ipc_error("the index of the file is invalid"))?;
+        let schema = checked_schema(index.schema().ok_or_else(|| ipc_error("the file has no schema"))?)?;
         let blocks = index.dictionaries().into_iter().flatten().chain(index.recordBatches().into_iter().flatten());
         let positions = blocks
             .map(|block| u64::try_from(block.offset()).map_err(|_| ipc_error("the position of a message is negative")));
@@ -232,6 +234,7 @@ impl Messages {
     }
 }
 
+/// Reads `length` bytes from the position `start` on; an error of the source becomes an Arrow error.
 fn read_bytes(source: &ByteSource, start: u64, length: u64) -> ArrowResult<bytes::Bytes> {
     source.bytes(start, length).map_err(|error| ipc_error(&error.to_string()))
 }
@@ -264,7 +267,7 @@ fn check_sizes(batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> ArrowResult
     // Every Arrow type except null takes at least one bit for each row, so a batch cannot have more rows than bits.
     let max_rows = total.saturating_mul(8).saturating_add(1024);
     if u64::try_from(batch.length()).map_or(true, |rows| rows > max_rows) {
-        return Err(ipc_error("a batch has more rows than bits"));
+        return Err(ipc_error("a batch declares more rows than it has bits"));
     }
     Ok(())
 }

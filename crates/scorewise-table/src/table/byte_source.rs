@@ -23,6 +23,7 @@ enum Storage {
 }
 
 impl ByteSource {
+    /// The bytes of an open file, which has `len` bytes.
     pub(super) fn from_file(file: File, len: u64) -> Self {
         ByteSource { storage: Storage::File(Arc::new(Mutex::new(file))), len }
     }
@@ -31,6 +32,7 @@ impl ByteSource {
         ByteSource { len: bytes.len() as u64, storage: Storage::Memory(bytes.into()) }
     }
 
+    /// The number of bytes.
     pub(super) fn len(&self) -> u64 {
         self.len
     }

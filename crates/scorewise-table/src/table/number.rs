@@ -134,6 +134,7 @@ mod tests {
 
     use super::{parse, parse_formatted};
 
+    /// Asserts that `parse` returns the same bits as `f64::from_str`, with a decimal point and with a decimal comma.
     fn assert_same_as_std(text: &str) {
         let expected = text.parse::<f64>().ok().filter(|value| !value.is_nan());
         assert_eq!(parse(text.as_bytes(), b'.').map(f64::to_bits), expected.map(f64::to_bits), "{text}");

@@ -16,7 +16,8 @@ pub struct Reader {
     empty_lines: EmptyLines,
 }
 
-/// How many empty lines were read as rows, and the first of these lines.
+/// How many empty lines were read as rows, and the first of these lines. Empty lines in tables of one column are not counted, because they are the
+/// usual way to write a missing value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EmptyLines {
     pub(super) count: u64,

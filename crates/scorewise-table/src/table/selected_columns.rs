@@ -119,7 +119,7 @@ impl SelectedColumns {
             return Err(Error::data(Location::file(file), problem, hint));
         }
         let left_out = left_out.iter().map(|(name, type_name, hint)| {
-            format!("column `{}` is left out: its type {type_name} cannot be read; {hint}", name.escape_debug())
+            format!("column `{}` is left out: columns of type {type_name} cannot be read; {hint}", name.escape_debug())
         });
         notes.extend(left_out);
         let markers = MissingMarkers::new(&reading.missing);
@@ -173,7 +173,9 @@ impl SelectedColumns {
         for (column, values) in self.columns.iter().zip(converted) {
             match values.flatten() {
                 Some(Ok(values)) => columns.push(Column { name: column.name.clone(), values }),
-                None => return Some(Err(damaged_error(&self.file, self.format, &"its values are invalid"))),
+                None => {
+                    return Some(Err(damaged_error(&self.file, self.format, &"the values of a column are invalid")));
+                }
                 Some(Err(invalid)) => {
                     let row = Some(self.rows + invalid.row as u64 + 1);
                     let place = Location { row, ..Location::file(&self.file) }.column(&column.name);

@@ -172,7 +172,7 @@ impl Chunks {
         }
     }
 
-    /// The next chunk, and the empty lines that were read as rows of it.
+    /// The next chunk, and the empty lines that were read as rows of the chunk.
     pub fn next(&mut self) -> Option<Result<(Table, EmptyLines)>> {
         let without_lines = |chunk: Result<Table>| chunk.map(|table| (table, EmptyLines::default()));
         match self {
@@ -220,7 +220,7 @@ fn open_file(path: &Path, name: &str) -> Result<OpenedSource> {
     let mut file = File::open(path).map_err(|error| unreadable_error(name, &error))?;
     let metadata = file.metadata().map_err(|error| unreadable_error(name, &error))?;
     if metadata.is_dir() {
-        return Err(Error::data(Location::file(name), "is a directory", "name one of the files in it"));
+        return Err(Error::data(Location::file(name), "is a directory", "name one of the files in this directory"));
     }
     let start = first_bytes(&mut file).map_err(|error| unreadable_error(name, &error))?;
     let format = recognise_format(name, &start)?;
@@ -252,6 +252,7 @@ fn open_file(path: &Path, name: &str) -> Result<OpenedSource> {
     })
 }
 
+/// A decoder of gzip data, which may consist of several gzip members.
 fn gzip_decoder<R: Read>(compressed: R) -> MultiGzDecoder<io::BufReader<R>> {
     MultiGzDecoder::new(io::BufReader::with_capacity(64 << 10, compressed))
 }
@@ -367,7 +368,7 @@ pub(super) fn unreadable_error(name: &str, error: &io::Error) -> Error {
             "cannot be read: permission denied",
             "get permission to read the file, or name another one",
         ),
-        io::ErrorKind::IsADirectory => Error::data(place, "is a directory", "name one of the files in it"),
+        io::ErrorKind::IsADirectory => Error::data(place, "is a directory", "name one of the files in this directory"),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
             Error::data(place, format!("the compressed data is damaged: {error}"), "download or write the file again")
         }

@@ -14,7 +14,7 @@ use chrono::NaiveDate;
 /// The number of seconds in a day.
 const DAY: i64 = 86_400;
 
-/// Whether the day or the month comes first in dates with the year last.
+/// The order of day and month in dates with the year last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum DateOrder {
     /// The day comes first: `31/01/2010`.
@@ -45,7 +45,7 @@ pub(super) fn parse_time_of_day(cell: &[u8]) -> Option<i64> {
     seconds_of_day(cell).map(|second| second.rem_euclid(DAY))
 }
 
-/// Whether a cell can be read as a date, with the day first or with the month first.
+/// Whether a cell can be read as a date in at least one order of day and month.
 pub(super) fn is_date(cell: &[u8]) -> bool {
     parse(cell, DateOrder::DayFirst).is_some()
         || numeric_date(cell).is_some() && parse(cell, DateOrder::MonthFirst).is_some()

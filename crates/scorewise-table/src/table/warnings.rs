@@ -188,10 +188,10 @@ mod tests {
     #[test]
     fn columns_of_counts_or_codes_and_frequent_zeros_and_heavy_tails_have_no_outliers() {
         let counts = (0..1000u32).map(|i| f64::from((i * 7919 % 1000) / 100 % 7));
-        assert_eq!(repeated_outlier(&counts.collect::<Vec<_>>()), None, "a column of counts");
-        assert_eq!(outlier_among(0.0, 900, (1..100).map(f64::from)), None, "frequent zeros");
+        assert_eq!(repeated_outlier(&counts.collect::<Vec<_>>()), None, "a column of counts has no outlier");
+        assert_eq!(outlier_among(0.0, 900, (1..100).map(f64::from)), None, "frequent zeros are no outlier");
         let tail = |i: u32| (1000.0 / f64::from(i + 1)).powi(2);
-        assert_eq!(repeated_outlier(&(0..1000).map(tail).collect::<Vec<_>>()), None, "a heavy tail");
+        assert_eq!(repeated_outlier(&(0..1000).map(tail).collect::<Vec<_>>()), None, "a heavy tail has no outlier");
         assert_eq!(
             outlier_among(-1.0, 50, (0..1000).map(|i| f64::from(i % 30))),
             None,
@@ -200,14 +200,18 @@ mod tests {
         assert_eq!(
             outlier_among(500.0, 50, (0..1000).map(|i| [5.0, 10.0, 20.0, 50.0, 100.0][i % 5])),
             None,
-            "a column of a few doses"
+            "a column of a few doses has no outlier"
         );
-        assert_eq!(outlier_among(1.0, 50, (0..1000).map(|_| 0.0)), None, "a column of 0 and 1");
-        assert_eq!(outlier_among(-999.0, 2, (0..1000).map(f64::from)), None, "a value that occurs only twice");
+        assert_eq!(outlier_among(1.0, 50, (0..1000).map(|_| 0.0)), None, "a column of 0 and 1 has no outlier");
+        assert_eq!(
+            outlier_among(-999.0, 2, (0..1000).map(f64::from)),
+            None,
+            "a value that occurs only twice is no outlier"
+        );
         assert_eq!(
             outlier_among(50.0, 50, (0..1000).map(|i| f64::from(i) / 21.0)),
             None,
-            "a maximum at which values are capped"
+            "a maximum at which values are capped is no outlier"
         );
         assert_eq!(repeated_outlier(&[]), None);
         assert_eq!(repeated_outlier(&[f64::NAN; 5]), None);

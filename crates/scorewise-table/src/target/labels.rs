@@ -69,16 +69,18 @@ impl Unmatched {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let substituted = (!self.substituted.is_empty()).then(|| {
             let words: Vec<&str> = self.substituted.iter().map(String::as_str).collect();
-            let read = if words.len() == 1 { "is read as one of" } else { "are read as" };
-            format!("{} {read} the classes {}", quoted_list(&words), quoted_list(&names))
+            let are_read = if words.len() == 1 { "is read as one of the classes" } else { "are read as the classes" };
+            format!("{} {are_read} {}", quoted_list(&words), quoted_list(&names))
         });
         let unmatched = (!self.rows.is_empty()).then(|| {
             let rows: usize = self.rows.values().sum();
             let texts: Vec<&str> = self.rows.keys().map(String::as_str).collect();
-            let (hold, these) = if rows == 1 { ("row holds", "this row") } else { ("rows hold", "these rows") };
-            let are_not = if texts.len() == 1 { "is not one of" } else { "are not among" };
+            let (rows_hold, these_rows) =
+                if rows == 1 { ("row holds", "this row") } else { ("rows hold", "these rows") };
+            let which_are_not =
+                if texts.len() == 1 { "which is not one of the classes" } else { "which are not among the classes" };
             format!(
-                "{rows} {hold} {}, which {are_not} the classes {}: the true class of {these} is unknown",
+                "{rows} {rows_hold} {}, {which_are_not} {}: the true class of {these_rows} is unknown",
                 quoted_list(&texts),
                 quoted_list(&names)
             )
@@ -122,7 +124,7 @@ impl Target {
         Ok((self.labels_with_lead(classified.classes, neighbours), classified.unmatched))
     }
 
-    /// Turns the class of each row's own value into labels: with a lead, the label of a row is the class of the row that comes `lead` steps later.
+    /// Turns the class of the value in each row, `own`, into labels. With a lead, the label of a row is the class in the row `lead` steps later.
     fn labels_with_lead(&self, own: Vec<u32>, neighbours: &Neighbours) -> Labels {
         let ahead = (self.lead > 0).then(|| neighbours.ahead(self.lead));
         let classes = match &ahead {
@@ -139,14 +141,17 @@ impl Target {
     pub fn unlabelled_notes(&self, labels: &Labels) -> Vec<Note> {
         let beyond = labels.ahead.iter().flatten().filter(|row| **row == NO_ROW).count();
         let unknown = labels.classes.iter().filter(|class| **class == Labels::MISSING).count() - beyond;
-        let rows_are = |count: usize| if count == 1 { "row is" } else { "rows are" };
-        let value = if unknown == 1 { "its target value is" } else { "their target values are" };
         let unknown = (unknown > 0).then(|| {
-            Note::about_column(&self.column, format!("{unknown} {} left out: {value} missing", rows_are(unknown)))
+            let text = match unknown {
+                1 => "1 row is left out: its target value is missing".into(),
+                _ => format!("{unknown} rows are left out: their target values are missing"),
+            };
+            Note::about_column(&self.column, text)
         });
         let beyond = (beyond > 0).then(|| {
             let steps = if self.lead == 1 { "1 step".into() } else { format!("{} steps", self.lead) };
-            Note::new(format!("{beyond} {} left out: the table has no row {steps} later", rows_are(beyond)))
+            let rows_are = if beyond == 1 { "row is" } else { "rows are" };
+            Note::new(format!("{beyond} {rows_are} left out: the table has no row {steps} later"))
         });
         unknown.into_iter().chain(beyond).collect()
     }

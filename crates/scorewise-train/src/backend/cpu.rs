@@ -47,8 +47,8 @@ impl Backend for Cpu {
     }
 }
 
-/// Calls `work` with every number from 0 to `count` − 1 on the given number of threads, starting in ascending order. Returns the results
-/// in the same order.
+/// Calls `work` with every number from 0 to `count` − 1, on the given number of threads. The calls begin in ascending order of the numbers, and the
+/// results are returned in this order.
 ///
 /// Parallel operations inside `work`, such as sorting, run on these threads too.
 pub fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Result<Vec<T>> {
@@ -65,8 +65,7 @@ pub fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -
             if number >= count {
                 return done;
             }
-            // While a thread works on its own job, it must not become a helper for the trees of another job, or its own job would have to
-            // wait.
+            // While a thread works on its own job, it must not help to train the trees of another job, because its own job would have to wait.
             done.push((number, while_busy(|| work(number))));
         }
     });

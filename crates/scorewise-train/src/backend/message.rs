@@ -26,11 +26,11 @@ use crate::model::header::{self, EncodedTensor, FileContents, HeaderError, from_
 /// Version number of the message format.
 const MESSAGE_FORMAT: u64 = 1;
 
-/// The kind of a message that contains data sets.
+/// The name of the kind of messages that contain data sets.
 const DATASETS: &str = "data sets";
-/// The kind of a message that contains jobs.
+/// The name of the kind of messages that contain jobs.
 const JOBS: &str = "jobs";
-/// The kind of a message that contains the fits of a worker, or its error.
+/// The name of the kind of messages that contain the fits of a worker or the error of a worker.
 const FITS: &str = "fits";
 
 /// The name of f32 numbers in safetensors, and the size of such a number in bytes.
@@ -40,7 +40,7 @@ const F64: (&str, u64) = ("F64", 8);
 /// The name of u32 numbers in safetensors, and the size of such a number in bytes.
 const U32: (&str, u64) = ("U32", 4);
 
-/// The description of a problem for an error message.
+/// What is wrong, in words for an error message.
 type Problem = String;
 
 /// The part of a message that is written as a JSON string: everything except the tensors.
@@ -59,7 +59,7 @@ struct DatasetDescription {
     rows: usize,
     columns: usize,
     classes: usize,
-    /// The number of the tensor with the features. The name of a tensor that data sets can share is a number, counted from 0.
+    /// The name of the tensor with the features, which is a number, like the names of all tensors that data sets can share.
     matrix: usize,
     labels: usize,
     weights: Option<usize>,
@@ -100,7 +100,8 @@ impl Dataset {
     /// Encodes several data sets as bytes. A matrix that several data sets share is stored once.
     pub fn to_bytes(datasets: &[Dataset]) -> Result<Vec<u8>> {
         let mut tensors = Vec::new();
-        // The name (a number) of each tensor that several data sets may share, by its type, its address in memory and its shape.
+        // The names of the tensors that several data sets may share. A name is a number, and the key consists of the type of the tensor, its address
+        // in memory and its shape.
         let mut numbers = HashMap::new();
         let mut share =
             |(dtype, _): (&'static str, u64), address: usize, shape: Vec<usize>, bytes: &dyn Fn() -> Vec<u8>| {
@@ -156,7 +157,7 @@ impl Dataset {
         let own: usize = descriptions.iter().map(|description| 1 + usize::from(description.binned.is_some())).sum();
         let used = own + shared.matrices.len() + shared.labels.len() + shared.weights.len();
         if used != contents.tensors.len() {
-            return Err(damaged(DATASETS, "it has tensors that belong to no data set".into()));
+            return Err(damaged(DATASETS, "some tensors belong to no data set".into()));
         }
         Ok(datasets)
     }
@@ -179,7 +180,7 @@ fn dataset(
     shared: &mut SharedNumbers,
 ) -> std::result::Result<Dataset, Problem> {
     let DatasetDescription { rows, columns, classes, matrix, labels, weights, binned, splits } = description;
-    // In memory a matrix has an additional row of zeros. With 0 rows, the length of the message would not limit the size of this row.
+    // In memory a matrix has an additional row of zeros. If a message without rows were accepted, its length would not limit the size of this row.
     if *rows == 0 {
         return Err("has no rows".into());
     }
@@ -223,12 +224,12 @@ fn dataset(
     Ok(dataset)
 }
 
-/// Checks the numbers of rows, classes and positions, which training relies on without checking them itself.
+/// Checks the numbers of rows, classes and positions. Training relies on them and does not check them again.
 fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
     let Dataset { matrix, binned, labels, classes, weights, .. } = dataset;
     let (rows, columns) = (matrix.rows(), matrix.columns());
     if rows == 0 || columns == 0 {
-        return Err(format!("has {rows} rows and {columns} columns"));
+        return Err(format!("has {rows} rows and {columns} columns, but needs at least one of each"));
     }
     if labels.len() != rows || weights.as_ref().is_some_and(|weights| weights.len() != rows) {
         return Err(format!("has {rows} rows, but a different number of labels or weights"));
@@ -238,7 +239,7 @@ fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
     }
     let Some(binned) = binned else { return Ok(()) };
     if binned.len() != columns {
-        return Err(format!("has {columns} columns, of which {} are binned", binned.len()));
+        return Err(format!("has {columns} columns, but the positions of {} columns", binned.len()));
     }
     for (number, column) in binned.iter().enumerate() {
         // Every level occurs in a row, so there are at most as many levels as rows, plus one position for unknown levels and one for
@@ -261,7 +262,7 @@ impl Job {
     /// Encodes several jobs as bytes.
     pub fn to_bytes(jobs: &[Job]) -> Result<Vec<u8>> {
         let bytes = write(JOBS, &jobs, Vec::new())?;
-        // Decoding the bytes here finds settings that JSON cannot express, such as infinite numbers, before the worker would.
+        // Some settings cannot be expressed in JSON, such as infinite numbers. Decoding the bytes here finds them before a worker receives them.
         match Job::from_bytes(&bytes) {
             Ok(copies) if copies == jobs => Ok(bytes),
             _ => Err(invalid(JOBS, "a setting cannot be written as JSON")),
@@ -272,14 +273,14 @@ impl Job {
     pub fn from_bytes(bytes: &[u8]) -> Result<Vec<Job>> {
         let (jobs, contents) = read::<Vec<Job>>(JOBS, bytes)?;
         if !contents.tensors.is_empty() {
-            return Err(damaged(JOBS, "it has tensors, which jobs do not need".into()));
+            return Err(damaged(JOBS, "a message with jobs must not contain tensors".into()));
         }
         Ok(jobs)
     }
 }
 
-/// A hash that identifies the data sets and jobs that a worker received. The worker returns it with its response, so that the response to
-/// one chunk or run cannot be mistaken for the response to another.
+/// A hash that identifies the data sets and jobs that a worker received. The worker sends this hash with its response, so that the response to one
+/// chunk of jobs cannot be mistaken for the response to another chunk or for a response in another training run.
 pub(super) fn request_hash(datasets: &[u8], jobs: &[u8]) -> String {
     let hash = |bytes: &[u8]| xxhash_rust::xxh3::xxh3_64(bytes);
     format!("{:016x}{:016x}", hash(datasets), hash(jobs))
@@ -339,7 +340,7 @@ pub(super) fn response_from_bytes(request_hash: &str, bytes: &[u8]) -> Result<Re
         fits.push(fit.map_err(|problem| damaged(FITS, format!("fit {number}: {problem}")))?);
     }
     if used != contents.tensors.len() {
-        return Err(damaged(FITS, "it has tensors that belong to no fit".into()));
+        return Err(damaged(FITS, "some tensors belong to no fit".into()));
     }
     Ok(Ok(fits))
 }
@@ -364,10 +365,10 @@ fn fit(
     }
     *used += tensors.len() + 1;
     let member = member.member(tensors)?;
-    let count = |epochs: usize| epochs.checked_mul(4).ok_or("it has too many epochs");
+    let count = |epochs: usize| epochs.checked_mul(4).ok_or("the fit has too many epochs");
     let lengths = [2, count(warm_up)?, count(main)?];
     let parts = parts(contents, &number.to_string(), F64, &lengths, f64::from_le_bytes)?;
-    let [numbers, warm_up, history] = &parts[..] else { return Err("it has no epochs".into()) };
+    let [numbers, warm_up, history] = &parts[..] else { return Err("the fit has no epochs".into()) };
     let epochs = |values: &[f64]| -> std::result::Result<Vec<Epoch>, Problem> {
         let epoch = |[phase, training, validation, coverage]: &[f64; 4]| {
             let phase = match *phase {
@@ -381,7 +382,9 @@ fn fit(
     };
     let (warm_up, history) = (epochs(warm_up)?, epochs(history)?);
     if !member.is_finite() || kept.is_some_and(|kept| kept >= history.len()) {
-        return Err("its weights are not finite, or it kept an epoch that it does not have".into());
+        return Err(
+            "the weights of the member are not finite, or the epoch whose weights were kept does not exist".into()
+        );
     }
     let fit = Fit { member, warm_up, first: numbers[0], history, kept, stop_reason, success, restarts };
     Ok((fit, numbers[1]))
@@ -401,7 +404,7 @@ fn parts<const N: usize, T: Clone>(
     number_of: fn([u8; N]) -> T,
 ) -> std::result::Result<Vec<Vec<T>>, Problem> {
     let sum = lengths.iter().try_fold(0u64, |sum, length| sum.checked_add(*length as u64));
-    let bytes = contents.tensor(name, dtype, &[sum.ok_or("it has too many numbers")?])?;
+    let bytes = contents.tensor(name, dtype, &[sum.ok_or("the message has too many numbers")?])?;
     let numbers = from_bytes(bytes, number_of);
     let mut rest = &numbers[..];
     let part = |length: &usize| {
@@ -449,10 +452,10 @@ fn read<'a, T: DeserializeOwned>(kind: &str, bytes: &'a [u8]) -> Result<(T, File
     Ok((description.contents, contents))
 }
 
-/// The hint of errors about a damaged message.
+/// The hint in errors about a damaged message.
 const AGAIN: &str = "send the message again";
 
-/// The location that errors about a message of this kind name.
+/// The location in errors about a message of this kind.
 fn place(kind: &str) -> Location {
     Location::file(&format!("message with {kind}"))
 }
@@ -474,7 +477,7 @@ mod tests {
     use crate::network::{Network, NetworkShape};
 
     #[test]
-    fn a_fit_has_the_same_bits_after_a_round_trip_also_if_its_losses_are_not_finite() {
+    fn a_fit_with_losses_that_are_not_finite_has_the_same_bits_after_a_round_trip() {
         let epoch = |phase, training, validation| Epoch { phase, training, validation, coverage: -0.0 };
         let network = Network::glorot(NetworkShape::look_up(vec![3, 2], &[5], 2).unwrap(), 3);
         let fit = Fit {

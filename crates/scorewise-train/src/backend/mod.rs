@@ -1,4 +1,5 @@
-//! Backends, which train a list of jobs on some hardware. The result of a job is the same to the last bit on any number of threads.
+//! Backends, which run a list of training jobs on one kind of hardware, such as the CPU of this machine or other machines. The result of a job is the
+//! same to the last bit on any number of threads.
 //!
 //! | file | contents |
 //! |---|---|
@@ -21,20 +22,20 @@ use scorewise_table::error::Result;
 use crate::fit::{Epoch, Fit};
 use crate::job::{Dataset, Job};
 
-/// Trains jobs on some hardware.
+/// Runs training jobs on one kind of hardware, such as the CPU of this machine or other machines.
 pub trait Backend: Sync {
-    /// Trains all jobs and returns their results in the order of the jobs.
+    /// Runs all jobs and returns their results in the order of the jobs.
     ///
-    /// If the user stops a job, the job keeps weights of the epochs so far, and the results of jobs that have not begun are `None`. If several
-    /// jobs fail, the error of the job that comes first in the list is returned.
+    /// If the user stops a job, its result has the weights of one of its epochs so far, and the results of jobs that have not begun are `None`. If
+    /// several jobs fail, the error of the job that comes first in the list is returned.
     fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>>;
 }
 
 /// The backend that [`install`] has chosen for this process.
 static INSTALLED: RwLock<Option<Arc<dyn Backend + Send>>> = RwLock::new(None);
 
-/// The backend on which the command line and Python train: the one that [`install`] has chosen; if there is none, this machine with the given
-/// number of threads.
+/// The backend that the command line and Python use: the one that [`install`] has chosen; if there is none, the given number of threads of this
+/// machine.
 #[must_use]
 pub fn open(threads: usize) -> Arc<dyn Backend> {
     let installed = INSTALLED.read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -44,8 +45,8 @@ pub fn open(threads: usize) -> Arc<dyn Backend> {
     }
 }
 
-/// Chooses the backend that [`open`] returns in this process from now on; with `None`, it is this machine again. Returns the backend that was
-/// chosen before.
+/// Chooses the backend that [`open`] returns in this process from now on; `None` stands for the threads of this machine. Returns the backend that
+/// was chosen before.
 pub fn install(backend: Option<Arc<dyn Backend + Send>>) -> Option<Arc<dyn Backend + Send>> {
     std::mem::replace(&mut *INSTALLED.write().unwrap_or_else(PoisonError::into_inner), backend)
 }

@@ -68,7 +68,7 @@ pub struct RemoteRun<'a> {
 struct RemoteResults {
     /// The fit of each job; `None` if it has not arrived.
     fits: Vec<Option<Fit>>,
-    /// The error of the first chunk that failed, with the number of the chunk.
+    /// If chunks have failed, the lowest of their numbers and the error of that chunk.
     error: Option<(usize, Error)>,
 }
 
@@ -120,7 +120,11 @@ impl<'a> RemoteRun<'a> {
     /// the run and returns `Ok`; the error of the training becomes the result of [`Remote`].
     pub fn receive(&self, chunk: usize, response: &[u8]) -> Result<()> {
         let Some(range) = self.ranges.get(chunk).cloned() else {
-            return Err(Error::setting("chunk", format!("there are {} chunks, not {chunk}", self.ranges.len()), ""));
+            return Err(Error::setting(
+                "chunk",
+                format!("there is no chunk {chunk}, only chunks from 0 to below {}", self.ranges.len()),
+                "",
+            ));
         };
         let in_chunk = |error: Error| self.error(chunk, format!("{error:#}"));
         let request_hash = request_hash(&self.dataset_bytes, &self.chunks[chunk]);
@@ -145,14 +149,14 @@ impl<'a> RemoteRun<'a> {
         Ok(())
     }
 
-    /// Whether no further responses are needed, because the user stopped the run or a chunk failed. The transport should then cancel what it has sent,
-    /// and return.
+    /// Whether no further responses are needed, because the user stopped the run or a chunk failed. The transport should then cancel what it has
+    /// sent, and return.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::SeqCst) || self.watch.is_stopped()
     }
 
-    /// Checks that fits can be the results of these jobs.
+    /// Checks that the fits in a response can be the results of the jobs with these indices.
     fn check(&self, range: &Range<usize>, fits: &[(Fit, f64)]) -> std::result::Result<(), String> {
         if fits.len() != range.len() {
             return Err(format!("the response has {} fits for {} jobs", fits.len(), range.len()));
@@ -162,13 +166,13 @@ impl<'a> RemoteRun<'a> {
             let positions = binned.iter().flat_map(|columns| columns.iter()).map(BinnedColumn::positions);
             let fits_rows = member.inputs() == matrix.columns() && positions.eq(member.positions().iter().copied());
             if !fits_rows || member.outputs() != job.objective.outputs(*classes) {
-                return Err("the response has a member with other inputs or outputs than its job".into());
+                return Err("the response has a member whose numbers of inputs and outputs do not match its job".into());
             }
         }
         Ok(())
     }
 
-    /// Tells the [`Watch`] about all epochs of a job, and that the job has ended.
+    /// Reports all epochs of a job to the [`Watch`], and then reports that the job has ended.
     fn report(&self, job: usize, fit: &Fit, seconds: f64) -> Result<()> {
         for epochs in [&fit.warm_up, &fit.history] {
             for (number, epoch) in epochs.iter().enumerate() {
@@ -180,7 +184,7 @@ impl<'a> RemoteRun<'a> {
         self.watch.finished(job, fit, seconds)
     }
 
-    /// Stops the run with the error of a chunk. If several chunks fail, the error of the first chunk is kept.
+    /// Stops the run with the error of a chunk. If several chunks fail, the error of the chunk with the lowest number is kept.
     fn fail(&self, chunk: usize, error: Error) {
         self.stopped.store(true, Ordering::SeqCst);
         let mut results = self.lock();

@@ -1,4 +1,4 @@
-//! Logits, labels and weights of the rows of a batch, gathered for the loss.
+//! Logits, labels and weights of the rows of a batch, copied into one place so that the loss can be computed.
 
 use scorewise::multiclass::{ClassRows, OneOf, softmax};
 use scorewise::prior::Probability;
@@ -59,7 +59,7 @@ impl Batch {
     }
 
     /// The threshold with the best score of one class against the rest; `None` if the score is undefined at every threshold. If rows have one
-    /// logit, the threshold is that of the positive class, and `class` is ignored.
+    /// logit, the threshold is for the probability of the positive class, and `class` is ignored.
     pub fn best_threshold(&self, score: &Score, class: usize) -> Result<Option<Best>> {
         let probabilities = self.probabilities(class);
         let outputs = self.outputs();

@@ -33,7 +33,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Epoch, Phase, StopReason};
 
-/// Maximum number of attempts of a training run; every attempt has new initial weights. The last attempt is accepted even if it learnt nothing.
+/// Maximum number of attempts of a training run. If the policy allows restarts, an attempt that learns nothing is followed by another one with new
+/// initial weights; the last attempt is accepted even if it learnt nothing.
 const MAX_ATTEMPTS: usize = 5;
 
 /// Number of epochs after which an attempt is given up if its validation loss has not changed at all.
@@ -159,7 +160,7 @@ enum CourseState {
     Done,
 }
 
-/// The epochs of one phase so far, and which of them is kept.
+/// The epochs of one phase so far, and the index of the epoch whose weights are kept.
 #[derive(Clone, Debug)]
 struct PhaseRun {
     first: f64,
@@ -192,7 +193,7 @@ impl PhaseRun {
         self.history.iter().all(|epoch| epoch.validation == self.first)
     }
 
-    /// Whether the user stopped the phase or its loss was no longer finite.
+    /// Whether the phase ended because the user stopped it or because its loss was no longer finite.
     fn ended_early(&self) -> bool {
         matches!(self.stop_reason, StopReason::Stopped | StopReason::Diverged)
     }
@@ -249,8 +250,8 @@ impl Course {
         self.run.history.len()
     }
 
-    /// Tells the course that an epoch has ended; `stop` says whether the user wants training to end. Returns whether the current weights are the
-    /// best of the phase so far; if so, the trainer must save them.
+    /// Tells the course that an epoch has ended; `stop` is true if the user wants training to end. Returns true if the current weights are the best
+    /// of the phase so far, so that the trainer must save them.
     pub fn record(&mut self, epoch: Epoch, stop: bool) -> bool {
         let CourseState::Train(phase) = self.state else { return false };
         let run = &mut self.run;
@@ -300,7 +301,7 @@ impl Course {
         self.state = CourseState::Start(Phase::Main);
     }
 
-    /// Tells the course whether all validation rows get the same label.
+    /// Tells the course whether all validation rows get the same label, in which case the training run is not a success.
     pub fn checked(&mut self, one_sided: bool) {
         self.success = (self.warm_up.loss_fell() || self.run.loss_fell()) && !one_sided;
         // In any epoch, a step of the optimiser can move all predictions out of the support of the prior. Then the gradient is 0, so
@@ -338,7 +339,8 @@ impl Course {
         self.state = CourseState::Initialise;
     }
 
-    /// Ends the epochs of a phase: the best weights are restored next, unless the last weights are to be kept.
+    /// Ends the epochs of a phase. The next action restores the best weights, unless the policy keeps the last weights and the phase has not
+    /// diverged.
     fn end_phase(&mut self, phase: Phase) {
         if self.policy.keep == Keep::Last && self.run.stop_reason != StopReason::Diverged {
             self.run.kept = self.run.history.len().checked_sub(1);
@@ -348,7 +350,7 @@ impl Course {
         }
     }
 
-    /// Continues after a phase whose weights are final.
+    /// Leaves a phase whose weights are final: after the warm-up the output bias is moved, and after the main phase the labels are checked.
     fn leave_phase(&mut self, phase: Phase) {
         match phase {
             Phase::WarmUp => {
@@ -377,6 +379,7 @@ impl Course {
         }
     }
 
+    /// The learning rate of a phase. In a main phase after a warm-up, this is the learning rate of the policy times the rate factor of the warm-up.
     fn learning_rate(&self, phase: Phase) -> f32 {
         match (phase, self.policy.warm_up) {
             (Phase::Main, Some(warm_up)) => warm_up.rate_factor * self.policy.learning_rate,
@@ -435,7 +438,7 @@ mod tests {
         loop {
             let action = course.action();
             actions.push(action);
-            assert!(actions.len() < 1000, "the course does not end");
+            assert!(actions.len() < 1000, "the simulated training run must end");
             let losses = |phase| if phase == Phase::WarmUp { &script.warm_up } else { &script.main };
             match action {
                 Action::Initialise { .. } => course.initialised(),

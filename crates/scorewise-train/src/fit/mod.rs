@@ -51,7 +51,7 @@ pub enum StopReason {
     Epochs,
     /// The validation loss reached no new minimum for as many epochs as the patience setting allows.
     Patience,
-    /// The user stopped the training run; of the epochs so far, the weights that [`Keep`] selects are kept.
+    /// The user stopped the training run. The weights of the best or of the last epoch so far are kept, as [`Keep`] says.
     Stopped,
     /// A loss or a weight was no longer finite, because the learning rate is too large for the data. The best weights of the earlier epochs are
     /// kept.

@@ -1,4 +1,4 @@
-//! The loss to minimise: from the logits, labels and weights of a batch to a value and its gradient with respect to the logits.
+//! The loss to minimise: its value and its gradient with respect to the logits, computed from the logits, labels and weights of a batch.
 //!
 //! With two classes a row has one logit; with more it has one logit for each class. The training loop is the same in both cases.
 
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::batch::Batch;
 use crate::network::log_odds;
 
-/// Minimum curvature of a logit, as a fraction of a typical curvature: for a score-oriented loss of two classes, of the curvature at the mean of the
-/// prior; for other score-oriented losses, of the mean of |gradient| over all logits.
+/// Minimum curvature of a logit, as a fraction of a typical curvature. For a score-oriented loss of two classes, the typical curvature is the one at
+/// the mean of the prior; for other score-oriented losses, it is the mean of |gradient| over all logits.
 const MIN_CURVATURE_SHARE: f64 = 0.1;
 /// Minimum curvature of a logit. It is above 0, so that sums of curvatures, by which leaf values are divided, are never 0.
 const MIN_CURVATURE: f32 = 1e-16;
@@ -136,7 +136,7 @@ impl Objective {
         }
         let value = self.value_and_gradient(batch)?;
         let (rows, outputs) = (batch.labels.len(), batch.outputs());
-        // A loss is a mean over the rows. Multiplied by the sum of the weights, its gradient becomes that of a sum over the rows.
+        // A loss is a mean over the rows. Multiplying its gradient by the sum of the weights gives the gradient of the sum over the rows.
         let total = batch.weights.as_ref().map_or(rows as f64, |weights| weights.iter().copied().map(f64::from).sum());
         batch.gradient.iter_mut().for_each(|gradient| *gradient *= total as f32);
         if matches!(self, Objective::Binary(Loss::CrossEntropy(_)) | Objective::Softmax(_)) {
@@ -166,7 +166,7 @@ impl Objective {
     }
 
     /// The number to add to the single logit of each row so that the best threshold on the batch lies at the mean of the prior. If `steady`
-    /// is set, a number near it is returned instead, the one that gives the lowest loss. The returned number is also added to the logits of
+    /// is set, the number near it that gives the lowest loss is returned instead. The returned number is also added to the logits of
     /// the batch. `None` if the score is undefined at every threshold, or if the loss has no score or no prior.
     pub(crate) fn centring_shift(&self, batch: &mut Batch, steady: bool) -> Result<Option<f32>> {
         let (Some(score), Some(prior)) = (self.score(), self.priors().first()) else { return Ok(None) };
@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_objective_is_the_same_after_it_is_written_and_read() {
+    fn an_objective_is_unchanged_after_it_is_serialised_and_parsed() {
         let score = |name: &str| Score::parse(name).unwrap();
         let prior = |text: &str| text.parse::<Prior>().unwrap();
         let mcc = SimplexLoss::new("mcc".parse().unwrap());

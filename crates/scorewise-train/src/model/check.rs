@@ -8,8 +8,8 @@ use crate::learner::Member;
 use scorewise_table::encode::BinnedColumn;
 use scorewise_table::target::LabelRule;
 
-/// Maximum lead: how many rows after the row of its inputs a predicted row can lie. It is greater than any realistic lead, and so small that the
-/// memory for it can be allocated.
+/// Maximum lead, which is the number of rows from the row of the inputs to the row that is predicted. The limit is greater than any realistic lead,
+/// and so small that the memory for it can be allocated.
 const MAX_LEAD: usize = 1 << 20;
 
 impl Model {
@@ -25,7 +25,7 @@ impl Model {
     }
 
     fn check_members(&self) -> Result<(), String> {
-        let first = self.members.first().ok_or("it has no members")?;
+        let first = self.members.first().ok_or("the model has no members")?;
         let widths = |member: &Member| (member.inputs(), member.outputs());
         if let Some(other) = self.members.iter().position(|member| widths(member) != widths(first)) {
             return Err(format!("member {other} has a different number of inputs or outputs than member 0"));
@@ -33,7 +33,7 @@ impl Model {
         check_weights(&self.weights, self.members.len())?;
         let (inputs, columns) = (first.inputs(), self.encoder.width());
         if inputs != columns {
-            return Err(format!("its members have {inputs} inputs, but the encoder produces {columns} columns"));
+            return Err(format!("the members have {inputs} inputs, but the encoder produces {columns} columns"));
         }
         let binned = self.encoder.binned_columns();
         let expected: Vec<usize> = binned.iter().flatten().map(BinnedColumn::positions).collect();
@@ -51,7 +51,7 @@ impl Model {
     fn check_classes(&self) -> Result<(), String> {
         let count = self.classes.len();
         if count < 2 {
-            return Err(format!("it has {count} classes, but at least 2 are needed"));
+            return Err(format!("the model has {count} classes, but at least 2 are needed"));
         }
         let mut seen = HashSet::with_capacity(count);
         if let Some(repeated) = self.classes.iter().find(|class| !seen.insert(class.as_str())) {
@@ -69,7 +69,7 @@ impl Model {
         if outputs == expected {
             Ok(())
         } else {
-            Err(format!("its members have {outputs} outputs, but {count} classes need {expected}"))
+            Err(format!("the members have {outputs} outputs, but {count} classes need {expected}"))
         }
     }
 

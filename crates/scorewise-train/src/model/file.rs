@@ -51,10 +51,10 @@ struct ModelDescription {
     network: Option<NetworkSize>,
     #[serde(default)]
     members: Vec<MemberDescription>,
-    /// Missing in files before format 4, whose members all have the same weight.
+    /// The weights of the members. Files before format 4 do not have this key; their members all have the same weight.
     #[serde(default)]
     weights: Vec<f64>,
-    /// Missing in files before format 4, which average probabilities.
+    /// What is averaged over the members. Files before format 4 do not have this key; their models average probabilities.
     #[serde(default)]
     mean: MeanOf,
     seed: u64,
@@ -75,7 +75,7 @@ struct NetworkSize {
     widths: Vec<usize>,
 }
 
-/// Only the format number of the JSON metadata. It is parsed first, because the other keys depend on the format.
+/// The format number of the JSON metadata, without the other keys. It is parsed first, because the other keys depend on the format.
 #[derive(Deserialize)]
 struct FormatNumber {
     format: u64,
@@ -172,10 +172,8 @@ impl Model {
             _ => contents.checksum.is_some(),
         };
         if !is_consistent {
-            return Err(damaged(format!(
-                "a file of format {format} must {} a checksum",
-                if format == 1 { "not have" } else { "have" }
-            )));
+            let must_have = if format == 1 { "must not have" } else { "must have" };
+            return Err(damaged(format!("a file of format {format} {must_have} a checksum")));
         }
         let description: ModelDescription = serde_json::from_str(text).map_err(unparsable)?;
         let members = build_members(&description, &contents).map_err(damaged)?;
@@ -250,19 +248,22 @@ fn build_members(
             // The number of members comes from the file and may be wrong, so it is compared with the number of tensors before memory is allocated.
             let tensors_each = member.tensor_count()? as u64;
             if size.members == 0 || size.members.checked_mul(tensors_each) != Some(tensors as u64) {
-                return Err(format!("it has {tensors} tensors, but {} members need {tensors_each} each", size.members));
+                return Err(format!(
+                    "the file has {tensors} tensors, but {} members need {tensors_each} each",
+                    size.members
+                ));
             }
             vec![member; size.members as usize]
         }
         (None, 2..) => description.members.clone(),
-        _ => return Err("its description does not list the members of the ensemble".into()),
+        _ => return Err("the description does not list the members of the ensemble".into()),
     };
     let mut expected = 0;
     for member in &described {
         expected += member.tensor_count()?;
     }
     if described.is_empty() || expected != tensors {
-        return Err(format!("it has {tensors} tensors, but its {} members need {expected}", described.len()));
+        return Err(format!("the file has {tensors} tensors, but its {} members need {expected}", described.len()));
     }
     let member = |(number, description): (usize, &MemberDescription)| {
         let mut tensors = HashMap::new();
@@ -276,7 +277,7 @@ fn build_members(
     described.iter().enumerate().map(member).collect()
 }
 
-/// The name in the model file of the tensor `name` of a member.
+/// The name that the tensor `name` of a member has in the model file.
 fn tensor_name(member: usize, name: &str) -> String {
     format!("member.{member}.{name}")
 }

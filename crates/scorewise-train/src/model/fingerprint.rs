@@ -10,14 +10,14 @@ use xxhash_rust::xxh3::Xxh3;
 /// Number of 64-bit words that are passed to the hash function at once.
 const WORDS_PER_BLOCK: usize = 512;
 
-/// A hash of data. Its methods add more data to the hash.
+/// The hash of the data that have been added so far. Its methods add more data.
 #[derive(Clone, Default)]
 pub struct Fingerprint {
     hash: Xxh3,
 }
 
 impl Fingerprint {
-    /// The hash of no data.
+    /// The hash before any data have been added.
     #[must_use]
     pub fn new() -> Self {
         Fingerprint::default()

@@ -51,10 +51,10 @@ pub(crate) struct TensorView<'a> {
 /// A tensor that is to be written to a file.
 pub(crate) struct EncodedTensor {
     pub name: String,
-    /// The name of the type of its numbers in the safetensors format, such as `F32`.
+    /// The name that the type of the numbers has in the safetensors format, such as `F32`.
     pub dtype: &'static str,
     pub shape: Vec<usize>,
-    /// The little-endian bytes of its numbers, row by row.
+    /// The little-endian bytes of the numbers, row by row.
     pub bytes: Vec<u8>,
 }
 
@@ -162,7 +162,7 @@ impl<'a> FileContents<'a> {
     }
 }
 
-/// The little-endian bytes of a list of numbers, if `bytes_of` returns those of one number.
+/// The little-endian bytes of a list of numbers. `bytes_of` returns the bytes of one number.
 pub(crate) fn to_bytes<const N: usize, T: Copy>(numbers: &[T], bytes_of: fn(T) -> [u8; N]) -> Vec<u8> {
     numbers.iter().flat_map(|number| bytes_of(*number)).collect()
 }
@@ -181,7 +181,7 @@ pub(crate) fn shortened(mut problem: String) -> String {
     problem
 }
 
-/// Formats at most the first eight elements of a list.
+/// A list of which at most the first eight elements are formatted, for error messages.
 struct FirstFew<'a, T>(&'a [T]);
 
 impl<T: fmt::Debug> fmt::Debug for FirstFew<'_, T> {

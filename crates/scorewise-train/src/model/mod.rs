@@ -83,7 +83,7 @@ pub struct Model {
     pub score: String,
     /// The prior distribution of the threshold in the loss; `None` if the loss has no random threshold.
     pub prior: Option<String>,
-    /// The loss that was minimised, by its name on the command line.
+    /// The name of the loss that was minimised, as users write it on the command line.
     pub loss: String,
     /// The rule that turns probabilities into labels.
     pub decision: Decision,

@@ -45,7 +45,7 @@ impl<'a> Predictor<'a> {
         }
     }
 
-    /// The labels of rows whose probabilities are given as [`Predictor::probabilities`] returns them.
+    /// The labels of rows. `probabilities` must have the form in which [`Predictor::probabilities`] returns the probabilities of these rows.
     #[must_use]
     pub fn labels(&self, probabilities: &[f64]) -> Vec<u32> {
         probabilities.chunks_exact(self.outputs).map(|row| self.model.decision.label(row)).collect()

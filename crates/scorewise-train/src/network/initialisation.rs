@@ -5,7 +5,7 @@
 //! down until all first predictions lie inside the support too.
 //!
 //! ```text
-//! one logit                    s = E τ                                              bias = ln s/(1 − s)
+//! one logit                    s = E τ, the mean of the prior                       bias = ln(s/(1 − s))
 //! one logit for each class     s = E τ, then every s moves toward an end of         bias = ln s
 //!                              its support, by the same share of the distance
 //!                              for all classes, until Σ s = 1
@@ -49,8 +49,8 @@ pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
     count as f64 / logits.len() as f64
 }
 
-/// Whether there are class probabilities that all lie inside the supports of their priors and sum to 1. Always true for one output or without
-/// priors.
+/// Whether there are class probabilities that all lie inside the supports of their priors and sum to 1. This is always true for one output, and if
+/// there are no priors.
 #[must_use]
 pub fn has_centre(priors: &[Prior], outputs: usize) -> bool {
     priors.is_empty() || class_probabilities(&prior_of_each_output(priors, outputs).collect::<Vec<_>>()).is_some()
@@ -90,14 +90,15 @@ fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
     let end = |prior: &Prior| if mean > 1.0 { prior.support().0 } else { prior.support().1 };
     let ends = sum(&end);
     let share_of_way = if mean == 1.0 { 0.0 } else { (1.0 - mean) / (ends - mean) };
-    // A probability may go at most 95 % of the way from the mean of the prior to the end of its support, so that predictions on both sides of it
-    // still lie inside the support.
+    // A probability may go at most 95 % of the way from the mean of the prior to the end of its support, so that
+    // predictions somewhat above and below the probability still lie inside the support.
     (0.0..0.95)
         .contains(&share_of_way)
         .then(|| priors.iter().map(|prior| prior.mean() + share_of_way * (end(prior) - prior.mean())).collect())
 }
 
-/// The greatest distance of a logit from its bias at which every prediction still lies where the density of the prior is not close to 0.
+/// The greatest distance that logits may have from their biases. If no logit is farther away, no prediction lies where the density of the prior is
+/// close to 0.
 fn max_logit_distance(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
     // With several classes, the log-odds of a class depend on its own logit and on those of the other classes, so they can change by
     // twice as much as a single logit.
@@ -128,6 +129,7 @@ pub(crate) fn log_odds(p: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// The priors that these texts describe.
     fn parse_priors(texts: &[&str]) -> Vec<Prior> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }

@@ -29,7 +29,7 @@ pub enum BatchSize {
     /// One batch with all training rows; written as `full`.
     Full,
     /// A 64th of the training rows, rounded up to a power of two, but at least 32 and at most 256: small tables need small batches for enough
-    /// optimiser steps. For the loss of a score, more rows if a class is rare. Written as `auto`.
+    /// optimiser steps. For the loss of a score, a batch has more rows if a class is rare. Written as `auto`.
     Auto,
 }
 
@@ -48,13 +48,14 @@ pub struct WarmStart {
     /// Factor by which the learning rate is multiplied after the warm-up; 0.1 by default, so that training with the loss of the score refines the
     /// network without undoing what the warm-up has learnt.
     pub slower: f32,
-    /// Whether the threshold that is moved to the centre of the prior is the best one on training and validation rows together, instead of the best
+    /// Which threshold is moved to the centre of the prior: if this is set, the best one on training and validation rows together, otherwise the best
     /// one on the validation rows. Off by default, because an overfitted network is too sure of its training rows. With weight decay this setting
-    /// should be on, because the best threshold is more stable on all rows, which have about three times as many events as the validation rows.
+    /// should be on, because the best threshold is more stable on all rows, which have about three times as many rows of the positive class as the
+    /// validation rows alone.
     pub on_all: bool,
     /// Whether, after the best threshold was moved to the centre of the prior, the output bias is changed once more, to the value at which the loss
-    /// of the score is lowest (two classes only). Off by default, because with many events the best threshold is stable. With few events, the best
-    /// threshold depends by chance on one of them, while the loss, which is an average over the prior, is more stable.
+    /// of the score is lowest (two classes only). Off by default, because with many rows of the positive class the best threshold is stable. With few
+    /// such rows, the best threshold depends by chance on one of them, while the loss, which is an average over the prior, is more stable.
     pub steady: bool,
 }
 
@@ -72,8 +73,8 @@ pub struct NetworkSettings {
     pub hidden: HiddenLayers,
     /// The optimiser, which turns gradients into changes of the weights.
     pub optimiser: Optimiser,
-    /// Number of rows in a batch, for which the optimiser takes one step. 64 by default, which was best in the experiments of Marchetti et al. (2022);
-    /// the score of a smaller batch is noisier.
+    /// Number of rows in a batch, for which the optimiser takes one step. 64 by default, which was best in the experiments of Marchetti et al.
+    /// (2022); the score of a smaller batch is noisier.
     pub batch: BatchSize,
     /// Whether every batch has the same share of each class, instead of a random share. Off by default, as in Marchetti et al. (2022); on in the
     /// recipe `default`, because a random batch of 256 rows often has no event at all if events are rare.
@@ -89,8 +90,8 @@ pub struct NetworkSettings {
     /// Number of epochs without a new minimum of the validation loss after which training stops. 30 by default, because the loss of a score is
     /// noisy.
     pub patience: usize,
-    /// Which weights are kept. By default those of the epoch with the lowest validation loss, because training usually continues for `patience`
-    /// epochs after it.
+    /// Which weights are kept at the end of training. By default these are the weights of the epoch with the lowest validation loss, because training
+    /// usually continues for `patience` epochs after this epoch.
     pub keep: Keep,
     /// Whether the output layer is changed before training so that the first predictions lie inside the support of the prior, and training runs
     /// that learn nothing are repeated with other initial weights. If the priors of many classes allow no such first predictions, a warm start is
@@ -148,8 +149,8 @@ impl NetworkSettings {
         }
     }
 
-    /// The warm start that the user chose. If the user chose none, the default warm start if one is needed because the first predictions cannot all
-    /// lie inside the supports of their priors, else `None`.
+    /// The warm start that the user chose. If the user chose none, the result is the default warm start if the first predictions cannot all lie
+    /// inside the supports of their priors and `cure` is set, and otherwise `None`. It is always `None` if the loss is itself a cross-entropy.
     pub(crate) fn warm_start_for(&self, objective: &Objective, outputs: usize) -> Option<WarmStart> {
         let is_needed = self.cure && !has_centre(objective.priors(), outputs);
         let warm_start = self.warm_start.or(is_needed.then(WarmStart::default));
@@ -190,7 +191,7 @@ impl NetworkSettings {
         if objective.warm_up().is_none() {
             let problem = "trains with cross-entropy before the loss of a score, but the loss is cross-entropy already";
             let loss = |name: &str| Setting("loss").to(name);
-            let hint = format!("choose `{}` or `{}`, or leave it out", loss("sol"), loss("exact"));
+            let hint = format!("choose `{}` or `{}`, or train without a warm start", loss("sol"), loss("exact"));
             return refuse("warm-start", problem.into(), &hint);
         }
         Ok(())
@@ -264,8 +265,8 @@ impl From<HiddenLayers> for Vec<usize> {
     }
 }
 
-/// Number of rows of the rarest class that a batch should have on average, if its size is automatic and the loss is that of a score. With fewer, the
-/// score of a batch depends too much on chance.
+/// Number of rows of the rarest class that a batch should have on average, if its size is automatic and the loss is that of a score. With
+/// fewer such rows, the score of a batch depends too much on chance.
 const RARE_ROWS_PER_BATCH: usize = 32;
 
 impl BatchSize {

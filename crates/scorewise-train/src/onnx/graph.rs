@@ -91,7 +91,7 @@ impl GraphBuilder {
     /// table.
     pub fn look_up(&mut self, name: &str, positions: &[usize], layer: &Dense) -> String {
         let Dense { inputs: rows, outputs, weights, .. } = layer;
-        // A row of zeros is added after the last row of the table, because at the last position `Gather` reads the next row too, with weight 0.
+        // A row of zeros is added after the last row of the table, because for the last position `Gather` reads the row after it too, with weight 0.
         let table: Vec<f32> = (0..(rows + 1) * outputs)
             .map(|at| if at / outputs < *rows { weights[at % outputs * rows + at / outputs] } else { 0.0 })
             .collect();

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! If the inputs are binned, the nodes of a look-up layer take the place of the first `Gemm`. Everything after the logits is computed in f64 and
-//! in the same order as in [`Predictor`](crate::model::Predictor). So a label can differ from that of scorewise only if the probability is closer
-//! to the threshold than the rounding error of the f32 layers. The members are summed with one `Add` node for each member after the first, because
-//! runtimes do not implement `Mean` for f64.
+//! in the same order as in [`Predictor`](crate::model::Predictor). So the label of an ONNX runtime can differ from the label of scorewise only
+//! if the probability is closer to the threshold than the rounding error of the f32 layers. The members are summed with one `Add` node for each
+//! member after the first, because runtimes do not implement `Mean` for f64.
 
 mod graph;
 mod proto;
@@ -30,12 +30,12 @@ const OPERATOR_SET: i64 = 13;
 const TREE_OPERATOR_SET: i64 = 1;
 /// The version of the ONNX file format that was published with operator set 13.
 const IR_VERSION: i64 = 7;
-/// The maximum size of an ONNX file in bytes, which is that of a protobuf message.
+/// The maximum size of an ONNX file in bytes, which is the maximum size of any protobuf message.
 const MAX_FILE_BYTES: usize = i32::MAX as usize;
 
 /// Exports a model as the bytes of an ONNX file. Equal models give equal bytes.
 pub fn export(model: &Model) -> Result<Vec<u8>> {
-    // Called only for its checks: a model that cannot be saved is not exported either.
+    // The bytes are not needed. This call only checks the model, because a model that cannot be saved must not be exported either.
     model.to_bytes()?;
     let mut graph = GraphBuilder::default();
     let members: Vec<String> = (0..model.members.len())

@@ -79,11 +79,11 @@ pub enum ThresholdRule {
 pub struct Plan {
     /// Name of the recipe, or of the built-in table, that determined the settings which the user did not choose; `None` if there was none.
     pub recipe: Option<String>,
-    /// What is predicted: the name of a column, or a condition on a column.
+    /// The target, which is what the model predicts: the name of a column, or a condition on a column.
     pub target: String,
     /// The positive class; `None` for the rarer of the two classes.
     pub positive: Option<String>,
-    /// How many rows after the row of the inputs the predicted row lies; 0 predicts the row itself.
+    /// The lead: the number of rows from the row of the inputs to the row that is predicted. With 0, the target is that of the same row.
     pub lead: usize,
     /// Name of the column of sample weights; `None` if all rows have the same weight.
     pub weight: Option<String>,
@@ -98,7 +98,8 @@ pub struct Plan {
     pub validation: f64,
     /// The score to train for.
     pub score: TrainingScore,
-    /// The prior distribution of the threshold. The prior of [`Plan::new`], `cosine:0.5,0.1`, is so narrow that the best threshold lies near its centre.
+    /// The prior distribution of the threshold. The prior of [`Plan::new`], `cosine:0.5,0.1`, is so narrow that the best threshold lies near its
+    /// centre.
     #[serde(with = "text")]
     pub prior: Prior,
     /// The loss to minimise.
@@ -107,7 +108,8 @@ pub struct Plan {
     pub multiclass: Multiclass,
     /// How the threshold of the model is chosen.
     pub threshold: ThresholdRule,
-    /// The types of models to train, with their settings. All are trained on the same folds, and the model predicts their weighted mean.
+    /// The types of models to train, with their settings. All are trained on the same folds, and the model predicts a weighted mean of their
+    /// predictions.
     #[serde(alias = "learner", deserialize_with = "text::one_or_many")]
     pub learners: Vec<Learner>,
     /// Maximum number of intervals into which knots divide the values of a numeric column; 0 if inputs are not binned.
@@ -127,7 +129,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan for a target and a score, with the settings of [`Recipe::PAPER`]. [`TrainingOptions::apply`] sets those of other recipes.
+    /// A plan for a target and a score, with the settings of [`Recipe::PAPER`]. [`TrainingOptions::apply`] changes them to the settings of
+    /// other recipes.
     #[must_use]
     pub fn new(target: &str, score: TrainingScore) -> Self {
         Plan {
@@ -171,7 +174,7 @@ impl Plan {
         if self.cross_fit == 0 { self.validation } else { 0.0 }
     }
 
-    /// Number of members of the ensemble; with cross-fitting, of all folds together.
+    /// Number of members of the ensemble; with cross-fitting, this is the number for all folds together.
     #[must_use]
     pub fn members(&self) -> usize {
         let repeats: usize = self.learners.iter().map(|learner| learner.repeats(self.ensemble)).sum();

@@ -128,7 +128,7 @@ impl TrainingOptions {
             Ok(options) => return Ok(options),
             Err(error) => error,
         };
-        // The options are parsed one at a time to find the one that is wrong.
+        // Parsing all options together has failed, so they are parsed one at a time to find the one that is wrong.
         let options: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
         for (name, value) in options {
             let one = Map::from_iter([(name.clone(), value)]);
@@ -160,7 +160,7 @@ impl TrainingOptions {
         plan.prior = self.prior.clone().map_or_else(|| recipe.prior.parse(), Ok)?;
         plan.threshold = self.threshold.unwrap_or(recipe.threshold);
         plan.validation = share("validation", self.validation.unwrap_or(plan.validation))?;
-        // A user who gives a share of validation rows wants one set of validation rows, so cross-fitting is not the default then.
+        // A user who gives a share of validation rows wants one set of validation rows, so the default is then no cross-fitting.
         let default_folds = if self.validation.is_some() { 0 } else { recipe.cross_fit };
         plan.cross_fit = self.cross_fit.unwrap_or(default_folds);
         if plan.cross_fit > 0 {
@@ -209,14 +209,15 @@ impl TrainingOptions {
             || self.no_cure
     }
 
-    /// The options with which a plan was made. Applied to another plan, they give the same training settings.
+    /// The options with which a plan was made. If they are applied to another plan, that plan gets the same training settings.
     ///
     /// A recipe also decides settings that have no option, such as whether batches are stratified. If the plan does not name a recipe, because its
-    /// settings are the defaults of a built-in table, the options name the recipe that gives these settings; `None` if there is none.
+    /// settings are the defaults of a built-in table, the options name the recipe that gives these settings, or no recipe if none gives them.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
         let network = plan.learners.iter().filter_map(Learner::network);
-        // Linear models have the settings of the networks, except for the hidden layers.
+        // Linear models have the settings of the networks, except that they have no hidden layers. So the settings of networks with hidden layers
+        // are taken if there are any.
         let network = network.max_by_key(|network| !network.hidden.widths().is_empty()).cloned().unwrap_or_default();
         let options = TrainingOptions {
             learners: Some(LearnerName::of_learners(&plan.learners)),
@@ -257,7 +258,7 @@ impl TrainingOptions {
     }
 }
 
-/// The greatest value that the option `bins`, a number of intervals, can have.
+/// Maximum value of the option `bins`, which is a number of intervals.
 const MAX_BINS: usize = 1024;
 
 fn check_bins(bins: usize) -> Result<()> {
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_a_plan_make_the_same_plan_again() {
+    fn the_options_of_a_plan_make_the_same_plan_again() {
         use LearnerName::{Linear, Networks, Trees};
         let learners =
             [None, Some(vec![Networks]), Some(vec![Trees]), Some(vec![Linear, Trees]), Some(vec![Linear, Networks])];
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_the_plan_of_a_built_in_table_have_the_settings_of_its_recipe() {
+    fn the_options_of_a_plan_for_a_built_in_table_name_the_recipe_with_its_settings() {
         for name in RecipeName::ALL {
             let options = TrainingOptions { seed: Some(4), ..TrainingOptions::default() };
             let plan = plan_of(&options, ("pollution", name.recipe()));
@@ -336,7 +337,7 @@ mod tests {
         }
         let mut plan = plan_of(&TrainingOptions::default(), ("pollution", Recipe::STRONG));
         assert_eq!(TrainingOptions::of_plan(&plan).recipe, Some(RecipeName::Strong));
-        // No recipe gives these settings, so none is named.
+        // No recipe gives these settings, so the options name no recipe.
         plan.network_mut().unwrap().warm_start.as_mut().unwrap().slower = 0.5;
         assert_eq!(TrainingOptions::of_plan(&plan).recipe, None);
     }

@@ -13,7 +13,7 @@ use crate::network::{BatchSize, NetworkSettings, WarmStart};
 pub enum RecipeName {
     /// The best scores: cross-fitted networks, trees and linear models on binned inputs
     Default,
-    /// One network on binned inputs, in a few seconds
+    /// One network on binned inputs, trained in a few seconds
     Quick,
     /// As in Marchetti et al. (2022)
     #[serde(alias = "plain")]
@@ -38,7 +38,7 @@ pub struct Recipe {
     pub prior: &'static str,
     /// Number of units of each hidden layer.
     pub hidden: &'static [usize],
-    /// Number of rows of an optimiser step.
+    /// Number of rows in a batch, for which the optimiser takes one step.
     pub batch: BatchSize,
     /// Whether every batch has the same share of each class.
     pub stratified: bool,
@@ -52,7 +52,8 @@ pub struct Recipe {
     pub patience: usize,
     /// Settings of the warm start, which trains with cross-entropy first; `None` if there is no warm start.
     pub warm_start: Option<WarmStart>,
-    /// Whether each network has validation rows of its own. Ignored with cross-fitting, in which the fold left out of training is the validation set.
+    /// Whether each network has validation rows of its own. Ignored with cross-fitting, where the validation rows of a network are the fold that it
+    /// is not trained on.
     pub own_validation: bool,
     /// How the threshold of the model is chosen.
     pub threshold: ThresholdRule,
@@ -158,8 +159,8 @@ impl Recipe {
         ..Recipe::PAPER
     };
 
-    /// The recipe with its warm start switched on or off as the user `requested`. If `requested` is `None`, the warm start of the recipe is kept
-    /// only if `keep` is set.
+    /// The recipe with a warm start if `requested` is true, and without one if it is false. If the user requested neither (`None`), the warm start of
+    /// the recipe is kept only if `keep` is set.
     ///
     /// Without a warm start nothing moves the best threshold to the centre of the prior. So a recipe whose threshold rule is `Centre` or `Auto`, both
     /// of which can choose the centre, gets the rule `Tuned` instead.
@@ -175,7 +176,7 @@ impl Recipe {
         Recipe { warm_start, threshold, ..self }
     }
 
-    /// The given settings with the batch size, weight decay and warm start of the recipe.
+    /// The settings `settings`, but with the batch size, weight decay and warm start of the recipe.
     #[must_use]
     pub fn settings(&self, settings: NetworkSettings) -> NetworkSettings {
         let Recipe { batch, weight_decay, warm_start, .. } = *self;

@@ -55,7 +55,8 @@ impl FromStr for TrainingScore {
     fn from_str(text: &str) -> Result<Self> {
         let (binary, multiclass) = (Score::parse(text), MultiScore::parse(text).ok());
         match (binary, multiclass) {
-            // If the string looks like `macro(…)`, the error of the parser for many classes explains the mistake better.
+            // If the string looks like `macro(…)`, the error message of the parser for many classes explains the mistake better than that of the
+            // parser for two classes.
             (Err(error), None) => {
                 let is_average =
                     ["macro(", "weighted(", "micro("].iter().any(|name| text.trim_start().starts_with(name));

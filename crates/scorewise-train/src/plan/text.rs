@@ -6,10 +6,12 @@ use std::str::FromStr;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
 
+/// Serialises a value as the string that users write.
 pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }
 
+/// Parses a value from the string that users write.
 pub fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
@@ -32,6 +34,7 @@ pub fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer:
 pub mod optional {
     use super::{Deserialize, Deserializer, Display, Error, FromStr, Serializer};
 
+    /// Serialises a value as the string that users write, and `None` as null.
     pub fn serialize<T: Display, S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(value) => serializer.collect_str(value),
@@ -39,6 +42,7 @@ pub mod optional {
         }
     }
 
+    /// Parses a value from the string that users write; null becomes `None`.
     pub fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<T>, D::Error> {

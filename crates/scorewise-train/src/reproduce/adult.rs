@@ -1,4 +1,4 @@
-//! The Adult experiment (Table 1 and Figure 2 of Marchetti et al., 2022): is the income of a person above 50 000 dollars?
+//! The Adult experiment (Table 1 and Figure 2 of Marchetti et al., 2022), which predicts whether the income of a person is above 50 000 dollars.
 //!
 //! The 30162 rows without a missing value are used, with 48 features, which are standardised over all these rows. For each repetition of the
 //! experiment, one fifth of the rows are drawn at random as test rows. A third of the other rows are validation rows, which decide when training

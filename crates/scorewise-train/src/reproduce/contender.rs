@@ -57,7 +57,7 @@ impl Contender {
         }
     }
 
-    /// The name of the loss as users write it; `None` if nothing is trained.
+    /// The name of the loss as users write it; `None` if the contender needs no training.
     #[must_use]
     pub fn loss(&self) -> Option<&'static str> {
         match self {

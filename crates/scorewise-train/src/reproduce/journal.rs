@@ -45,7 +45,11 @@ impl Journal {
             fs::create_dir_all(folder).map_err(io_error)?;
         }
         if path.is_dir() {
-            return Err(Error::data(location_of(path), "is a folder, not a file", "give the name of a file in it"));
+            return Err(Error::data(
+                location_of(path),
+                "is a folder, not a file",
+                "give the name of a file in this folder",
+            ));
         }
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io_error)?;
@@ -105,6 +109,7 @@ impl Journal {
         Outputs::new().write(&self.path, OutputKind::TrainingRuns, csv_lines(&trials, true)?.as_bytes())
     }
 
+    /// Locks the state, even if another thread panicked while it held the lock.
     fn lock_state(&self) -> std::sync::MutexGuard<'_, JournalState> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

@@ -110,8 +110,9 @@ impl Experiment {
         }
     }
 
-    /// Maximum number of repetitions. Each repetition of the pollution experiment uses another window, and the number of windows is fixed. The rows of
-    /// the Adult experiment are drawn at random and could be drawn any number of times, so its limit is an arbitrary large number.
+    /// Maximum number of repetitions. Each repetition of the pollution experiment uses another window, and the number of windows is fixed. The rows
+    /// of the Adult experiment are drawn at random and could be drawn any number of times, so the limit for this experiment is an arbitrary large
+    /// number.
     #[must_use]
     pub fn max_repeats(self) -> usize {
         match self {

@@ -1,5 +1,5 @@
-//! The air pollution experiment (Table 2 of Marchetti et al., 2022): does the fine particulate matter (PM2.5) in Beijing exceed 400 µg/m³ in
-//! the next hour?
+//! The air pollution experiment (Table 2 of Marchetti et al., 2022), which predicts whether the fine particulate matter (PM2.5) in Beijing exceeds
+//! 400 µg/m³ in the next hour.
 //!
 //! There are 100 windows, each starting 120 hours after the previous one. A window has 13104 training hours (a year and a half), followed by
 //! 4320 test hours (half a year). Missing PM2.5 counts as 0, the first day is left out, and the wind direction is one number. Features are

@@ -84,21 +84,21 @@ pub(super) fn run(
 /// The jobs of several tasks, and the encoded rows that the tasks share.
 #[derive(Default)]
 struct Workload {
-    /// The rows of each combination of repetition and inputs. Contenders with the same inputs share them.
+    /// The rows for each combination of a repetition and inputs. Contenders with the same inputs share the rows.
     rows: Vec<RepeatRows>,
-    /// Index in `rows` of each combination of repetition and inputs.
+    /// The index in `rows` for each combination of a repetition and inputs.
     known: HashMap<(usize, String), usize>,
     /// The data set of each element of `rows`.
     datasets: Vec<Dataset>,
     jobs: Vec<Job>,
-    /// The index in `tasks` of the task to which each job belongs.
+    /// For each job, the index in `tasks` of the task to which the job belongs.
     task_of_job: Vec<usize>,
     tasks: Vec<TaskJobs>,
 }
 
 /// The rows and jobs of one task.
 struct TaskJobs {
-    /// Index of the rows in [`Workload::rows`].
+    /// Index in [`Workload::rows`] of the rows on which the task is trained and scored.
     rows: usize,
     /// Indices of the jobs in [`Workload::jobs`].
     jobs: std::ops::Range<usize>,

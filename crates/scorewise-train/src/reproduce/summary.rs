@@ -20,9 +20,10 @@ pub struct ResultRow {
     pub repeats: usize,
     /// Number of trials in which a network learnt something. The means and standard deviations in this row are over these trials only.
     pub successes: usize,
-    /// Number of successful trials whose best threshold τ* lies outside the support of the prior; `None` if this was not printed.
+    /// Number of successful trials whose best threshold τ* lies outside the support of the prior; `None` if Marchetti et al. (2022) did
+    /// not print this number.
     pub outside: Option<usize>,
-    /// Number of epochs; `None` if nothing was trained.
+    /// Number of epochs of a training run; `None` if nothing was trained.
     pub epochs: Option<MeanAndDeviation>,
     /// The best threshold τ* on the training rows.
     pub threshold: Option<MeanAndDeviation>,
@@ -120,14 +121,14 @@ mod tests {
 
     #[test]
     fn correlated_differences_have_a_wider_block_bootstrap_interval() {
-        // A hundred differences: ten groups of ten equal values, so that there are only ten independent values.
+        // The hundred differences are ten groups of ten equal values, so there are only ten independent values.
         let pairs: Vec<(f64, f64)> =
             (0..100).map(|index| (if index / 10 % 2 == 0 { 1.0 } else { -1.0 }, 0.0)).collect();
         let difference = Difference::of(&pairs, 10, 7).unwrap();
         assert_eq!(difference.mean, 0.0);
         let width = |(low, high): (f64, f64)| high - low;
-        // If the values were independent, the width would be 2 · 1.96/√100. With groups of ten equal values it is √10 times that, or a little
-        // less because blocks that span two groups are averaged.
+        // If the values were independent, the width of the interval would be 2 · 1.96/√100. With groups of ten equal values, the interval is √10
+        // times as wide, or a little less, because blocks that span two groups are averaged.
         assert!((width(difference.interval) - 0.392).abs() < 0.03, "{difference:?}");
         assert!(width(difference.in_blocks) > 1.5 * width(difference.interval), "{difference:?}");
         assert_eq!(Difference::of(&[(1.0, 0.5); 3], 36, 7).unwrap().in_blocks, (0.5, 0.5));

@@ -42,8 +42,8 @@ pub struct Trial {
     pub score: String,
     /// The name of the contender, for example a prior or `ce`.
     pub contender: String,
-    /// A hash of the settings of the contender. If the settings of a contender change, results that were computed with the old settings are recognised
-    /// by this hash.
+    /// A hash of the settings of the contender. If the settings of a contender change, results that were computed with the old settings are
+    /// recognised by this hash.
     pub recipe: String,
     /// Whether the first predictions were moved into the support of the prior and training runs that learnt nothing were repeated.
     pub cured: bool,
@@ -122,7 +122,7 @@ impl Task {
         Ok(Some((Learner::Network(settings), objective)))
     }
 
-    /// The result of this task, from the scores of its forecast and the fits of its members.
+    /// Makes the result of this task from the scores of its forecast and the fits of its members.
     pub(super) fn make_trial(
         &self,
         experiment: Experiment,
@@ -131,7 +131,7 @@ impl Task {
         fits: &[Fit],
         seconds: f64,
     ) -> Result<Trial> {
-        // The strong recipe does not tune its threshold, which is always ½, the centre of its prior.
+        // The threshold of the strong recipe is not tuned: it is always ½, the centre of its prior.
         let is_tuned = !matches!(self.contender, Contender::Strong);
         let threshold = scores.threshold.filter(|_| is_tuned);
         let outside = match (threshold, self.contender.prior()) {
@@ -164,7 +164,7 @@ impl Task {
 }
 
 impl Trial {
-    /// Identifies the task of which this is the result.
+    /// Identifies the task whose result this is.
     pub(super) fn key(&self) -> TaskKey {
         (self.score.clone(), self.contender.clone(), self.cured, self.repeat)
     }

@@ -1,7 +1,7 @@
 //! Combines the forecasts of several classifiers into one: the weighted mean of their logits.
 //!
-//! All classifiers have predicted the same rows, each row by members that were not trained on it, and everything here is chosen on these
-//! predictions. The pool of the command and `ScorePool` in Python both call [`combine`].
+//! All classifiers have predicted the same rows, each row by members that were not trained on it. The calibration, the weights and the shift are
+//! chosen on these predictions. The pool of the command and `ScorePool` in Python both call [`combine`].
 //!
 //! 1. *Calibration.* Classifiers differ in how far their logits spread: a loss that rewards confident decisions spreads them more than
 //!    cross-entropy does. So that logits can be averaged and compared, each logit z of a classifier is replaced by a z + b, with the
@@ -29,13 +29,13 @@ use crate::fit::{Batch, Objective};
 use crate::network::log_odds;
 use crate::plan::TrainingScore;
 
-/// Number of times that each candidate counts in the mean before the selection begins.
+/// The weight of each candidate in the mean before the selection begins. An addition by the selection raises a weight by 1.
 const INITIAL: usize = 3;
 /// Number of times that the selection adds a candidate to the mean.
 const ADDITIONS: usize = 20;
-/// Number of Newton steps of the calibration. Five are usually enough.
+/// Maximum number of Newton steps of the calibration. Five are usually enough.
 const STEPS: usize = 30;
-/// The calibration multiplies logits by at least the first and at most the second of these numbers.
+/// Minimum and maximum of the factor by which the calibration multiplies logits.
 const SCALES: (f64, f64) = (0.05, 20.0);
 
 /// How the logits of candidates are combined: with p the sigmoid or softmax, the forecast is p(Σᵢ wᵢ (aᵢ zᵢ + bᵢ)).
@@ -50,7 +50,7 @@ pub struct Combination {
 }
 
 impl Combination {
-    /// The combined probabilities of rows for which the candidates have predicted these logits.
+    /// Combines the logits that candidates have predicted for rows. Returns the probabilities of the rows.
     #[must_use]
     pub fn apply(calibrations: &[(f64, f64)], weights: &[f64], candidates: &[&[f64]], outputs: usize) -> Vec<f64> {
         let mut mean = vec![0.0; candidates.first().map_or(0, |logits| logits.len())];
@@ -66,7 +66,7 @@ impl Combination {
 ///
 /// `rows` has the classes and weights of the rows; its probabilities are not used. `candidates` are the logits of each candidate for these
 /// rows, predicted by members that were not trained on them: one logit for each row if there are two classes, otherwise one for each row
-/// and class, row by row. They are overwritten with the calibrated logits. If `centre` is given and there are two classes, the calibrations
+/// and class, row by row. These logits are overwritten with the calibrated ones. If `centre` is given and there are two classes, the calibrations
 /// include a shift of all logits that moves the best threshold to `centre`. `proceed` is called before every evaluation of a mean; if it
 /// returns `Break`, the result is an error.
 pub fn combine(
@@ -109,13 +109,15 @@ fn check(rows: &LabelledPredictions, classes: usize, candidates: &[Vec<f64>]) ->
     let refuse = |problem: &str| Err(Error::setting("candidates", problem, ""));
     let length = rows.labels.len() * if classes == 2 { 1 } else { classes };
     if candidates.is_empty() || rows.labels.is_empty() {
-        return refuse("there is nothing to combine");
+        return refuse("at least one candidate and one row are needed");
     }
     if candidates.iter().any(|logits| logits.len() != length) {
-        return refuse("must have one prediction for each row (for each row and class with more than two classes)");
+        return refuse(
+            "must have one prediction for each row, or with more than two classes one for each row and class",
+        );
     }
     if rows.labels.iter().any(|label| *label as usize >= classes) {
-        return refuse("there is a label without a class");
+        return refuse("a label is not below the number of classes");
     }
     if rows.weights.as_ref().is_some_and(|weights| weights.len() != rows.labels.len()) {
         return refuse("the number of weights differs from the number of rows");
@@ -126,7 +128,8 @@ fn check(rows: &LabelledPredictions, classes: usize, candidates: &[Vec<f64>]) ->
     }
 }
 
-/// Selects candidates greedily, and returns how often each of them counts in the mean. `value` judges a mean of logits; greater is better.
+/// Selects candidates greedily, and returns how often each candidate counts in the mean of the logits. `value` returns how good such a mean is;
+/// greater is better.
 fn select(candidates: &[&[f64]], value: impl Fn(&[f64]) -> Result<f64>) -> Result<Vec<usize>> {
     let mut counts = vec![INITIAL; candidates.len()];
     let mut sum = vec![0.0; candidates[0].len()];
@@ -157,7 +160,7 @@ fn select(candidates: &[&[f64]], value: impl Fn(&[f64]) -> Result<f64>) -> Resul
     Ok(best_counts)
 }
 
-/// Judges logits by the score under a random threshold.
+/// Computes how good logits are: their score under a random threshold.
 enum Judge<'a> {
     Binary { rows: &'a LabelledPredictions, score: Score },
     Classes { objective: Objective, batch: Batch },
@@ -177,7 +180,7 @@ impl<'a> Judge<'a> {
         Ok(Judge::Classes { objective, batch })
     }
 
-    /// The score of logits under a random threshold, such that greater is better.
+    /// The score of logits under a random threshold. Its sign is chosen so that greater is better.
     fn value(&self, logits: &[f64]) -> Result<f64> {
         match self {
             Judge::Binary { rows, score } => {
@@ -209,13 +212,13 @@ impl LabelledPredictions {
     /// The numbers a and b for which the logits a z + b have the lowest cross-entropy on these rows; with more than one logit for each row, b is 0.
     /// Found by Newton's method. A tiny penalty keeps the number a from growing without limit if the logits separate the classes.
     fn calibration(&self, logits: &[f64], outputs: usize) -> (f64, f64) {
-        // Weight of the penalty (a − 1)²/2.
-        const PENALTY: f64 = 1e-3;
+        /// Weight of the penalty (a − 1)²/2, where a is the scale.
+        const SCALE_PENALTY: f64 = 1e-3;
         let (mut scale, mut shift) = (1.0, 0.0);
         let mut probabilities = vec![0.0; outputs];
         for _ in 0..STEPS {
-            // Gradient and second derivatives with respect to scale and shift.
-            let (mut gradient, mut curvature) = ([PENALTY * (scale - 1.0), 0.0], [PENALTY, 0.0, 0.0]);
+            // The gradient and the second derivatives of the cross-entropy with respect to the scale and the shift.
+            let (mut gradient, mut curvature) = ([SCALE_PENALTY * (scale - 1.0), 0.0], [SCALE_PENALTY, 0.0, 0.0]);
             for (row, z) in logits.chunks_exact(outputs).enumerate() {
                 let (weight, label) = (self.weight(row), self.labels[row]);
                 if let [z] = z {
@@ -243,7 +246,7 @@ impl LabelledPredictions {
             if !(step.is_finite() && shift_step.is_finite()) {
                 break;
             }
-            // Far from the optimum a whole Newton step may overshoot.
+            // Far from the optimum a whole Newton step may overshoot, so the length of a step is limited.
             scale = (scale - step.clamp(-1.0, 1.0)).clamp(SCALES.0, SCALES.1);
             shift -= shift_step.clamp(-5.0, 5.0);
             if step.abs() < 1e-10 && shift_step.abs() < 1e-10 {
@@ -258,6 +261,7 @@ impl LabelledPredictions {
 mod tests {
     use super::*;
 
+    /// Rows with these labels, without predictions and weights.
     fn rows(labels: Vec<u32>) -> LabelledPredictions {
         LabelledPredictions { labels, ..LabelledPredictions::default() }
     }

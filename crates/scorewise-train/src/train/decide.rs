@@ -1,9 +1,9 @@
 //! Chooses the rule that turns probabilities into labels, on predictions of rows that the members were not trained on.
 //!
-//! The threshold with exactly the best score on a finite number of rows depends by chance on single rows. So the tuned threshold is the centre of the
-//! narrow prior under which the score of the expected confusion matrix is best: the threshold whose score is best on average over the thresholds
-//! near it. On the tables of docs/quality.md this threshold gave better scores on new rows than the exactly best one, which is used only if
-//! [`ThresholdRule::Tuned`] is chosen without cross-fitting.
+//! The threshold with exactly the best score on a finite number of rows depends by chance on single rows. So the tuned threshold is the one whose
+//! score is best on average over nearby thresholds: of all priors with the half-width `SMOOTHING`, the prior under which the score of the expected
+//! confusion matrix is best has this threshold as its centre. On the tables of docs/quality.md this threshold gave better scores on new rows than the
+//! exactly best one, which is used only if [`ThresholdRule::Tuned`] is chosen without cross-fitting.
 
 use scorewise::multiclass::{MultiConfusion, MultiScore};
 use scorewise::sweep::{Bootstrap, Resampling, Sweep, sweep};
@@ -14,8 +14,8 @@ use super::finish::LabelledPredictions;
 use crate::model::{Decision, ThresholdSource};
 use crate::plan::{Plan, ThresholdRule};
 
-/// Half-width of the interval of nearby thresholds over which a score is averaged, as [`Sweep::smooth_best`] takes it: at the threshold ½, the
-/// interval reaches from 0.3 to 0.7.
+/// Half-width of the interval of nearby thresholds over which a score is averaged, in the form in which [`Sweep::smooth_best`] takes it. Around the
+/// threshold ½, the interval reaches from 0.3 to 0.7.
 pub(super) const SMOOTHING: f64 = 0.2;
 
 /// The decision rule of a model, and the other rules that were considered.
@@ -78,7 +78,8 @@ impl LabelledPredictions {
         Ok(Decision::best(&best, ThresholdSource::ValidationSweep, format!("best {score} on the validation rows")))
     }
 
-    /// The decision rule with the threshold whose score is best on average over nearby thresholds; `exact` if the score is undefined everywhere.
+    /// The decision rule with the threshold whose score is best on average over nearby thresholds. If the score is undefined at every threshold, a
+    /// copy of the rule `exact` is returned.
     fn smooth_decision(&self, score: &Score, exact: &Decision) -> Result<Decision> {
         let Some(threshold) = self.smooth_threshold(score, None)? else { return Ok(exact.clone()) };
         let value = score.checked(&self.confusion(threshold, |row| self.weight(row)));
@@ -198,8 +199,8 @@ impl LabelledPredictions {
             let before = best;
             for class in 0..classes {
                 let mut cells = vec![0.0; classes * classes];
-                // For each row: the value that the factor of `class` must exceed for the row to get `class`, the index of the row, and the class that
-                // it gets otherwise.
+                // For each row: the value that the factor of `class` must exceed so that the row gets `class`, the index of the row, and the class
+                // that the row gets if the factor is lower.
                 let mut moves: Vec<(f64, usize, usize)> = Vec::with_capacity(rows);
                 for (row, probabilities) in self.probabilities.chunks_exact(classes).enumerate() {
                     let mut other = (f64::NEG_INFINITY, 0);
@@ -244,7 +245,8 @@ impl LabelledPredictions {
 /// The decision rule with the given factors of the classes, scaled so that the greatest factor is 1.
 fn factor_decision(factors: &[f64], score: &MultiScore) -> Decision {
     let greatest = factors.iter().copied().fold(0.0, f64::max);
-    // A class with the factor 0 would never be chosen, not even for a row whose probability of every other class is 0.
+    // With the factor 0 a class would never be chosen, not even for a row whose probability of every other class is 0. So every factor is at least
+    // 1e-12.
     let factors = factors.iter().map(|factor| (factor / greatest).max(1e-12)).collect();
     let words = format!("best {score} on the validation rows, one factor for each class");
     Decision::Factors { factors, chosen: ThresholdSource::ValidationSweep, words }

@@ -36,7 +36,7 @@ pub struct Trained {
     pub test: Option<LabelledPredictions>,
     /// The encoded test rows, or the encoded validation rows if there are no test rows. Reports explain the model on them.
     pub evaluated: EvaluatedRows,
-    /// Decision rules that were considered but not chosen. Reports compare their scores with that of the model.
+    /// Decision rules that were considered but not chosen. Reports compare their scores with the score of the rule that was chosen.
     pub alternatives: Vec<Decision>,
     /// Notes for the user, such as warnings about the data.
     pub notes: Vec<Note>,
@@ -47,7 +47,7 @@ pub struct Trained {
 pub struct EvaluatedRows {
     /// The encoded rows of the whole table: of the separate test table if there is one, otherwise of the training table.
     pub matrix: Matrix,
-    /// The rows of the table in the order of the predictions.
+    /// The indices of the predicted rows in the table, in the order of the predictions.
     pub rows: Vec<u32>,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct DivisionResult {
     /// For each fit, whether it is a member of the ensemble.
     pub is_used: Vec<bool>,
     pub validation: LabelledPredictions,
-    /// The validation rows of the table, in the order of `validation`.
+    /// The indices of the validation rows in the table, in the order of `validation`.
     pub validation_rows: Vec<u32>,
     pub decision: Decision,
     pub alternatives: Vec<Decision>,
@@ -175,7 +175,8 @@ impl PreparedDivisions {
             let (rows, predictions) = held_out_means(&fits, &samples, mean);
             candidates.push(Candidate { ensemble, is_used, rows, predictions });
         }
-        // If the user stopped the training run, some learners may have predicted fewer rows than others; those with the most rows are combined.
+        // If the user stopped the training run, some learners may have predicted fewer rows than others. Only the learners that have predicted the
+        // most rows are combined.
         let most = candidates.iter().map(|candidate| candidate.rows.len()).max().unwrap_or(0);
         let rows = candidates.iter().map(|candidate| &candidate.rows).find(|rows| rows.len() == most).cloned();
         let is_combined = |candidate: &Candidate| Some(&candidate.rows) == rows.as_ref();
@@ -205,7 +206,7 @@ impl LabelledTable<'_> {
         self.with_labels(rows, ensemble.probabilities(&dataset.matrix, rows))
     }
 
-    /// The given probabilities of the rows, together with the labels, sample weights and persistence forecasts of these rows.
+    /// Adds the labels, sample weights and persistence forecasts of the given rows to the probabilities that were predicted for these rows.
     pub(super) fn with_labels(&self, rows: &[u32], probabilities: Vec<f64>) -> LabelledPredictions {
         LabelledPredictions::new(
             &self.labels,
@@ -249,6 +250,7 @@ fn predictions_of_table(
 }
 
 impl LabelledPredictions {
+    /// Selects the labels, sample weights and persistence forecasts of the given rows. `probabilities` are the predictions of these rows.
     fn new(
         labels: &Labels,
         weights: Option<&[f64]>,

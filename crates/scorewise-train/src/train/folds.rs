@@ -87,8 +87,8 @@ pub fn cross_validate(
     Ok((Some(results), [labelled.notes, split_notes, distinct_notes(&notes_of_folds, folds)].concat()))
 }
 
-/// The notes of all folds without repetitions. A note that is the same in all folds names no fold. Of notes that differ only in the numbers in their
-/// text, the first is kept, with the number of its fold.
+/// The notes of all folds without repetitions. A note that is the same in all folds names no fold. If notes differ only in the numbers in their text,
+/// only the first of them is kept, and it names its fold.
 fn distinct_notes(notes_of_folds: &[Vec<Note>], folds: &CrossValidation) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     for (number, notes_of_fold) in notes_of_folds.iter().enumerate() {

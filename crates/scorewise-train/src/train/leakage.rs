@@ -17,8 +17,8 @@ const MIN_ROWS_OF_RARER_CLASS: usize = 20;
 /// A numeric column is reported if its area under the ROC curve is greater than this. Legitimate inputs can come close: in the pollution data,
 /// the particulate matter of the current hour, which is a natural predictor for the next hour, reaches 0.99.
 const MIN_ROC_AREA: f64 = 0.999;
-/// A categorical column is reported if a prediction of the class from its levels makes at most this share of the errors of a constant prediction
-/// of the most frequent class.
+/// A categorical column is reported if predicting the class from the level of the column makes few errors: at most this share of the errors that are
+/// made if the most frequent class is always predicted.
 const MAX_ERROR_SHARE: f64 = 0.005;
 /// A numeric column with at most this many different values is also examined as a categorical column.
 const MAX_LEVELS: usize = 64;
@@ -56,7 +56,8 @@ pub(super) fn leaking_columns(
     notes.collect()
 }
 
-/// If the order of a numeric column almost perfectly separates one class from the others, returns the evidence in words; otherwise `None`.
+/// If the values of one class in a numeric column are almost all above or almost all below the values of the other classes, returns the evidence in
+/// words; otherwise `None`.
 fn separation_by_order(values: &Values, rows: &[u32], classes: &[u32], n_classes: usize) -> Option<String> {
     let Values::Number(values) = values else { return None };
     let mut known: Vec<(f64, u32)> = rows
@@ -243,14 +244,14 @@ mod tests {
     fn copied_rows_are_reported_and_rows_that_are_equal_by_chance_are_not() {
         for values in [3u64, 50, 1000, 20_000, 1_000_000, u64::MAX] {
             let rows: Vec<u64> = (0..20_000).map(|row| random_below(row, values)).collect();
-            // Independent rows are equal only by chance, whatever the number of different values.
+            // Rows that are drawn independently are equal only by chance, for any number of different values.
             assert_eq!(repeated_rows(&rows[..15_000], &rows[15_000..]), None, "{values} values");
         }
-        // Rows with very different frequencies, as in Adult without its sampling weights.
+        // Some rows are much more frequent than others, as in the Adult table without its column of sampling weights.
         let skewed: Vec<u64> =
             (0..20_000).map(|row| random_below(row, 1 + random_below(row + 50_000, 40_000))).collect();
         assert_eq!(repeated_rows(&skewed[..15_000], &skewed[15_000..]), None);
-        // Every row twice, in random order: three quarters of the test rows have their copy in the training rows.
+        // Every row occurs twice, and the order is random, so about three quarters of the test rows have a copy in the training rows.
         let mut doubled: Vec<(u64, u64)> = (0..20_000).map(|row| (random_below(row, u64::MAX), row / 2)).collect();
         doubled.sort_unstable();
         let doubled: Vec<u64> = doubled.into_iter().map(|(_, row)| row).collect();
@@ -259,7 +260,7 @@ mod tests {
         // With only 300 different values, most test rows are equal to a training row by chance.
         let rows: Vec<u64> = (0..1000).map(|row| random_below(row, 300)).collect();
         assert_eq!(repeated_rows(&rows[..700], &rows[700..]), None);
-        // A test table that contains rows of the training table.
+        // The test table contains rows of the training table.
         let different: Vec<u64> = (0..1000).collect();
         assert!(repeated_rows(&different, &different[900..]).is_some());
         assert_eq!(repeated_rows(&different[..500], &different[500..]), None);

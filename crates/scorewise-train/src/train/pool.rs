@@ -8,21 +8,21 @@ use super::combine::combine;
 use super::prepare::LabelledTable;
 use crate::ensemble::Ensemble;
 
-/// The members of one learner, with their predictions of rows that they were not trained on.
+/// The members that one learner has trained, and the predictions of rows, each by the members that were not trained on the row.
 pub(super) struct Candidate {
     pub ensemble: Ensemble,
     /// For each fit of the learner, whether it is a member of the ensemble.
     pub is_used: Vec<bool>,
-    /// Indices of the rows in ascending order.
+    /// Indices of the rows that were predicted, in ascending order.
     pub rows: Vec<u32>,
-    /// Mean logits of each row, or mean probabilities if there is only one learner.
+    /// The mean of the logits of the members for each row, or of their probabilities if there is only one learner.
     pub predictions: Vec<f64>,
 }
 
-/// The ensemble of all learners, and its predictions of rows that the predicting members were not trained on.
+/// The ensemble of all learners, and the predictions of rows, each by the members that were not trained on the row.
 pub(super) struct Pool {
     pub ensemble: Ensemble,
-    /// Indices of the rows in ascending order.
+    /// Indices of the rows that were predicted, in ascending order.
     pub rows: Vec<u32>,
     /// The probabilities of these rows, predicted by the members that were not trained on them.
     pub probabilities: Vec<f64>,

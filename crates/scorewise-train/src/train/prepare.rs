@@ -27,14 +27,14 @@ pub struct Prepared<'a> {
     pub(super) divisions: PreparedDivisions,
 }
 
-/// A table whose rows have labels.
+/// A table together with the labels of its rows.
 #[derive(Debug)]
 pub(super) struct LabelledTable<'a> {
     pub table: &'a Table,
     pub plan: &'a Plan,
     pub target: Target,
     pub labels: Labels,
-    /// The order in which rows follow each other in a series, for lags and leads.
+    /// The order in which rows follow each other in a time series; lags and leads refer to this order.
     pub order: RowOrder,
     pub weights: Option<Vec<f64>>,
     /// The persistence forecast of each row, which predicts an event in the future if the event happens in the row itself. `None` without a
@@ -58,7 +58,7 @@ pub(super) struct Division {
     pub parts: SplitRows,
     pub encoder: Encoder,
     pub objective: Objective,
-    /// For each learner, the indices of its jobs in [`PreparedDivisions::jobs`]. The ranges follow each other.
+    /// For each learner, the indices of its jobs in [`PreparedDivisions::jobs`]. Each range begins where the previous one ends.
     pub jobs_of_learners: Vec<Range<usize>>,
     pub notes: Vec<Note>,
 }
@@ -137,7 +137,7 @@ impl PreparedDivisions {
         notes.extend(encoded.unexpected.notes(&encoder));
         let classes = target.classes().len();
         if let (ThresholdRule::Fixed(_), 3..) = (plan.threshold, classes) {
-            let problem = format!("is for two classes, but there are {classes}");
+            let problem = format!("a fixed threshold is for two classes, but there are {classes}");
             let hint = "give no threshold: a row then gets the class with the greatest probability";
             return Err(Error::setting("threshold", problem, hint));
         }
@@ -167,8 +167,8 @@ impl PreparedDivisions {
             let repeats = learner.repeats(plan.ensemble);
             let members = match dataset.splits.len() - 1 {
                 0 => repeats,
-                // If several networks are trained for each fold, the splits of the first network of each fold come first. So a learner that
-                // trains fewer members uses the same folds.
+                // If several networks are trained for each fold, the list of splits begins with those of the first network of each fold. So a learner
+                // that trains fewer members uses the same folds.
                 splits => splits.min(folds * repeats),
             };
             let start = self.jobs.len();
@@ -248,7 +248,7 @@ fn cross_fit_splits(
 const MANY_ROWS: usize = 100_000;
 
 /// The order in which the rows of a table follow each other. The order matters only for leads and lags, which refer to later and earlier rows. If
-/// there are any, rows are ordered by time if the table has a column of times.
+/// the plan has a lead or lags, rows are ordered by time, provided that the table has a column of times.
 fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
     let group = plan.choice.group.as_deref();
     if plan.lead == 0 && plan.choice.lags == 0 {
@@ -261,7 +261,7 @@ fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
     RowOrder::of_table(table, group, time)
 }
 
-/// A warning for the user about the direction of the score; `None` if it is obvious whether greater or smaller values are better.
+/// A warning for the user if it is not obvious whether greater or smaller values of the score are better; otherwise `None`.
 fn caution(plan: &Plan, classes: usize) -> Option<String> {
     if classes == 2 {
         return plan.score.binary().ok()?.caution();

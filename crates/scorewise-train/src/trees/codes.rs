@@ -8,10 +8,10 @@ use crate::trees::features::TreeFeature;
 /// Maximum number of codes of a feature, including the one for missing values.
 pub(super) const MAX_CODES: usize = 256;
 
-/// How the values of one feature are coded.
+/// How the values of one feature are turned into codes, which are small integers.
 #[derive(Clone, Debug)]
 pub(super) struct Coding {
-    /// Upper ends of all intervals but the last, in ascending order: a value gets the first interval whose end it does not exceed. Empty if
+    /// Upper ends of all intervals but the last, in ascending order. A value belongs to the first interval whose end is not below the value. Empty if
     /// the codes are levels.
     ends: Vec<f32>,
     /// Whether code 0 stands for missing values, so that the intervals are coded from 1 on.
@@ -73,8 +73,8 @@ fn ends(sorted: &[f32], max: usize) -> Vec<f32> {
     for (index, (value, rows)) in distinct.iter().enumerate() {
         let Some((next, next_rows)) = distinct.get(index + 1) else { break };
         count += rows;
-        // The remaining rows divided equally among the remaining intervals. An interval ends where its number of rows is nearest to this
-        // number.
+        // The number of rows of an interval if the remaining rows are divided equally among the remaining intervals. An interval ends where its
+        // number of rows is nearest to this number.
         let target = left as f64 / (max - ends.len()) as f64;
         if is_few || (ends.len() + 1 < max && count as f64 + 0.5 * *next_rows as f64 > target) {
             let middle = value + 0.5 * (next - value);
@@ -131,12 +131,13 @@ impl Codes {
 mod tests {
     use super::*;
 
+    /// A feature whose values are the numbers of a column.
     fn number() -> TreeFeature {
         TreeFeature { column: 0, knots: super::super::features::ALL, is_level: false, values: Vec::new() }
     }
 
     #[test]
-    fn if_there_are_few_values_each_has_its_own_code_and_thresholds_lie_between_them() {
+    fn each_of_a_few_values_has_its_own_code_and_thresholds_lie_between_the_values() {
         let coding = Coding::new(&number(), vec![3.0, 1.0, 2.0, 2.0, f32::NAN], 255);
         assert_eq!((coding.codes, coding.has_missing), (4, true));
         assert_eq!([f32::NAN, 0.0, 1.0, 1.6, 2.0, 9.0].map(|value| coding.code(value)), [0, 1, 1, 2, 2, 3]);

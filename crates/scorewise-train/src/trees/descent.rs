@@ -4,7 +4,7 @@ use super::codes::{Codes, Coding};
 use super::grow::GrownNode;
 use super::search::LeftCodes;
 
-/// Number of rows that go through a tree at the same time. A row waits for memory at every node, so several rows take turns.
+/// Number of rows that go through a tree at the same time. At every node a row waits for memory, and meanwhile the other rows can go on.
 const ROWS: usize = 8;
 
 /// A grown tree in a compact form, for rows whose features are given as codes.

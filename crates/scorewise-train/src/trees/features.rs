@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fit::Sample;
 
-/// Weight of the overall share of a class in a target statistic, in rows.
+/// The number a in the formula of a target statistic: the share of the class among all training rows counts as much as this many rows of the level.
 const PRIOR_ROWS: f64 = 3.0;
 
 /// The value of [`TreeFeature::knots`] for a column that is not binned: the numbers in the column are the values of the feature.
@@ -30,7 +30,7 @@ pub(super) const ALL: u32 = u32::MAX;
 pub struct TreeFeature {
     /// The column of the encoded matrix.
     pub column: u32,
-    /// A position below this number is itself the value of the feature.
+    /// Number of knots of the column. A position below this number is itself the value of the feature.
     pub knots: u32,
     /// Whether a split compares the value with one level, instead of asking whether it is at most a threshold.
     pub is_level: bool,
@@ -92,7 +92,7 @@ pub(super) fn features(sample: &Sample<'_>, max_levels: usize) -> (Vec<TreeFeatu
             features.push(TreeFeature { column: index as u32, knots: 0, is_level: true, values });
             continue;
         }
-        // With two classes, the share of the second class determines that of the first.
+        // With two classes, the share of the second class determines the share of the first, so a statistic of the second class is enough.
         let first = usize::from(sample.classes == 2);
         for (class, weight) in class_weights.iter().enumerate().skip(first) {
             let share = weight / total;
@@ -109,14 +109,14 @@ pub(super) fn features(sample: &Sample<'_>, max_levels: usize) -> (Vec<TreeFeatu
 }
 
 impl Statistic {
-    /// The statistic of a level, from two sums of sample weights over the rows with this level: over those of the statistic's class, and
-    /// over all.
+    /// The statistic of a level, from two sums of the sample weights of the rows with this level: the sum over the rows of the statistic's class,
+    /// and the sum over the rows of all classes.
     fn of(&self, [of_class, of_all]: &[f64; 2]) -> f32 {
         ((of_class + PRIOR_ROWS * self.share) / (of_all + PRIOR_ROWS)) as f32
     }
 
-    /// For each level, two sums of sample weights over the training rows with this level: over those of the statistic's class, and over
-    /// all.
+    /// For each level, two sums of the sample weights of the training rows with this level: the sum over the rows of the statistic's class, and
+    /// the sum over the rows of all classes.
     fn sums(&self, sample: &Sample<'_>) -> Vec<[f64; 2]> {
         let mut sums = vec![[0.0; 2]; self.levels];
         for row in sample.training {
@@ -125,7 +125,7 @@ impl Statistic {
         sums
     }
 
-    /// Adds the sample weight of a row to the sums of its level.
+    /// Adds the sample weight of a row to the two sums of the level of this row.
     fn add(&self, sample: &Sample<'_>, row: u32, sums: &mut [[f64; 2]]) {
         let row = row as usize;
         let weight = sample.weights.map_or(1.0, |weights| f64::from(weights[row]));
@@ -145,7 +145,7 @@ impl Statistic {
         LevelColumn { rows: sample.training.iter().map(row).collect() }
     }
 
-    /// The statistic of each training row, from the rows before it in `order`. `order` lists indices of [`Sample::training`].
+    /// The statistic of each training row, computed from the rows that come before the row in `order`. `order` lists indices of [`Sample::training`].
     pub fn ordered(&self, column: &LevelColumn, order: &[u32]) -> Vec<f32> {
         let mut sums = vec![[0.0; 2]; self.levels];
         let mut values = vec![0.0; column.rows.len()];

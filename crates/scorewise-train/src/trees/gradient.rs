@@ -1,8 +1,8 @@
 //! The gradient and the curvature of the cross-entropy with two classes, in one pass over the rows.
 //!
 //! [`Objective::gradient_and_curvature`] computes the same numbers for every loss, with one pass over the rows for the value, one for the gradient
-//! and one for the curvature. The rounds of boosted trees spend much of their time there, so the usual loss has a loop of its own, with the same
-//! results bit by bit. Only the value of the loss may differ in its last digits: it is the logarithm of products,
+//! and one for the curvature. Boosting rounds spend much of their time on these passes, so this loss, the most usual one, has a loop of its own, with
+//! bit for bit the same results. Only the value of the loss may differ in its last digits: it is the logarithm of products,
 //!
 //! ```text
 //! Σ ln(1 + e^−|z|) = Σ over blocks of rows of ln Π (1 + e^−|z|)
@@ -19,7 +19,7 @@ use crate::fit::{Batch, Objective};
 
 /// Number of rows of a block. The division into blocks does not depend on the number of threads.
 pub(super) const BLOCK: usize = 512;
-/// Minimum number of rows for several threads to share the work.
+/// Minimum number of rows with which several threads compute the gradients.
 const PARALLEL_ROWS: usize = 4096;
 /// Minimum curvature of a row. It is above 0, so that sums of curvatures are positive.
 pub(super) const MIN_CURVATURE: f32 = 1e-16;
@@ -40,8 +40,8 @@ impl GradientRows {
         binary.or_else(|| SoftmaxRows::new(objective, batch).map(GradientRows::Softmax))
     }
 
-    /// Whether `objective` is the cross-entropy for which the constants were computed. It must be the loss of the warm-up or of the main
-    /// phase of that training run; at most one of these two losses is a cross-entropy.
+    /// Whether `objective` is the cross-entropy for which the constants were computed. `objective` must be the loss of the warm-up or of the main
+    /// phase of the same training run; at most one of these two losses is a cross-entropy.
     pub fn belong_to(&self, objective: &Objective) -> bool {
         matches!(objective, Objective::Binary(Loss::CrossEntropy(_)) | Objective::Softmax(_))
     }
@@ -111,8 +111,8 @@ impl CrossEntropyRows {
         sum / self.total
     }
 
-    /// Writes the gradients and curvatures of the rows of one block. Returns the sum of their losses, each times the weight of the row; 0
-    /// without `WITH_VALUE`.
+    /// Writes the gradients and curvatures of the rows of one block. Returns the sum of the losses of these rows, each times the weight of the row.
+    /// If `WITH_VALUE` is false, the losses are not computed, and 0 is returned.
     #[inline(always)]
     fn block<const WITH_VALUE: bool>(
         &self,
@@ -122,15 +122,16 @@ impl CrossEntropyRows {
         gradient: &mut [f32],
         curvature: &mut [f32],
     ) -> f64 {
-        // The loss of a row is max(−m, 0) + ln(1 + e^−|m|), where the margin m is z for positive rows and −z for negative rows. Rows with the same
-        // weight share one logarithm, so there is a product for each class.
+        // The loss of a row is max(−m, 0) + ln(1 + e^−|m|), where z is the logit, and the margin m is z for positive rows and −z for negative
+        // rows. Rows with the same weight share one logarithm, so there is a product for each class.
         let (mut sum, mut products) = (0.0, [1.0; 2]);
         let mut first_weight = None;
         for (row, (label, logit)) in labels.iter().zip(logits).enumerate() {
             let (z, class) = (f64::from(*logit), usize::from(*label != 0));
             let e = (-z.abs()).exp();
             let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
-            // The probability of the other class: p for negative rows, and q = 1 − p for positive rows.
+            // The error of a row is the predicted probability of the class that the row does not have: p for negative rows, 1 − p for positive rows.
+            // It is the larger of p and 1 − p if the prediction is wrong.
             let is_wrong = (z >= 0.0) != (class == 1);
             let error = if is_wrong { large } else { small };
             let sample_weight = weight(row);
@@ -182,7 +183,7 @@ pub(super) fn gradient_and_curvature(
             return Ok(value);
         }
     }
-    // For all other losses, and for logits that are not numbers, for which this call returns an error.
+    // This call handles all other losses. It also returns the error for logits that are not numbers.
     Ok(objective.gradient_and_curvature(batch, curvature)?)
 }
 

@@ -75,7 +75,7 @@ impl Trees {
         let mut values = vec![0.0];
         let (mut firsts, mut knots) = (Vec::new(), Vec::new());
         for feature in self.features() {
-            // Positions below the number of knots look up the first value, which is not used.
+            // For a position below the number of knots, this index is wrong, but the value with that index is then not used.
             firsts.push(values.len() as i64 - i64::from(feature.knots));
             knots.push(feature.knots as f32);
             values.extend(feature.values.iter().map(|value| if *value < 0.0 { f32::NAN } else { *value }));

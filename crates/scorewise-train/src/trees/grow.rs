@@ -19,7 +19,7 @@ use super::partition::divide;
 use super::search::{LeftCodes, Noise, SplitSearch, TreeSplit};
 use super::settings::{Growth, TreeSettings};
 
-/// Minimum number of rows times features for a leaf to be split on a thread of its own.
+/// A leaf is split on a thread of its own only if its number of rows times the number of features is at least this.
 const PARALLEL_WORK: usize = 1 << 13;
 
 /// A node of a grown tree. The children of a node that is split are stored one after the other.
@@ -29,7 +29,8 @@ pub(super) struct GrownNode {
     pub split: Option<(TreeSplit, usize)>,
     /// The range of the rows of the node in the list that [`Grower::grow`] reorders.
     pub rows: Range<usize>,
-    /// By how much the split of the node increases the score; 0 for a leaf. In a symmetric tree, the gain of a level belongs to its first node.
+    /// By how much the split of the node increases the score; 0 for a leaf. In a symmetric tree, all nodes of a level are
+    /// split together, and their common gain is stored in the first node of the level.
     pub gain: f64,
 }
 
@@ -47,7 +48,7 @@ pub(super) struct GrowthData<'a> {
     pub threads: usize,
 }
 
-/// Grows trees, and keeps its buffers from tree to tree.
+/// Grows trees one after the other, with buffers that are reused for every tree.
 #[derive(Debug)]
 pub(super) struct Grower {
     settings: TreeSettings,
@@ -176,7 +177,7 @@ impl Grower {
             others.truncate(data.threads.min(left) - 1);
             chosen.extend(others);
         }
-        // Children of the last split of a tree need no histograms.
+        // The children of the last split of a tree are never split, so they need no histograms.
         let is_last = left == 1;
         let settings = &self.settings;
         let mut jobs: Vec<SplitJob<'_>> = Vec::with_capacity(chosen.len());
@@ -227,13 +228,13 @@ impl Grower {
                 None => search.best(),
             };
             let Some((greatest, split)) = found else { break };
-            // Because of the noise, the chosen split may separate no rows.
+            // Because of the noise, the chosen split may be one that does not increase the score, for example because it separates no rows.
             if greatest <= before * (1.0 + 1e-12) {
                 break;
             }
             let is_last = level + 1 == self.settings.depth;
             let (mut jobs, mut rest, mut rest_scratch) = (Vec::new(), &mut rows[..], &mut scratch[..]);
-            // The leaves of a level are in the order of their rows.
+            // The list of leaves is in the order of their rows, so the rows can be handed out from first to last.
             for leaf in &mut open {
                 let (own_rows, own_scratch);
                 (own_rows, rest) = rest.split_at_mut(leaf.rows.len());
@@ -290,7 +291,7 @@ fn in_parallel<T: Send>(jobs: Vec<T>, threads: usize, work: impl Fn(T) + Send + 
 
 /// Divides the rows of a leaf between its two children, and computes the histograms of the children. The histogram of the smaller child is
 /// summed over its rows; that of the other child is the histogram of the leaf minus that of the smaller child. There are no histograms if
-/// the children will not be split: if `is_last` is set, or if both children of a leaf-wise tree are too small.
+/// the children will not be split, which is the case if `is_last` is set, or if the tree is leaf-wise and both children are too small.
 #[allow(clippy::too_many_arguments)]
 fn split_leaf(
     settings: &TreeSettings,
@@ -351,7 +352,7 @@ fn search<'a>(
     SplitSearch { leaves, layout, codings, packed, min_curvature, l2: settings.l2 }
 }
 
-/// The best split of one leaf and its gain; `None` if no split increases the score.
+/// The best split of one leaf and its gain; `None` if the leaf has too few rows or no split increases the score.
 fn best_of_leaf(
     settings: &TreeSettings,
     data: GrowthData<'_>,

@@ -1,24 +1,24 @@
 //! Keeps idle threads awake while one tree is grown on several threads.
 //!
-//! The parts of a tree that threads share take a fraction of a millisecond, which is about as long as it takes to wake a sleeping thread, above all on
-//! virtual machines. So while trees are trained on several threads, the other threads look for work all the time instead of going to sleep.
+//! The parts of a tree that threads share take a fraction of a millisecond, which is about as long as it takes to wake a sleeping thread, above all
+//! on virtual machines. So while trees are trained on several threads, the other threads look for work all the time instead of going to sleep.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A helper that has found no work for this long sleeps for short times, so that it does not waste processor time.
+/// A helper is a thread that looks for work. If it has found none for this long, it sleeps for short times, so that it does not waste processor time.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 thread_local! {
     /// Whether this thread has a job of its own. Such a thread must not become a helper, not even while it waits for another thread,
-    /// because it would remain a helper until the training of that thread ends.
+    /// because it would remain a helper until the training of the other thread ends.
     static IS_BUSY: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Calls `work`, during which this thread does not become a helper.
 pub(crate) fn while_busy<T>(work: impl FnOnce() -> T) -> T {
-    /// Restores the old value of `IS_BUSY` when it is dropped, also after a panic.
+    /// Restores the old value of the flag `IS_BUSY` when it is dropped, also after a panic.
     struct Reset(bool);
     impl Drop for Reset {
         fn drop(&mut self) {
@@ -29,7 +29,8 @@ pub(crate) fn while_busy<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Calls `train`. If `threads` is above 1, other threads of the same pool are kept awake meanwhile. Their number does not affect the result.
+/// Calls `train`. If `threads` is above 1, other threads of the same pool are kept awake until it returns. The number of threads does not affect the
+/// result.
 pub(super) fn with_helpers<T>(threads: usize, train: impl FnOnce() -> T) -> T {
     if threads < 2 || rayon::current_thread_index().is_none() {
         return train();
@@ -40,7 +41,7 @@ pub(super) fn with_helpers<T>(threads: usize, train: impl FnOnce() -> T) -> T {
             for _ in 1..threads {
                 scope.spawn(|_| help(&is_done));
             }
-            // Ends the helpers when `train` returns or panics.
+            // When `train` returns or panics, this value is dropped, which ends the helpers.
             let _end = SetAtEnd(&is_done);
             train()
         })
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn training_runs_that_wait_for_each_other_end() {
+    fn training_runs_whose_threads_wait_for_each_other_do_not_hang() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
         let sums = pool.broadcast(|_| {
             with_helpers(3, || {

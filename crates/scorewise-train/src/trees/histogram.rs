@@ -13,15 +13,15 @@ use rayon::prelude::*;
 
 use super::codes::{Codes, Coding};
 
-/// Minimum number of rows times features for several threads to share the work of one histogram.
+/// Several threads fill one histogram together only if the number of rows times the number of features is at least this.
 const PARALLEL_ADDITIONS: usize = 1 << 15;
-/// Minimum number of rows for several threads to pack them.
+/// Minimum number of rows with which several threads pack gradients and curvatures.
 const PARALLEL_ROWS: usize = 1 << 13;
 /// Maximum number of bytes of the part of a histogram that is filled in one pass over the rows. It should fit into the first-level cache.
 const CACHE_BYTES: usize = 32 * 1024;
 /// The codes of a row are loaded into the cache this many rows before they are needed.
 const PREFETCH_ROWS: usize = 24;
-/// 1.5 · 2⁵²: adding it to a number rounds the number to an integer (ties to even) and leaves the integer in the low bits of the sum.
+/// The number 1.5 · 2⁵². Adding it to a number rounds that number to an integer (ties to even) and leaves the integer in the low bits of the sum.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// Gradients and curvatures of rows as packed integers.
@@ -47,7 +47,7 @@ impl Packed {
             gradient_sum += f64::from(gradient.abs());
             curvature_sum += f64::from(curvature.abs());
         }
-        // Rounding adds at most ½ for each row, so the sums of the rounded numbers do not overflow.
+        // Rounding adds at most ½ for each row. The scales leave room for that, so the sums of the rounded numbers do not overflow.
         let room = f64::from(i32::MAX) - gradients.len() as f64;
         let scale = |sum: f64| room / sum.max(1e-300);
         let (gradient_scale, curvature_scale) = (scale(gradient_sum), scale(curvature_sum));
@@ -87,7 +87,7 @@ impl Packed {
     }
 }
 
-/// Which features a histogram has, and where the sums of each of them lie.
+/// Which features a histogram has, and at which indices the sums of each feature lie.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct HistogramLayout {
     pub features: Vec<usize>,
@@ -137,7 +137,7 @@ impl GradientHistogram {
         &self.sums[layout.range(place)]
     }
 
-    /// The sum of the packed numbers of all rows with which the histogram was filled; `None` without features.
+    /// The sum of the packed numbers of all rows with which the histogram was filled; `None` if the histogram has no features.
     pub fn total(&self, layout: &HistogramLayout) -> Option<i64> {
         (!layout.features.is_empty()).then(|| self.feature(layout, 0).iter().sum())
     }
@@ -179,7 +179,7 @@ impl GradientHistogram {
     }
 }
 
-/// Adds the packed numbers of rows to the sums.
+/// Adds the packed gradients and curvatures of the given rows to the sums of a histogram.
 fn add(sums: &mut [i64], layout: &HistogramLayout, rows: &[u32], packed: &Packed, codes: &Codes) {
     let stride = codes.features;
     let (features, starts) = (&layout.features, &layout.starts);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_histogram_is_the_same_for_any_number_of_threads_and_by_subtraction() {
+    fn a_histogram_is_the_same_for_any_number_of_threads_and_if_it_is_found_by_subtraction() {
         let count = 20_000;
         let gradients: Vec<f32> = (0..count).map(|row| (row as f32 * 0.37).sin()).collect();
         let curvatures = vec![0.25; count];

@@ -55,10 +55,10 @@ pub struct Trees {
     /// Number of positions of each column; empty if the columns are not binned.
     positions: Vec<usize>,
     features: Vec<TreeFeature>,
-    /// The logits before the first tree, one for each output.
+    /// The logits to which the values of the trees are added, one for each output.
     bias: Vec<f32>,
     nodes: Vec<TreeNode>,
-    /// The index of the first node of each tree. Tree number t adds to output t modulo the number of outputs.
+    /// The index of the first node of each tree. Tree number t adds its values to the logit whose index is t modulo the number of outputs.
     roots: Vec<u32>,
     /// The share of each feature in the sum of the gains of all splits; empty if it is not known.
     #[serde(default)]
@@ -99,7 +99,10 @@ impl Trees {
             return Err("trees need at least one input and one output".into());
         }
         if !positions.is_empty() && positions.len() != inputs {
-            return Err(format!("there are {inputs} inputs, but a number of positions for {}", positions.len()));
+            return Err(format!(
+                "the trees have {inputs} inputs, but numbers of positions for {} inputs",
+                positions.len()
+            ));
         }
         for (index, feature) in features.iter().enumerate() {
             let TreeFeature { column, knots, values, .. } = feature;
@@ -109,7 +112,7 @@ impl Trees {
                 None => None,
             };
             if expected != Some(values.len()) || values.iter().any(|value| !value.is_finite()) {
-                return Err(format!("feature {index} of the trees does not fit its column"));
+                return Err(format!("feature {index} of the trees does not match the positions of its column"));
             }
         }
         if !roots.len().is_multiple_of(bias.len()) {
@@ -133,7 +136,7 @@ impl Trees {
         let is_share = |gain: &f32| (0.0..=1.0).contains(gain);
         if gains.len() != self.features.len() || !gains.iter().all(is_share) || (sum != 0.0 && (sum - 1.0).abs() > 1e-3)
         {
-            return Err("the gains of the trees are not one share for each feature".into());
+            return Err("the trees need one gain for each feature, from 0 to 1, with the sum 1 or 0".into());
         }
         Ok(Trees { gains, ..self })
     }
@@ -162,7 +165,7 @@ impl Trees {
         &self.features
     }
 
-    /// The logits before the first tree.
+    /// The logits to which the values of the trees are added, one for each output.
     #[must_use]
     pub fn bias(&self) -> &[f32] {
         &self.bias
@@ -181,7 +184,7 @@ impl Trees {
     }
 
     /// The share of each feature in the sum of the gains of all splits, where the gain of a split is the increase of Σ G²/(H + λ) over the leaves;
-    /// all 0 if no tree has a split. Empty for trees from an older model file, which does not contain it.
+    /// all 0 if no tree has a split. Empty for trees from an older model file, which does not contain the shares.
     #[must_use]
     pub fn gains(&self) -> &[f32] {
         &self.gains
@@ -222,11 +225,11 @@ fn check_tree(nodes: &[TreeNode], features: usize) -> Result<(), String> {
         }
         let left = node.left as usize;
         if node.feature as usize >= features || left <= index || left + 1 >= nodes.len() {
-            return Err(format!("has a node {index} whose feature or children do not exist"));
+            return Err(format!("has a node {index} whose feature does not exist or whose children do not exist"));
         }
         let depth = depths[index] + 1;
         if depth > MAX_DEPTH {
-            return Err(format!("is deeper than {MAX_DEPTH}"));
+            return Err(format!("is deeper than {MAX_DEPTH} splits"));
         }
         for child in [left, left + 1] {
             depths[child] = depths[child].max(depth);

@@ -4,11 +4,12 @@ use rayon::prelude::*;
 
 use super::search::LeftCodes;
 
-/// Minimum number of rows for several threads to share the work.
+/// Minimum number of rows with which several threads divide the rows of a node.
 const PARALLEL_ROWS: usize = 1 << 13;
 
-/// Moves the rows that go to the left to the front, and returns their number. Rows of both sides keep their order, so that memory is read in ascending
-/// order. `column` holds the code of every row; `scratch` is as long as `rows`.
+/// Moves the rows of the left child to the front of `rows` and the rows of the right child behind them, and returns the number of rows of the left
+/// child. The rows of each child keep their order, so that memory is read in ascending order. `column` holds the code of every row; `scratch` is as
+/// long as `rows`.
 ///
 /// # Panics
 /// If a row has no code, or if `scratch` is shorter than `rows`.
@@ -28,8 +29,8 @@ pub(super) fn divide(
     let size = rows.len().div_ceil(threads);
     let parts = rows.par_chunks_mut(size).zip(scratch.par_chunks_mut(size));
     let counts: Vec<usize> = parts.map(|(rows, scratch)| divide_part(rows, scratch, column, left_codes)).collect();
-    // Every part has its left rows at its front. The left rows of all parts are moved together first, because this overwrites only rows
-    // that are also in `scratch`.
+    // Every part has the rows of the left child at its front. These rows are moved together first. The rows of the right child, which this may
+    // overwrite, are still in `scratch`.
     let mut count = 0;
     for (part, left) in counts.iter().enumerate() {
         rows.copy_within(part * size..part * size + left, count);
@@ -44,13 +45,15 @@ pub(super) fn divide(
     count
 }
 
-/// Moves the rows that go to the left to the front and the others to the front of `scratch`. Returns the number of rows that go to the left.
+/// Moves the rows of the left child to the front of `rows`, and copies the rows of the right child to the front of `scratch`. Returns the number of
+/// rows of the left child.
 fn divide_part(rows: &mut [u32], scratch: &mut [u32], column: &[u8], left_codes: LeftCodes) -> usize {
     assert!(scratch.len() >= rows.len());
-    assert!((rows.iter().copied().max().unwrap_or(0) as usize) < column.len().max(1), "row without a code");
+    assert!((rows.iter().copied().max().unwrap_or(0) as usize) < column.len().max(1), "every row must have a code");
     let (mut left, mut right) = (0, 0);
     for index in 0..rows.len() {
-        // Every row is written to both lists, but only the end of its own list moves. A branch would often be predicted wrongly.
+        // Every row is written to the ends of both lists, but only the end of the list to which the row belongs moves on. This avoids a branch, which
+        // the processor would often predict wrongly.
         // SAFETY: `left` and `right` are at most `index`, which is below the number of rows, and `scratch` is not shorter. All rows have a code, as
         // checked above (if the column is empty, there are no rows).
         unsafe {
@@ -86,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "row without a code")]
+    #[should_panic(expected = "every row must have a code")]
     fn a_row_without_a_code_is_refused() {
         divide(&mut [0, 3], &mut [0; 2], &[1, 1, 1], LeftCodes { low: 0, span: 0 }, 1);
     }

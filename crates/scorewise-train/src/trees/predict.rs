@@ -1,7 +1,7 @@
 //! Computes the logits of rows.
 //!
 //! Every node of a tree sends a row to the left if the value of one feature lies in an interval, so a row goes through a tree without branches that
-//! a processor could predict wrongly. Several rows take turns, because each of them waits for memory at every node.
+//! a processor could predict wrongly. Several rows go through a tree at the same time: while one waits for memory at a node, the others can go on.
 
 use scorewise_table::Matrix;
 
@@ -12,8 +12,8 @@ const BLOCK: usize = 256;
 /// Number of rows that go through a tree at the same time.
 const ROWS: usize = 8;
 
-/// A node of a tree in a form that is fast to evaluate. A row goes to the left if its value in `slot` is at least `low` and at most `high`.
-/// A leaf is its own left child and sends all rows to the left, so that a row stays in the leaf that it has reached.
+/// A node of a tree in a form that is fast to evaluate. A row goes to the left if the element `slot` of its values is at least `low` and at most
+/// `high`. A leaf is its own left child and sends all rows to the left, so that a row stays in the leaf that it has reached.
 #[derive(Clone, Copy, Debug)]
 struct FastNode {
     slot: u32,
@@ -40,16 +40,16 @@ impl FastTrees {
             for TreeNode { feature, number, left, missing_left } in trees.tree(tree) {
                 let own = nodes.len() as u32;
                 let is_leaf = *feature == TreeNode::LEAF;
-                // `Trees::new` has checked that feature and children exist, but the unsafe code of `leaves` relies on it, and the check is
-                // cheap.
+                // `Trees::new` has checked that the feature and the children of a node exist. They are checked again here, because the unsafe code in
+                // `leaves` relies on it and the check is cheap.
                 let child = root as usize + *left as usize;
                 assert!(
                     is_leaf || ((*feature as usize) < trees.features.len() && child > nodes.len() && child + 1 < count),
-                    "a node without children or feature"
+                    "the feature and the children of a node must exist"
                 );
                 values.push(if is_leaf { *number } else { 0.0 });
-                // The value of a feature is stored in two slots. A missing value is NaN in the first slot, so that the row goes to the
-                // right, and −∞ in the second, so that it goes to the left.
+                // Every feature has two elements (slots) in the values of a row. If its value is missing, the first slot is NaN, with which the row
+                // goes to the right, and the second slot is −∞, with which the row goes to the left.
                 nodes.push(if is_leaf {
                     FastNode { slot: 1, low: f32::NEG_INFINITY, high: f32::INFINITY, left: own }
                 } else if trees.features[*feature as usize].is_level {
@@ -60,7 +60,7 @@ impl FastTrees {
                 });
             }
         }
-        // All nodes of a tree follow its root, and the trees follow each other.
+        // Every node must have been converted, which holds if the trees follow each other without gaps. Every root must be the index of a node.
         assert!(nodes.len() == count && trees.roots.iter().all(|root| (*root as usize) < count));
         FastTrees { nodes, values, roots: trees.roots.clone() }
     }
@@ -76,7 +76,7 @@ impl Trees {
         let outputs = self.outputs();
         assert!(matrix.columns() == self.inputs && logits.len() == rows.len() * outputs);
         let trees = FastTrees::new(self);
-        // Leaves read slot 1 even if there are no features.
+        // Leaves read slot 1 even if there are no features, so there are at least two slots.
         let slots = (2 * self.features.len()).max(2);
         let mut values = vec![0.0; BLOCK * slots];
         for (rows, logits) in rows.chunks(BLOCK).zip(logits.chunks_mut(BLOCK * outputs)) {
@@ -111,8 +111,9 @@ impl FastTrees {
         loop {
             let mut changes = 0;
             for (row, place) in places.iter_mut().enumerate() {
-                // SAFETY: `FastTrees::new` has checked that the children and the features of all nodes exist, so all places are nodes, and every slot is
-                // below the number of slots. There are values for all rows, as checked above. Roots are nodes, because no tree is empty.
+                // SAFETY: `FastTrees::new` has checked that the children and the features of all nodes exist, so every place is the index of a node,
+                // and every slot is below the number of slots. There are values for all rows, as checked above. Roots are nodes, because no tree is
+                // empty.
                 let (node, value) = unsafe {
                     let node = self.nodes.get_unchecked(*place as usize);
                     (node, *values.get_unchecked(row * slots + node.slot as usize))

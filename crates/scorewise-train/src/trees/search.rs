@@ -46,7 +46,7 @@ impl LeftCodes {
     }
 }
 
-/// Random noise that is added to the square roots of the scores of splits, so that trees differ.
+/// Random noise that is added to the square roots of the scores of splits, so that the trees differ from each other.
 pub(super) struct Noise<'a> {
     pub random: &'a mut Xoshiro256PlusPlus,
     /// Standard deviation of the noise.
@@ -60,13 +60,13 @@ pub(super) struct SplitSearch<'a> {
     pub layout: &'a HistogramLayout,
     pub codings: &'a [Coding],
     pub packed: &'a Packed,
-    /// A side of a split must have at least this curvature.
+    /// The rows on each side of a split must have curvatures whose sum is at least this.
     pub min_curvature: f64,
     pub l2: f64,
 }
 
 impl SplitSearch<'_> {
-    /// The split with the greatest score, and its score; of equal scores, the first. `None` if there is no possible split.
+    /// The split with the greatest score, and its score. If several splits have this score, the first of them. `None` if there is no possible split.
     pub fn best(self) -> Option<(f64, TreeSplit)> {
         let mut best = None;
         self.visit(&mut |feature, coding, scores| {
@@ -110,7 +110,7 @@ impl SplitSearch<'_> {
     }
 }
 
-/// The scores of all splits on one feature, by code. A score is −∞ if a side has too little curvature.
+/// The scores of all splits on one feature, indexed by the code of the split. A score is −∞ if one side of the split has too little curvature.
 struct SplitScores {
     /// The scores if missing values go to the right.
     missing_right: [f64; MAX_CODES],
@@ -163,8 +163,8 @@ impl SimdTask for SearchTask<'_, '_> {
     }
 }
 
-/// Adds the scores of one leaf to `scores`, which has one element for each split. The packed sum of the left side of a split is its element
-/// of `lefts` plus `more`.
+/// Adds the scores of one leaf to `scores`, which has one element for each split. For the split with index i, the packed sum of the rows that go to
+/// the left is `lefts[i]` + `more`.
 #[inline(always)]
 fn add_scores(search: SplitSearch<'_>, lefts: &[i64], more: i64, total: Sums, scores: &mut [f64]) {
     let SplitSearch { packed, min_curvature, l2, .. } = search;
@@ -179,7 +179,8 @@ fn add_scores(search: SplitSearch<'_>, lefts: &[i64], more: i64, total: Sums, sc
     }
 }
 
-/// The values of [`TreeSplit::code`] that are possible for a feature. The last interval cannot be split off to the left, but any level can.
+/// The values of [`TreeSplit::code`] that are possible for a feature. The code of the last interval is not possible, because all rows would go to the
+/// left; the code of any level is possible.
 fn split_codes(coding: &Coding) -> std::ops::Range<usize> {
     usize::from(coding.has_missing)..if coding.is_level { coding.codes } else { coding.codes - 1 }
 }
@@ -200,7 +201,8 @@ fn candidates<'a>(
     })
 }
 
-/// The possible split on a feature with the greatest score; of equal scores, that with the lowest code, and with missing values on the right.
+/// The possible split on a feature with the greatest score. If several splits have this score, the one with the lowest code, and of two with the same
+/// code the one that sends missing values to the right.
 #[inline(always)]
 fn greatest(feature: usize, coding: &Coding, scores: &SplitScores) -> Option<(f64, TreeSplit)> {
     let codes = split_codes(coding);
@@ -222,7 +224,7 @@ fn greatest(feature: usize, coding: &Coding, scores: &SplitScores) -> Option<(f6
 /// The greatest of some numbers; −∞ if there are none.
 #[inline(always)]
 fn maximum(numbers: &[f64]) -> f64 {
-    // Several maxima are computed at a time, because with a single one every comparison would have to wait for the previous comparison.
+    /// Number of maxima that are computed at a time. With a single one every comparison would have to wait for the previous comparison.
     const LANES: usize = 16;
     let greater = |a: f64, b: f64| if b > a { b } else { a };
     let (chunks, rest) = numbers.as_chunks::<LANES>();
@@ -244,7 +246,7 @@ fn standard_normal(first: u64, second: u64) -> f64 {
 /// Upper bounds of `deviation` times a number of [`standard_normal`] whose first random number has a given number of leading zeros: with n leading
 /// zeros, the uniform number is at least 2^−(n + 1), and at least 2^−54.
 fn normal_bounds(deviation: f64) -> [f64; 65] {
-    // The factor 1.000001 makes up for rounding errors.
+    // The factor 1.000001 makes the bounds hold in spite of rounding errors.
     std::array::from_fn(|zeros| {
         deviation * 1.000_001 * (2.0 * std::f64::consts::LN_2 * (zeros + 1).min(54) as f64).sqrt()
     })
@@ -255,6 +257,7 @@ mod tests {
     use super::*;
     use scorewise_table::split::random;
 
+    /// The coding of a feature with this number of codes, including the code for missing values if there is one.
     fn coding(codes: usize, has_missing: bool, is_level: bool) -> Coding {
         let feature = crate::trees::TreeFeature {
             column: 0,
@@ -282,7 +285,11 @@ mod tests {
                             (false, true) => missing_left,
                             (false, false) => usize::from(row) <= code,
                         };
-                        assert_eq!(left.contain(row), expected, "{has_missing} {is_level} {code} {missing_left} {row}");
+                        assert_eq!(
+                            left.contain(row),
+                            expected,
+                            "has_missing {has_missing}, is_level {is_level}, code {code}, missing_left {missing_left}, row {row}"
+                        );
                     }
                 }
             }
@@ -290,12 +297,12 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_score_is_the_first_of_all_candidates_with_that_score() {
+    fn of_several_splits_with_the_greatest_score_the_first_is_chosen() {
         let mut random = random(1, scorewise::Purpose::TreeGrowth, 0);
         for round in 0..2000 {
             let coding = coding(3 + round % 60, round % 2 == 0, false);
             let mut scores = SplitScores { missing_right: [9.0; MAX_CODES], missing_left: [9.0; MAX_CODES] };
-            // Few different scores, so that many are equal.
+            // Only four different scores are drawn, so that many splits have the same score.
             let mut draw = || [f64::NEG_INFINITY, 1.0, 2.0, 3.0][(random.next_u64() >> 62) as usize];
             for code in split_codes(&coding) {
                 (scores.missing_right[code], scores.missing_left[code]) = (draw(), draw());
@@ -306,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_of_the_noise_hold_and_are_not_far_off() {
+    fn noise_stays_below_its_bounds_and_comes_close_to_them() {
         let mut random = random(2, scorewise::Purpose::TreeGrowth, 0);
         let bounds = normal_bounds(1.5);
         let mut greatest = [0.0f64; 65];

@@ -36,7 +36,7 @@ pub struct TreeSettings {
     pub leaves: usize,
     /// Minimum number of training rows of a leaf of a leaf-wise tree.
     pub min_rows: usize,
-    /// A number that is added to the curvature of a leaf and so shrinks its value, most of all if the leaf has few events.
+    /// A number that is added to the sum of the curvatures of a leaf. It moves the value of the leaf toward 0, most of all if this sum is small.
     pub l2: f64,
     /// Share of the training rows on which the splits of a tree are chosen. The values of leaves are computed from all rows.
     pub row_share: f64,
@@ -111,7 +111,8 @@ impl TreeSettings {
     /// The learning rate for this number of training rows.
     ///
     /// With few rows the validation loss is lowest after few rounds, and with a lower learning rate training can stop nearer to that
-    /// minimum. The exponent is about that of CatBoost's default.
+    /// minimum. By default the rate is proportional to a power of the number of rows, with about the same exponent as in CatBoost,
+    /// but at least 0.02 and at most 0.1.
     pub(super) fn rate(&self, rows: usize) -> f32 {
         self.learning_rate.unwrap_or_else(|| (0.006 * (rows as f64).powf(0.246)).clamp(0.02, 0.1) as f32)
     }

@@ -1,15 +1,15 @@
 //! The gradient and the curvature of the softmax cross-entropy, in one pass over the rows.
 //!
 //! As in the file `gradient`, the results are bit for bit those of [`Objective::gradient_and_curvature`], except for the last digits of the
-//! value of the loss. The exponentials of a row are computed once instead of three times, and the values of the leaves of a tree need the
-//! gradient of one class only.
+//! value of the loss. The exponentials of a row are computed once instead of three times, and the gradient of a single class can be
+//! computed for the values of the leaves of a tree.
 
 use rayon::prelude::*;
 
 use super::gradient::{BLOCK, MIN_CURVATURE};
 use crate::fit::{Batch, Objective};
 
-/// Minimum number of logits for several threads to share the work.
+/// Minimum number of logits with which several threads compute the gradients.
 const PARALLEL_LOGITS: usize = 8192;
 
 /// The constants of a softmax cross-entropy that the gradients of all rows have in common.
@@ -117,7 +117,8 @@ impl SoftmaxRows {
     #[inline(always)]
     fn of_class(&self, softmax: &RowExponentials<'_>, class: usize, truth: usize, weight: f64) -> (f32, f32) {
         let (e, whole) = (softmax.exponentials[class], 1.0 + softmax.others);
-        // For the true class, p − 1 would lose precision where p is close to 1; the complement is accurate.
+        // For the true class, the error is p − 1. Computed as a difference, it would lose precision where p is close to 1, so −(1 − p) is computed
+        // from the exponentials of the other classes.
         let error = if class != truth {
             e / whole
         } else if class == softmax.top {

@@ -87,14 +87,14 @@ impl TreesDescription {
             let length = integer(row[3])? as usize;
             let own: Vec<f32> = values.by_ref().take(length).collect();
             if own.len() < length {
-                return Err("the features of the trees need more values than there are".into());
+                return Err("the tensor `values` of the trees has fewer values than the features need".into());
             }
             let knots = if row[1] == -1.0 { ALL } else { integer(row[1])? };
             Ok(TreeFeature { column: integer(row[0])?, knots, is_level: flag(row[2])?, values: own })
         };
         let features = features.as_chunks().0.iter().map(feature).collect::<Result<Vec<_>, _>>()?;
         if values.next().is_some() {
-            return Err("the trees have values that belong to no feature".into());
+            return Err("the tensor `values` of the trees has values that belong to no feature".into());
         }
         let node = |row: &[f32; 4]| -> Result<TreeNode, String> {
             let feature = if row[0] == -1.0 { TreeNode::LEAF } else { integer(row[0])? };
@@ -146,7 +146,7 @@ fn integer(number: f32) -> Result<u32, String> {
     if (0.0..=MAX_INTEGER).contains(&number) && number.fract() == 0.0 {
         return Ok(number as u32);
     }
-    Err(format!("{number} is not an index of the trees"))
+    Err(format!("{number} in the tensors of the trees is not an integer from 0 to {MAX_INTEGER}"))
 }
 
 /// Converts a number from a tensor to a boolean. Returns an error if the number is neither 0 nor 1.

@@ -108,7 +108,7 @@ struct TreeTraining<'a> {
     codes: Codes,
     /// The codes of the training rows, one list for each feature.
     columns: Vec<Vec<u8>>,
-    /// For each random order of the rows, the codes of all target statistics: one list for each statistic.
+    /// For each random order of the training rows, one list for each target statistic, with the code of the statistic in each row.
     ordered_codes: Vec<Vec<Vec<u8>>>,
     /// The features that are target statistics.
     statistics: Vec<usize>,
@@ -146,8 +146,8 @@ struct TreeBuffers {
     gradient: Vec<f32>,
     curvature: Vec<f32>,
     logits: Vec<f32>,
-    /// The number 1 for each training row: the curvature by which splits are chosen if it is not that of the loss and there are no sample
-    /// weights.
+    /// The number 1 for each training row. If splits are not chosen with the curvature of the loss and there are no sample weights, they are chosen
+    /// with these numbers as curvatures.
     structure_curvature: Vec<f32>,
 }
 
@@ -184,7 +184,7 @@ impl<'a> TreeTraining<'a> {
         let prepare = |(index, feature): (usize, &TreeFeature)| -> PreparedFeature {
             let training = values(feature, sample.training);
             let statistic = statistics.iter().position(|statistic| statistic.feature == index);
-            // The values of a target statistic in each random order of the rows; empty for other features.
+            // If the feature is a target statistic, its values for each random order of the rows; empty for other features.
             let ordered_values: Vec<Vec<f32>> = match statistic {
                 Some(statistic) => orders.iter().map(|order| ordered(statistic, order)).collect(),
                 None => Vec::new(),
@@ -360,7 +360,8 @@ impl<'a> TreeTraining<'a> {
             let (mut drawn_count, mut left_out_count) = (0, 0);
             for row in 0..count {
                 let is_drawn = (self.random.next_u64() >> 32) as u32 <= limit;
-                // Every row is written to both lists, but only the end of its own list moves.
+                // Every row is written to the ends of both lists, but only the end of the list to which the row belongs moves on. This avoids a
+                // branch.
                 drawn[drawn_count] = row as u32;
                 left_out[left_out_count] = row as u32;
                 drawn_count += usize::from(is_drawn);
@@ -514,7 +515,8 @@ impl<'a> TreeTraining<'a> {
     }
 }
 
-/// The coding of a feature, and its codes in the training rows, in the validation rows, and in each random order of the training rows.
+/// The coding of a feature, and the codes of its values in the training rows and in the validation rows. For a target statistic, also the codes of
+/// the training rows for each random order.
 struct PreparedFeature {
     coding: Coding,
     training: Vec<u8>,

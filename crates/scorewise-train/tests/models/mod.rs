@@ -1,6 +1,7 @@
 //! Models of many shapes with reproducible weights, for the tests of model files and of the ONNX export.
 
-// Every test file uses only some of these functions. `unwrap_used` is allowed explicitly because an example includes this file too.
+// `dead_code` is allowed because every test file uses only some of these functions. `unwrap_used` is allowed because an example includes
+// this file too, and that lint allows `unwrap` only in tests.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use scorewise_table::encode::{ColumnEncoding, Cycle, Encoder, InputColumn, Standardisation};
@@ -88,7 +89,7 @@ pub fn two_class_model(features: usize, hidden: &[usize], members: usize, thresh
     }
 }
 
-/// A model with binned inputs: a number with a frequent value, and a category.
+/// A model with two binned inputs: the number `wind`, which has a frequent value, and the category `state`.
 pub fn binned_model(hidden: &[usize], members: usize) -> Model {
     let number = ColumnEncoding::Knots {
         knots: vec![-1.0, 0.5, 2.0],
@@ -115,7 +116,8 @@ pub fn binned_model(hidden: &[usize], members: usize) -> Model {
     }
 }
 
-/// Trees on the inputs of [`binned_model`]. Their features are the position of the wind, the level of the state, and a target statistic of the state.
+/// Trees on the inputs of [`binned_model`], the columns `wind` and `state`. The trees have three features: the position of the wind, the level of the
+/// state, and a target statistic of the state.
 fn fitted_trees(outputs: usize) -> Trees {
     let feature = |column, knots, is_level, values| TreeFeature { column, knots, is_level, values };
     let features = vec![
@@ -189,7 +191,7 @@ pub fn random_rows_for(model: &Model, count: usize, seed: u64) -> (Vec<f32>, Mat
         let bits = random_bits(seed, index as u64);
         let share = (bits >> 40) as f32 / (1 << 24) as f32;
         match (bits % 3, column.knots.len()) {
-            // Between two knots.
+            // The value lies between two knots.
             (0 | 1, knots @ 2..) => share * (knots - 1) as f32,
             _ => ((bits >> 8) % column.positions() as u64) as f32,
         }
@@ -256,7 +258,7 @@ pub fn random_rows(features: usize, count: usize, seed: u64) -> (Vec<f32>, Matri
     (values, matrix)
 }
 
-/// Random bits that depend only on the seed and the number, computed with the finaliser of MurmurHash3.
+/// Random bits that depend only on the seed and the number. They are computed with the final mixing step of MurmurHash3.
 pub fn random_bits(seed: u64, number: u64) -> u64 {
     let mut bits = seed.wrapping_add(number.wrapping_mul(0xd134_2543_de82_ef95));
     for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {

@@ -28,7 +28,8 @@ impl<T: Number, const N: usize> Dual<T, N> {
         Dual { value, derivatives }
     }
 
-    /// The derivatives of a result: `combine` is applied to the two derivatives in each direction.
+    /// The derivatives of the result of an operation on two dual numbers. In each direction, `combine` computes the derivative of the result from
+    /// the derivatives of the two operands.
     fn combine_derivatives(self, other: Self, combine: impl Fn(T, T) -> T) -> [T; N] {
         std::array::from_fn(|k| combine(self.derivatives[k], other.derivatives[k]))
     }
@@ -48,6 +49,7 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
         let (a, b) = (self.value, other.value);
         Dual { value: a.times(b), derivatives: self.combine_derivatives(other, |da, db| da.times(b).plus(a.times(db))) }
     }
+    /// self / other with its derivatives; if other is 0, the value and all derivatives are 0.
     fn over(self, other: Self) -> Self {
         // (a/b)′ = (a′ − (a/b) b′) / b. At b = 0 the outer division gives 0 (x/0 := 0), so the derivative is 0.
         let value = self.value.over(other.value);
@@ -98,15 +100,18 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
     fn is_zero(self) -> bool {
         self.value.is_zero() && self.derivatives.iter().all(|derivative| derivative.is_zero())
     }
+    /// Which of the two values is smaller; the derivatives play no part.
     fn compare(self, other: Self) -> Side {
         self.value.compare(other.value)
     }
+    /// Merges the values, and the derivatives in each direction, of the two branches of `min`, `max` or `abs`.
     fn merge_branches(self, other: Self) -> Self {
         Dual {
             value: self.value.merge_branches(other.value),
             derivatives: self.combine_derivatives(other, T::merge_branches),
         }
     }
+    /// Selects the branch `below` or `above` by comparing the values of self and other.
     fn choose_branch(self, other: Self, below: Self, above: Self) -> Self {
         let choose = |below: T, above: T| self.value.choose_branch(other.value, below, above);
         Dual { value: choose(below.value, above.value), derivatives: below.combine_derivatives(above, choose) }
@@ -117,6 +122,7 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
 mod tests {
     use super::*;
 
+    /// A dual number for the variable itself: its derivative is 1.
     fn variable(value: f64) -> Dual<f64, 1> {
         Dual::new(value, [1.0])
     }

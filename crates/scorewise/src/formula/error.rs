@@ -10,6 +10,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
+    /// The range of characters from `start` up to but not including `end`.
     pub fn new(start: usize, end: usize) -> Self {
         Span { start, end }
     }
@@ -35,14 +36,17 @@ struct Excerpt {
 const CONTEXT_CHARACTERS: usize = 36;
 
 impl FormulaError {
+    /// An error that concerns the formula as a whole.
     pub(crate) fn without_position(message: String) -> Self {
         FormulaError { message, excerpt: None, hint: None }
     }
 
+    /// An error at the characters `span` of the formula `text`.
     pub(crate) fn with_position(text: &str, span: Span, message: String) -> Self {
         FormulaError { message, excerpt: Some(Excerpt::new(text, span)), hint: None }
     }
 
+    /// The same error with a hint, which is displayed below it.
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -67,7 +71,7 @@ impl Excerpt {
         let shown = (span.end - span.start).min(CONTEXT_CHARACTERS) + CONTEXT_CHARACTERS + span.start - skipped;
         let mut characters = text.chars().skip(skipped);
         for c in characters.by_ref().take(shown) {
-            // A tab or newline would misalign the caret, and other control characters could disturb the terminal.
+            // Control characters are replaced by spaces: a tab or newline would misalign the caret, and others could disturb the terminal.
             line.push(if c.is_control() { ' ' } else { c });
         }
         if characters.next().is_some() {

@@ -60,12 +60,14 @@ impl Interval {
         self
     }
 
-    /// The interval with both ends moved outwards by at least four units in the last place, which is more than the error of any common maths library.
+    /// The interval with both ends moved outwards by at least four units in the last place, which is more than the error of any common maths
+    /// library.
     fn widened(self) -> Self {
         let margin = |x: f64| 4.0 * f64::EPSILON * x.abs() + f64::MIN_POSITIVE;
         Interval::new(self.low - margin(self.low), self.high + margin(self.high)).defined_if(self.defined)
     }
 
+    /// Whether 0 lies in the interval or is one of its ends.
     fn contains_zero(self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
@@ -95,6 +97,7 @@ impl Number for Interval {
         let corners = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
         Interval::hull_of(corners).defined_if(self.defined && other.defined)
     }
+    /// The interval of all quotients self / other: `UNDEFINED` if other is always 0, all numbers if other can be 0.
     fn over(self, other: Self) -> Self {
         if other.low == 0.0 && other.high == 0.0 {
             return UNDEFINED;
@@ -148,6 +151,7 @@ impl Number for Interval {
     fn is_zero(self) -> bool {
         self.low == 0.0 && self.high == 0.0
     }
+    /// Whether all numbers of self are below, or above, all numbers of other; [`Side::Both`] if the intervals share a number.
     fn compare(self, other: Self) -> Side {
         if self.high < other.low {
             Side::Below
@@ -157,6 +161,7 @@ impl Number for Interval {
             Side::Both
         }
     }
+    /// The smallest interval that contains the results of both branches of `min`, `max` or `abs`.
     fn merge_branches(self, other: Self) -> Self {
         self.hull(other)
     }

@@ -114,6 +114,7 @@ impl Number for f64 {
     fn times(self, other: Self) -> Self {
         self * other
     }
+    /// self / other, or 0 if other is 0.
     #[inline]
     fn over(self, other: Self) -> Self {
         ratio(self, other)
@@ -158,6 +159,7 @@ impl Number for f64 {
     fn is_zero(self) -> bool {
         self == 0.0
     }
+    /// Whether self is smaller than other, greater, or equal; a NaN counts as equal.
     #[inline]
     fn compare(self, other: Self) -> Side {
         if self < other {
@@ -168,6 +170,7 @@ impl Number for f64 {
             Side::Both
         }
     }
+    /// The mean of the results of the two branches of `min`, `max` or `abs`.
     #[inline]
     fn merge_branches(self, other: Self) -> Self {
         0.5 * (self + other)
@@ -204,6 +207,7 @@ impl Number for Checked {
     fn times(self, other: Self) -> Self {
         Self::from_operation(self.value * other.value, [self.defined, other.defined], true)
     }
+    /// self / other; if other is 0, the value is 0 and marked as not defined.
     fn over(self, other: Self) -> Self {
         Self::from_operation(ratio(self.value, other.value), [self.defined, other.defined], other.value != 0.0)
     }
@@ -230,9 +234,11 @@ impl Number for Checked {
     fn max(self, other: Self) -> Self {
         Self::from_operation(f64::max(self.value, other.value), [self.defined, other.defined], true)
     }
+    /// Which of the two values is smaller, whether the values are defined or not.
     fn compare(self, other: Self) -> Side {
         self.value.compare(other.value)
     }
+    /// The mean of the results of the two branches of `min`, `max` or `abs`; it is defined if both results are.
     fn merge_branches(self, other: Self) -> Self {
         Self::from_operation(self.value.merge_branches(other.value), [self.defined, other.defined], true)
     }
@@ -246,10 +252,12 @@ pub const LANES: usize = 8;
 pub struct Lanes(pub [f64; LANES]);
 
 impl Lanes {
+    /// Applies a function to each of the eight values.
     #[inline]
     fn map(self, function: impl Fn(f64) -> f64) -> Self {
         Lanes(self.0.map(function))
     }
+    /// Applies a function to each of the eight pairs of a value of self and the corresponding value of other.
     #[inline]
     fn zip_with(self, other: Self, function: impl Fn(f64, f64) -> f64) -> Self {
         let mut result = self.0;
@@ -277,6 +285,7 @@ impl Number for Lanes {
     fn times(self, other: Self) -> Self {
         self.zip_with(other, |x, y| x * y)
     }
+    /// The eight quotients self / other, each 0 where the value of other is 0.
     #[inline]
     fn over(self, other: Self) -> Self {
         self.zip_with(other, ratio)
@@ -305,13 +314,16 @@ impl Number for Lanes {
     fn max(self, other: Self) -> Self {
         self.zip_with(other, f64::max)
     }
+    /// Always [`Side::Both`], because the eight values may compare differently.
     fn compare(self, _: Self) -> Side {
-        // The eight values may compare differently; `choose_branch` chooses a branch for each value.
+        // The branch is chosen for each of the eight values in `choose_branch`.
         Side::Both
     }
+    /// For each of the eight values, the mean of the results of the two branches of `min`, `max` or `abs`.
     fn merge_branches(self, other: Self) -> Self {
         self.zip_with(other, f64::merge_branches)
     }
+    /// Selects a branch of `min`, `max` or `abs` for each of the eight values.
     fn choose_branch(self, other: Self, below: Self, above: Self) -> Self {
         Lanes(std::array::from_fn(|lane| self.0[lane].choose_branch(other.0[lane], below.0[lane], above.0[lane])))
     }

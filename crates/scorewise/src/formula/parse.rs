@@ -352,7 +352,8 @@ impl<'a> Parser<'a> {
                 }
                 let parameter = &row.parameters[index];
                 if !(value >= parameter.low && value <= parameter.high && value.is_finite()) {
-                    let message = format!("{} must be {}, not {value}", parameter.name, parameter.bounds());
+                    let (name, bounds) = (parameter.name, parameter.bounds());
+                    let message = format!("{name} must be {bounds}, not {value}");
                     return Err(self.error(at, message));
                 }
                 values[index] = Some(value);
@@ -404,7 +405,8 @@ impl<'a> Parser<'a> {
         let Some(index) = index else {
             let names: Vec<_> = row.parameters.iter().map(|parameter| parameter.name).collect();
             let noun = if names.len() == 1 { "parameter" } else { "parameters" };
-            let message = format!("`{}` takes only the {noun} {}", row.name, names.join(", "));
+            let (score, names) = (row.name, names.join(", "));
+            let message = format!("`{score}` takes only the {noun} {names}");
             return Err(self.error(at, message));
         };
         let value = self.parse_sum()?;

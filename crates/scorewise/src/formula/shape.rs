@@ -32,11 +32,11 @@ pub struct LinearFraction {
     pub below: [f64; 3],
 }
 
-/// The simplest shape that describes the formula at all of three different pairs of class counts.
+/// The simplest shape that describes the formula at each of three pairs of class counts.
 pub(crate) fn shape(tree: &ExpressionTree) -> Shape {
     // Integer class counts keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
     let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| shape_at(tree, p, n));
-    // The least simple of the three shapes describes the formula at all three pairs of class counts.
+    // Of the three shapes, the least simple one describes the formula at every pair of class counts.
     shapes.sort_by_key(|shape| *shape as u8);
     shapes[2]
 }
@@ -170,8 +170,8 @@ impl RationalFunction {
         }
     }
 
-    /// The quotient of two polynomials, or `Unknown` if one of them is `None`. `guarded` says whether the formula divides by an expression that is not
-    /// constant.
+    /// The quotient of two polynomials, or `Unknown` if one of them is `None`. `guarded` says whether the formula divides by an expression that is
+    /// not constant.
     fn from_polynomials(numerator: Option<Polynomial>, denominator: Option<Polynomial>, guarded: bool) -> Self {
         match (numerator, denominator) {
             (Some(numerator), Some(denominator)) => RationalFunction::Quotient(numerator, denominator, guarded),
@@ -208,6 +208,7 @@ impl Number for RationalFunction {
         };
         RationalFunction::from_polynomials(a.times(c), b.times(d), first || second)
     }
+    /// self / other as a rational function; 0 if other is 0 for every matrix.
     fn over(self, other: Self) -> Self {
         let (RationalFunction::Quotient(a, b, first), RationalFunction::Quotient(c, d, second)) = (self, other) else {
             return RationalFunction::Unknown;
@@ -242,9 +243,11 @@ impl Number for RationalFunction {
     fn max(self, other: Self) -> Self {
         self.apply_to_constants(other, f64::max)
     }
+    /// Always [`Side::Both`], because a function may be smaller than another for some matrices and greater for others.
     fn compare(self, _: Self) -> Side {
         Side::Both
     }
+    /// Always `Unknown`, because a function that has two branches is not rational.
     fn merge_branches(self, _: Self) -> Self {
         RationalFunction::Unknown
     }

@@ -87,7 +87,7 @@ pub(crate) enum Binary {
     Max,
 }
 
-/// One operation of a formula; the operands are indices of earlier nodes.
+/// A node of the expression tree: a variable, a constant, or an operation whose operands are given as indices of earlier nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Node {
     Cell(Cell),

@@ -77,20 +77,26 @@ mod tests {
     use crate::prior::Prior;
     use crate::score::Score;
 
+    /// The labels of the six rows that the tests use.
     const LABELS: [bool; 6] = [true, false, true, false, false, true];
+    /// The margins (logits) of the six rows that the tests use.
     const MARGINS: [f64; 6] = [0.3, -0.4, -0.1, 0.2, -9.0, 9.0];
+    /// The weights of the six rows that the tests use.
     const WEIGHTS: [f64; 6] = [1.0, 2.0, 0.5, 1.5, 1.0, 3.0];
     /// A prior with support [0.3, 0.7]; the probabilities σ(−9) and σ(9) of the last two `MARGINS` lie outside it.
     const PRIOR: &str = "cosine:0.5,0.2";
 
+    /// The loss of a score under a prior, both given as text.
     fn loss(score: &str, prior: &str) -> ScoreLoss {
         ScoreLoss::new(Score::parse(score).unwrap(), prior.parse::<Prior>().unwrap())
     }
 
+    /// Rows with the given margins and with the labels and weights of the tests.
     fn rows(margins: &[f64]) -> Rows<'_, Logits<'_, f64>> {
         Rows::new(Logits(margins), &LABELS).unwrap().weighted(&WEIGHTS).unwrap()
     }
 
+    /// The gradient and the curvature of the loss for rows with the given margins.
     fn gradient_and_curvature(loss: &ScoreLoss, margins: &[f64], floor: f64) -> (Vec<f64>, Vec<f64>) {
         let (mut gradient, mut curvature) = (vec![0.0; margins.len()], vec![0.0; margins.len()]);
         loss.gradient_and_curvature(&rows(margins), floor, &mut gradient, &mut curvature).unwrap();
@@ -110,8 +116,14 @@ mod tests {
                         loss.value(&rows(&margins)).unwrap()
                     };
                     let difference = 6.0 * (value_after(1e-5) - value_after(-1e-5)) / 2e-5;
-                    assert!((gradient[row] - difference).abs() < 1e-8, "{score} {prior} row {row}");
-                    assert!((curvature[row] - difference.abs()).abs() < 1e-8, "{score} {prior} row {row}");
+                    assert!(
+                        (gradient[row] - difference).abs() < 1e-8,
+                        "wrong gradient of {score} under {prior}, row {row}"
+                    );
+                    assert!(
+                        (curvature[row] - difference.abs()).abs() < 1e-8,
+                        "wrong curvature of {score} under {prior}, row {row}"
+                    );
                 }
             }
         }

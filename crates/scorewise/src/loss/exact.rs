@@ -63,8 +63,8 @@ impl ExactLoss {
         for group in &steps.groups {
             // A group consists of rows with equal predictions. If the prediction of one row rises slightly, there are thresholds at which
             // this row is predicted positive and all other rows of the group negative. If the prediction falls slightly, there are
-            // thresholds at which only this row of the group is predicted negative. In a group of one row, the matrices of these two cases
-            // are those of the steps after and before the group, which are known.
+            // thresholds at which only this row of the group is predicted negative. If the group consists of one row, the matrices of these
+            // two cases are already known: in the first case the whole group is predicted positive, in the second it is predicted negative.
             let (above, below) = (losses[group.step], losses[group.step + 1]);
             for &row in &steps.order[group.rows.clone()] {
                 let row = row as usize;
@@ -115,7 +115,7 @@ pub(crate) fn score_values(score: &Score, tp: &[f64], fp: &[f64], counts: &Class
     let mut scratch = Vec::new();
     for start in (0..tp.len()).step_by(LANES) {
         let length = LANES.min(tp.len() - start);
-        // Unused lanes of the last block repeat the last pair, so that every lane computes with valid values.
+        // If fewer than eight pairs are left for the last block, the last pair is repeated, so that all eight pairs are valid.
         let lane = |from: &[f64]| std::array::from_fn(|k| from[start + k.min(length - 1)]);
         let evaluated = score.formula().values_at_lanes(&lane(tp), &lane(fp), counts, &mut scratch);
         values[start..start + length].copy_from_slice(&evaluated[..length]);
@@ -136,7 +136,7 @@ pub(crate) struct Steps {
     groups: Vec<TiedRows>,
 }
 
-/// Rows with equal predictions, as a range of positions in `Steps::order`. They are predicted negative at `step` and positive at `step + 1`.
+/// Rows with equal predictions, as a range of indices into `Steps::order`. They are predicted negative at `step` and positive at `step + 1`.
 struct TiedRows {
     rows: std::ops::Range<usize>,
     step: usize,

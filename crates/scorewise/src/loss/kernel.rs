@@ -1,9 +1,9 @@
 //! The two passes over the rows that compute a score-oriented loss.
 //!
-//! The first pass sums w F(p) and w for each class, the second writes the gradient −w g f(p) p (1 − p); the score is evaluated in between. Here w is
-//! the weight of a row, p its probability, F the distribution function and f the density of the prior, and g the derivative of the score with
-//! respect to F(p), one number per class. The second pass recomputes p from the logit instead of storing it, because for many rows
-//! memory bandwidth is the bottleneck.
+//! The first pass sums w F(p) and w for each class, the second writes the gradient w d f(p) p (1 − p); the score is evaluated in between. Here
+//! w is the weight of a row, p its probability, F the distribution function and f the density of the prior, and d the derivative of the loss
+//! with respect to F(p) for rows of weight 1, one number per class. The second pass recomputes p from the logit instead of storing it,
+//! because for many rows memory bandwidth is the bottleneck.
 //!
 //! Every sum is accumulated as sixteen partial sums in f64, which are added in a fixed order, so the results are bit-identical for all
 //! instruction sets.
@@ -41,8 +41,8 @@ pub(crate) fn expected_confusion_with_instructions<P: Predictions>(
     Ok(Confusion::at(sums.tp, sums.fp, &ClassCounts { positives: sums.positives, negatives: sums.negatives }))
 }
 
-/// Writes the gradient −w g f(p) p (1 − p) of each row to `gradient`: w is the weight of the row, p its probability, f the density of the prior,
-/// and `derivatives` contains −g for each class.
+/// Writes the gradient w d f(p) p (1 − p) of each row to `gradient`. Here w is the weight of the row, p its probability, f the density of the
+/// prior, and d the entry of `derivatives` for the class of the row: the derivative of the loss with respect to the distribution function at p.
 pub(crate) fn write_gradient<R: Real>(
     prior: &Prior,
     rows: &Rows<'_, Logits<'_, R>>,
@@ -80,6 +80,7 @@ struct ExpectTask<'a, 'b, P: Predictions> {
 }
 
 impl<P: Predictions> RowTask<P::Number> for ExpectTask<'_, '_, P> {
+    /// The sums over the rows of each class.
     type Output = ClassTotals;
     fn run<D: RowDistribution<P::Number>>(self, distribution: D) -> ClassTotals {
         let ExpectTask { instructions, rows } = self;
@@ -110,7 +111,7 @@ trait RowWeights<R>: Copy {
     fn weight_of(&self, row: usize) -> R;
 }
 
-/// Weights of rows that all have weight 1.
+/// The weights of rows that were given without weights: every row has weight 1.
 #[derive(Clone, Copy)]
 struct Ones;
 
@@ -149,8 +150,10 @@ struct ExpectLoop<'a, 'b, P: Predictions, D, W> {
 impl<P: Predictions, D: RowDistribution<P::Number>, W: RowWeights<P::Number>> Vectorised
     for ExpectLoop<'_, '_, P, D, W>
 {
+    /// The sums over the rows of each class.
     type Output = ClassTotals;
 
+    /// Runs the first pass over all rows.
     #[inline(always)]
     fn run(self) -> ClassTotals {
         let mut predicted_positive = ClassSums::new();
@@ -267,8 +270,10 @@ struct GradientLoop<'a, 'b, 'c, R: Real, D, W> {
 }
 
 impl<R: Real, D: RowDistribution<R>, W: RowWeights<R>> Vectorised for GradientLoop<'_, '_, '_, R, D, W> {
+    /// The gradient is written to a slice, so nothing is returned.
     type Output = ();
 
+    /// Runs the second pass over all rows.
     #[inline(always)]
     fn run(self) {
         let (positive, negative) = (R::from_f64(self.derivatives.positive), R::from_f64(self.derivatives.negative));

@@ -69,7 +69,7 @@ impl ScoreLoss {
             ));
         }
         if rows == 0 {
-            return refuse("need the number of rows of the whole data set".into());
+            return refuse("also need the number of rows of the whole data set, which must not be 0".into());
         }
         self.data_set = Some(DataSet { counts, rows });
         Ok(self)
@@ -110,6 +110,7 @@ impl ScoreLoss {
         self.value_and_derivatives(confusion).map(|(_, derivatives)| derivatives)
     }
 
+    /// The loss of a confusion matrix and its derivatives for positive and for negative rows.
     fn value_and_derivatives(&self, confusion: &Confusion) -> Result<(f64, ClassDerivatives)> {
         value_and_derivatives(&self.score, confusion)
     }
@@ -155,7 +156,7 @@ pub(crate) fn value_and_derivatives(score: &Score, confusion: &Confusion) -> Res
     if !reduced.value.is_finite() {
         return Err(Error::NotFinite { score: score.name().to_string() });
     }
-    // A class without weight contributes nothing to the loss, so its derivative is set to 0, even where the formula gives a large one.
+    // A class whose total weight is 0 contributes nothing to the loss, so its derivative is set to 0, even where the formula gives a large one.
     let counts = confusion.counts();
     let derivative = |derivative: f64, weight: f64| {
         if weight == 0.0 { 0.0 } else { finite_derivative(loss_derivative * derivative) }

@@ -39,6 +39,7 @@ impl Average {
         }
     }
 
+    /// The average with this name; `None` if there is none.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|average| average.name().eq_ignore_ascii_case(name.trim()))
     }
@@ -57,7 +58,7 @@ impl Average {
     pub(super) fn shares<T: Number>(self, binaries: &[[T; 4]]) -> Vec<T> {
         let (zero, one) = (T::constant(0.0), T::constant(1.0));
         let supports: Vec<_> = binaries.iter().map(|[_, _, fn_, tp]| tp.plus(*fn_)).collect();
-        // If no class has any weight, all classes are weighted equally.
+        // If there are no rows of positive weight, no class has a support, so all classes get the same weight.
         let is_empty = sum(supports.iter().copied()).compare(zero) == Side::Both;
         if self == Average::Weighted && !is_empty { supports } else { vec![one; binaries.len()] }
     }

@@ -72,7 +72,7 @@ impl MultiConfusion {
         Ok(matrix)
     }
 
-    /// The matrix in which each row of data is predicted as the class with the largest logit; if several classes have it, as the first of them.
+    /// The matrix of predictions where each row of data is predicted as the class with the largest logit, or as the first of several such classes.
     #[must_use]
     pub fn from_logits<R: Real>(rows: &ClassRows<'_, R, OneOf<'_>>) -> Self {
         let mut matrix = MultiConfusion { classes: rows.classes(), cells: vec![0.0; rows.classes() * rows.classes()] };

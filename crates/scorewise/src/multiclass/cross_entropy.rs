@@ -115,8 +115,11 @@ mod tests {
     use crate::loss::CrossEntropy;
     use crate::rows::{Logits, Rows};
 
+    /// The logits of four rows with three classes, row by row.
     const LOGITS: [f64; 12] = [0.3, -1.2, 0.8, 2.0, 0.1, -0.4, -3.0, 1.5, 0.0, 0.6, 0.7, -0.2];
+    /// The true classes of the four rows.
     const LABELS: [u32; 4] = [2, 0, 0, 1];
+    /// The weights of the four rows.
     const WEIGHTS: [f64; 4] = [1.0, 0.5, 2.0, 3.0];
 
     #[test]

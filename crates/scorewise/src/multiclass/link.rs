@@ -31,7 +31,8 @@ pub(super) struct ClassLink {
 }
 
 impl ClassLink {
-    /// Creates a link that applies a softmax if every row has exactly one class, otherwise a sigmoid to each logit.
+    /// The function from logits to class probabilities: a softmax over the logits of a row if every row has exactly one class (`is_exclusive`),
+    /// otherwise a sigmoid of each logit.
     pub fn new(classes: usize, is_exclusive: bool) -> Self {
         let softmax = is_exclusive.then(|| RowSoftmax::new(classes));
         ClassLink { softmax, probabilities: vec![Probability { p: 0.0, q: 1.0 }; classes] }
@@ -78,7 +79,7 @@ impl RowSoftmax {
         RowSoftmax { exponentials: vec![0.0; classes], top_class: 0, sum_without_top_class: 0.0 }
     }
 
-    /// Replaces the stored row by a row with these logits, multiplied by `sharpness`.
+    /// Computes and stores the softmax of a row from its logits, each multiplied by `sharpness`; it replaces the row stored before.
     pub fn load(&mut self, logits: impl Iterator<Item = f64>, sharpness: f64) {
         self.exponentials.iter_mut().zip(logits).for_each(|(out, logit)| *out = logit);
         self.top_class = argmax(&self.exponentials);
@@ -95,6 +96,7 @@ impl RowSoftmax {
         self.top_class
     }
 
+    /// The probability of a class in the stored row.
     pub fn probability(&self, class: usize) -> f64 {
         self.exponentials[class] / (1.0 + self.sum_without_top_class)
     }
@@ -104,6 +106,7 @@ impl RowSoftmax {
         self.sum_without_top_class
     }
 
+    /// The probability p of a class in the stored row, and 1 − p, both at full precision.
     pub fn probability_with_complement(&self, class: usize) -> Probability {
         Probability { p: self.probability(class), q: self.sum_of_others(class) / (1.0 + self.sum_without_top_class) }
     }

@@ -92,8 +92,8 @@ impl<T: Number> Margins<T> {
         Margins { truth: matrix.row_sums(), predicted: matrix.column_sums() }
     }
 
-    /// n Σ Eₖₖ − Σ rₖcₖ, which is n² times the difference between the share of correct rows and the share expected if true and predicted
-    /// classes were independent.
+    /// n Σ Eₖₖ − Σ rₖcₖ, where E is the matrix, rₖ and cₖ are its row and column sums, and n is the sum of all cells. This is n² times the
+    /// difference between the share of correct rows and the share expected if true and predicted classes were independent.
     fn gain_over_chance(&self, matrix: &SquareMatrix<'_, T>) -> T {
         let total = sum(self.truth.iter().copied());
         total.times(matrix.trace()).minus(sum_of_products(&self.truth, &self.predicted))

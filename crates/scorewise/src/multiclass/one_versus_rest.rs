@@ -98,6 +98,7 @@ impl OneVersusRest {
         self.value_and_derivatives(matrices).map(|(_, derivatives)| derivatives)
     }
 
+    /// The loss computed from the binary matrices of all classes, and its derivatives for each class.
     fn value_and_derivatives(&self, matrices: &[Confusion]) -> Result<(f64, Vec<ClassDerivatives>)> {
         self.prior_of_each_class(matrices.len())?;
         if self.average == Average::Micro {
@@ -133,8 +134,11 @@ impl OneVersusRest {
         rows.check_gradient_length(gradient)?;
         let priors = self.prior_of_each_class(rows.classes())?;
         if derivatives.len() != rows.classes() {
-            let reason =
-                format!("must contain one pair for each of the {} classes, not {}", rows.classes(), derivatives.len());
+            let reason = format!(
+                "must contain one `ClassDerivatives` for each of the {} classes, not {}",
+                rows.classes(),
+                derivatives.len()
+            );
             return Err(Error::Setting { what: "derivatives", reason });
         }
         let mut link = ClassLink::new(rows.classes(), L::ONE_CLASS_PER_ROW);
@@ -185,6 +189,7 @@ struct ExpectedCounts {
 }
 
 impl ExpectedCounts {
+    /// The expected binary confusion matrix of the class against the rest.
     fn confusion(&self) -> Confusion {
         // A row that is not predicted positive is predicted negative, so fn and tn follow from the class counts.
         Confusion::at(self.tp, self.fp, &ClassCounts { positives: self.positives, negatives: self.negatives })

@@ -5,6 +5,7 @@ use crate::real::Real;
 use crate::rows::{check_same_length, check_weights};
 
 mod sealed {
+    /// Prevents other crates from implementing [`ClassLabels`](super::ClassLabels).
     pub trait SealedLabels {}
     impl SealedLabels for super::OneOf<'_> {}
     impl SealedLabels for super::AnyOf<'_> {}
@@ -30,7 +31,7 @@ pub trait ClassLabels: sealed::SealedLabels + Copy {
     #[doc(hidden)]
     fn has_class(&self, row: usize, class: usize, classes: usize) -> bool;
     #[doc(hidden)]
-    /// Returns an error if a label is not the index of a class.
+    /// Returns an error if the labels do not fit the number of classes, for example if a label is not the index of a class.
     fn check_labels(&self, classes: usize) -> Result<()>;
 }
 
@@ -43,6 +44,7 @@ impl ClassLabels for OneOf<'_> {
     fn has_class(&self, row: usize, class: usize, _: usize) -> bool {
         self.0[row] as usize == class
     }
+    /// Returns an error if there are fewer than two classes or if a label is not the index of a class.
     fn check_labels(&self, classes: usize) -> Result<()> {
         check_at_least_two_classes(classes)?;
         check_labels("labels", self.0, classes)
@@ -58,6 +60,7 @@ impl ClassLabels for AnyOf<'_> {
     fn has_class(&self, row: usize, class: usize, classes: usize) -> bool {
         self.0[row * classes + class]
     }
+    /// Returns an error if the number of labels is not a multiple of the number of classes.
     fn check_labels(&self, classes: usize) -> Result<()> {
         let rows = self.len(classes);
         check_size("labels", rows, classes, self.0.len())

@@ -37,7 +37,7 @@ impl SimplexLoss {
     /// The same loss with another sharpness λ, which must lie between 1e-6 and 1e6.
     pub fn with_sharpness(self, sharpness: f64) -> Result<Self> {
         if !(1e-6..=1e6).contains(&sharpness) {
-            let reason = format!("must be above 0 (between 1e-6 and 1e6), not {sharpness}");
+            let reason = format!("must be between 1e-6 and 1e6, not {sharpness}");
             return Err(Error::Setting { what: "sharpness", reason });
         }
         Ok(SimplexLoss { sharpness, ..self })
@@ -105,6 +105,7 @@ impl SimplexLoss {
         self.value_and_derivatives(matrix).map(|(_, derivatives)| derivatives)
     }
 
+    /// The loss of a confusion matrix and its derivatives with respect to all m² cells, row by row.
     fn value_and_derivatives(&self, matrix: &MultiConfusion) -> Result<(f64, Vec<f64>)> {
         let (value, derivatives) = self.score.loss_and_derivatives(matrix);
         if value.is_finite() && derivatives.iter().all(|derivative| derivative.is_finite()) {
@@ -168,7 +169,7 @@ impl SimplexLoss {
     }
 }
 
-/// The shifted logits z − μ of a row.
+/// The shifted logits z − μ of a row, where z are its logits and μ the centres of the thresholds, one for each class.
 fn shifted_logits<R: Real>(logits: &[R], centres: &[&f64]) -> impl Iterator<Item = f64> {
     logits.iter().zip(centres).map(|(logit, centre)| logit.to_f64() - **centre)
 }

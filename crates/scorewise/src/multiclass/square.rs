@@ -10,6 +10,7 @@ pub(super) struct SquareMatrix<'a, T> {
 }
 
 impl<T: Number> SquareMatrix<'_, T> {
+    /// The cell in the row of the class `truth` and the column of the class `predicted`.
     pub fn at(&self, truth: usize, predicted: usize) -> T {
         self.cells[truth * self.classes + predicted]
     }
@@ -27,6 +28,7 @@ impl<T: Number> SquareMatrix<'_, T> {
         (0..self.classes).map(|predicted| sum(column(predicted))).collect()
     }
 
+    /// The sum of the cells on the diagonal: the total weight of the rows that are predicted correctly.
     pub fn trace(&self) -> T {
         sum((0..self.classes).map(|class| self.at(class, class)))
     }
@@ -44,6 +46,7 @@ impl<T: Number> SquareMatrix<'_, T> {
     }
 }
 
+/// The sum of the values; 0 if there are none.
 pub(super) fn sum<T: Number>(values: impl Iterator<Item = T>) -> T {
     values.reduce(T::plus).unwrap_or(T::constant(0.0))
 }

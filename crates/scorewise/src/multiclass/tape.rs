@@ -87,6 +87,7 @@ impl Number for Variable<'_> {
     fn times(self, other: Self) -> Self {
         self.apply(other, Number::times)
     }
+    /// self / other, or 0 if other is 0; the operation is recorded on the tape.
     fn over(self, other: Self) -> Self {
         self.apply(other, Number::over)
     }
@@ -108,9 +109,11 @@ impl Number for Variable<'_> {
     fn max(self, other: Self) -> Self {
         self.apply(other, Number::max)
     }
+    /// Which of the two values is smaller; the comparison is not recorded on the tape.
     fn compare(self, other: Self) -> Side {
         self.value.compare(other.value)
     }
+    /// The mean of the results of the two branches of `min`, `max` or `abs`; the operation is recorded on the tape.
     fn merge_branches(self, other: Self) -> Self {
         self.apply(other, Number::merge_branches)
     }
@@ -148,7 +151,7 @@ mod tests {
                 for (got, expected) in derivatives.iter().zip(expected) {
                     assert!(
                         (got - expected).abs() <= 1e-12 * scale,
-                        "{score} at {cells:?}: {got}, expected {expected}"
+                        "{score} at {cells:?}: the derivative is {got}, expected {expected}"
                     );
                 }
             }

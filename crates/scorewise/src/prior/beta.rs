@@ -28,6 +28,7 @@ impl Beta {
         Ok(Beta { a, b, ln_beta: ln_beta(a, b) })
     }
 
+    /// The shape parameters a and b.
     pub(crate) fn shape_parameters(&self) -> (f64, f64) {
         (self.a, self.b)
     }

@@ -30,6 +30,7 @@ impl Kumaraswamy {
         Ok(Kumaraswamy { a, b })
     }
 
+    /// The shape parameters a and b.
     pub(crate) fn shape_parameters(&self) -> (f64, f64) {
         (self.a, self.b)
     }

@@ -92,6 +92,7 @@ impl Prior {
         Ok(Prior::RaisedCosine(RaisedCosine::new(mu, delta)?))
     }
 
+    /// The distribution of the family to which this prior belongs.
     fn distribution(&self) -> &dyn ThresholdDistribution {
         match self {
             Prior::Uniform(prior) => prior,

@@ -20,13 +20,14 @@ use super::{Prior, Probability};
 pub const COEFFICIENTS: usize = 9;
 /// Number of points in each panel at which the derivative of the polynomial equals the density.
 const INTERPOLATION_POINTS: usize = COEFFICIENTS - 1;
-/// Values of the distribution function below this limit are treated as 0.
+/// The lower tail of a prior is cut off where its distribution function is below this value.
 const NEGLIGIBLE_PROBABILITY: f64 = 1e-17;
-/// Only logits between minus and plus this number are considered; beyond them, the logistic function differs from 0 or 1 by less than 1e-304.
+/// Only logits between −700 and 700 are considered; for all other logits, the logistic function differs from 0 or 1 by less than 1e-304.
 const LARGEST_LOGIT: f64 = 700.0;
 /// Largest number of panels, the intervals with one polynomial each, into which a segment is divided.
 const MAX_PANELS: usize = 1 << 13;
-/// Panels are halved until the error of the density between the interpolation points, relative to the maximum of the density, is at most this.
+/// Panels are halved until the error of the density between the interpolation points, relative to the maximum of the density, is at most this, or
+/// until halving them further does not help.
 const DENSITY_TOLERANCE: f64 = 2e-14;
 
 /// A prior as piecewise polynomials: F(σ(z)) = base + Σ over segments of Vᵢ(s), where i is the panel (an interval with its own polynomial) that
@@ -157,11 +158,12 @@ impl PiecewisePolynomial {
     }
 }
 
+/// The logit ln(p / (1 − p)) of a probability p.
 fn log_odds(p: f64) -> f64 {
     (p / (1.0 - p)).ln()
 }
 
-/// The smallest logit at which a monotone condition holds.
+/// The smallest logit at which `is_past` returns true, found by bisection. If `is_past` is true at one logit, it must be true at all larger ones.
 fn first_logit(is_past: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (-LARGEST_LOGIT, LARGEST_LOGIT);
     if is_past(low) {
@@ -195,10 +197,12 @@ fn interpolate(function: impl Fn(f64) -> f64) -> [f64; INTERPOLATION_POINTS] {
     coefficients
 }
 
+/// The value at s of the polynomial with the coefficients `panel` of 1, s, …, s⁸.
 fn polynomial_value(panel: &[f64; COEFFICIENTS], s: f64) -> f64 {
     panel.iter().rev().fold(0.0, |sum, coefficient| sum * s + coefficient)
 }
 
+/// The derivative at s of the polynomial with the coefficients `panel` of 1, s, …, s⁸.
 fn polynomial_derivative(panel: &[f64; COEFFICIENTS], s: f64) -> f64 {
     panel.iter().enumerate().skip(1).rev().fold(0.0, |sum, (power, coefficient)| sum * s + power as f64 * coefficient)
 }
@@ -240,11 +244,11 @@ mod tests {
                 assert!((value - cdf).abs() < 2e-12, "{text} at {z}: F is {value}, expected {cdf}");
                 assert!(
                     (derivative - density).abs() < 2e-12 * greatest.max(1.0),
-                    "{text} at {z}: derivative is {derivative}, expected {density}"
+                    "{text} at {z}: the derivative is {derivative}, expected {density}"
                 );
             }
             let panels: usize = pieces.segments.iter().map(|segment| segment.panels.len()).sum();
-            assert!(panels <= 4096, "{text} needs {panels} panels");
+            assert!(panels <= 4096, "{text} needs {panels} panels, more than 4096");
         }
     }
 }

@@ -22,6 +22,7 @@ pub(crate) trait RowDistribution<R: Real>: Copy + Send + Sync {
 
 /// A computation over rows that is compiled for each type of [`RowDistribution`].
 pub(crate) trait RowTask<R: Real> {
+    /// The result of the computation.
     type Output;
     /// Runs the computation with the given implementation of the prior.
     fn run<D: RowDistribution<R>>(self, distribution: D) -> Self::Output;
@@ -37,7 +38,8 @@ pub(crate) fn with_f64_distribution<W: RowTask<f64>>(prior: &Prior, task: W) -> 
     task.run(F64Distribution(prior))
 }
 
-/// Runs the task for f32 rows: in vectorised f32 for kernel priors where that is accurate enough, otherwise in f64.
+/// Runs the task for f32 rows. A prior defined by a kernel, or its mixture with the uniform prior, is computed in vectorised f32 where that is
+/// accurate enough; every other prior is computed in f64.
 pub(crate) fn with_f32_distribution<W: RowTask<f32>>(prior: &Prior, task: W) -> W::Output {
     let (share, main) = match prior {
         Prior::Mixture(mixture) => (mixture.share(), mixture.main()),
@@ -71,7 +73,7 @@ fn run_with_kernel<K: Kernel, W: RowTask<f32>>(prior: &Centred<K>, share: f64, t
     }
 }
 
-/// A distribution evaluated at p and q = 1 − p.
+/// A distribution that is evaluated at a probability p and its complement q = 1 − p.
 trait PairDistribution<R: Real>: Copy + Send + Sync {
     /// The distribution function F(p).
     fn cdf(&self, p: R, q: R) -> R;
@@ -79,7 +81,7 @@ trait PairDistribution<R: Real>: Copy + Send + Sync {
     fn pdf(&self, p: R, q: R) -> R;
 }
 
-/// A kernel prior for f32 rows, evaluated at u = (p − μ)/δ.
+/// A prior defined by a kernel, for f32 rows. It is evaluated at u = (p − μ)/δ, where μ is the centre and δ the half-width of the prior.
 #[derive(Clone, Copy)]
 struct KernelF32<K> {
     mu: f32,
@@ -88,7 +90,7 @@ struct KernelF32<K> {
 }
 
 impl<K: Kernel> KernelF32<K> {
-    /// u = (p − μ)/δ.
+    /// u = (p − μ)/δ, where p is a probability, μ the centre and δ the half-width of the prior.
     #[inline(always)]
     fn standardised(&self, p: f32) -> f32 {
         (p - self.mu) * self.inverse_delta

@@ -26,6 +26,7 @@ pub struct Family {
     pub note: &'static str,
 }
 
+/// An entry of the list [`FAMILIES`].
 const fn family(
     name: &'static str,
     form: &'static str,
@@ -113,6 +114,7 @@ impl FromStr for Prior {
     }
 }
 
+/// The number that the text contains, apart from white space around it; `None` if the text is not a number.
 fn parse_number(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
@@ -140,6 +142,7 @@ impl fmt::Display for Prior {
     }
 }
 
+/// The name of the family of a prior that is defined by a kernel.
 fn kernel_name<K: Kernel>(_: &Centred<K>) -> &'static str {
     K::NAME
 }

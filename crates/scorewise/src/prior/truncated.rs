@@ -32,7 +32,7 @@ pub trait StandardDistribution: Copy {
 pub struct Truncated<S> {
     mu: f64,
     scale: f64,
-    /// Z, the probability of [0, 1] before the truncation.
+    /// Z: the probability that the distribution has on [0, 1] before the truncation.
     mass: f64,
     standard: S,
 }
@@ -57,23 +57,24 @@ impl<S: StandardDistribution> Truncated<S> {
         (self.mu, self.scale)
     }
 
-    /// Z, the probability of [0, 1] before the truncation.
+    /// Z: the probability that the distribution has on [0, 1] before the truncation.
     pub(super) fn mass(&self) -> f64 {
         self.mass
     }
 
-    /// t₀ and t₁, the values of t at x = 0 and x = 1.
+    /// t₀ and t₁: the values of t = (x − μ)/s at x = 0 and x = 1, where μ is the location and s the scale.
     pub(super) fn ends(&self) -> (f64, f64) {
         (-self.mu / self.scale, (1.0 - self.mu) / self.scale)
     }
 
-    /// t = (x − μ)/s, computed from the smaller of x and 1 − x, which has the smaller rounding error.
+    /// t = (x − μ)/s, where μ is the location and s the scale. It is computed from the smaller of x and 1 − x, which has the smaller rounding error.
     fn standardised(&self, x: Probability) -> f64 {
         if x.p <= x.q { (x.p - self.mu) / self.scale } else { ((1.0 - self.mu) - x.q) / self.scale }
     }
 
-    /// The mean of h(t) under the prior, integrated numerically. The closed forms of the moments of a truncated normal distribution lose precision
-    /// by cancellation where the scale is much larger than 1, and the second moment of a truncated logistic distribution has no elementary form.
+    /// The mean of h(t), where t = (τ − μ)/s for a threshold τ that follows the prior with location μ and scale s. It is integrated numerically: the
+    /// closed forms of the moments of a truncated normal distribution lose precision by cancellation where the scale is much larger than 1, and the
+    /// second moment of a truncated logistic distribution has no elementary form.
     fn mean_of(&self, h: impl Fn(f64) -> f64) -> f64 {
         let (low, high) = self.ends();
         integral(low.max(-S::NEGLIGIBLE_BEYOND), high.min(S::NEGLIGIBLE_BEYOND), |t| S::density_times(h(t), t))

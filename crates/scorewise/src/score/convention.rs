@@ -22,8 +22,8 @@ pub enum Convention {
     Nan,
     /// An undefined score has no value, as in tools that average only over defined scores.
     Skip,
-    /// An undefined score is its limit as the same small count is added to every cell of the matrix and tends to 0. The limit of
-    /// the Matthews correlation (mcc) of a constant forecast is 0.
+    /// An undefined score is replaced by a limit: the same small count is added to every cell of the matrix, and this count tends to 0. For
+    /// example, the Matthews correlation (mcc) of a constant forecast has the limit 0.
     Limit,
 }
 
@@ -52,7 +52,7 @@ impl FromStr for Convention {
             let names: Vec<_> = Convention::ALL.iter().map(|(_, name)| *name).collect();
             Error::Setting {
                 what: "undefined scores",
-                reason: format!("must be treated as one of {}", names.join(", ")),
+                reason: format!("must be treated by one of the conventions {}", names.join(", ")),
             }
         })
     }
@@ -89,8 +89,8 @@ impl Score {
         }
     }
 
-    /// The limit of the value as the same count is added to all cells and tends to 0. The limit is computed with two small counts; `None` if
-    /// these give different values.
+    /// The limit of the value if the same count is added to all cells and this count tends to 0. The limit is computed with two small counts; the
+    /// result is `None` if these give different values.
     fn limit_of_smoothed_score(&self, confusion: &Confusion) -> Option<f64> {
         let value_near = |fraction: f64| {
             let small = fraction * confusion.total().max(1.0);
@@ -117,7 +117,10 @@ mod tests {
         }
         assert_eq!("one_if_both_empty".parse::<Convention>().unwrap(), Convention::OneIfBothEmpty);
         let error = "infinity".parse::<Convention>().unwrap_err().to_string();
-        assert_eq!(error, "undefined scores must be treated as one of zero, one-if-both-empty, nan, skip, limit");
+        assert_eq!(
+            error,
+            "undefined scores must be treated by one of the conventions zero, one-if-both-empty, nan, skip, limit"
+        );
     }
 
     #[test]

@@ -98,9 +98,9 @@ fn range_text(row: &RegistryEntry) -> String {
         value if value < 0.0 => format!("−{}", &shortest_decimal((value * 1e4).round() / 1e4)[1..]),
         value => shortest_decimal(value),
     };
-    let bracket = |value: f64, closed: &'static str, open: &'static str| if value.is_finite() { closed } else { open };
+    let bracket = |value: f64, closed: char, open: char| if value.is_finite() { closed } else { open };
     let (low, high) = row.range;
-    format!("{}{}, {}{}", bracket(low, "[", "("), end(low), end(high), bracket(high, "]", ")"))
+    format!("{}{}, {}{}", bracket(low, '[', '('), end(low), end(high), bracket(high, ']', ')'))
 }
 
 fn shape_name(shape: Shape) -> &'static str {

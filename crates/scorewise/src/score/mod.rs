@@ -74,7 +74,7 @@ impl Score {
         Ok(Score { name, formula, row, direction, shape })
     }
 
-    /// The same formula with another direction.
+    /// The same score, but with the given direction instead of its own.
     pub(crate) fn with_direction(self, direction: Direction) -> Self {
         Score { direction, ..self }
     }
@@ -200,7 +200,7 @@ impl Score {
     }
 
     /// The loss of a matrix and its derivatives at fixed class counts, for any [`Number`] type. A framework uses this method to compute the
-    /// loss on its own tensors. The derivative for a class without weight is not set to 0; the caller must ignore it.
+    /// loss on its own tensors. If the total weight of a class is 0, the derivative for this class is not set to 0; the caller must ignore it.
     #[must_use]
     pub fn reduced_loss<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let score = self.formula.reduced_with(tn, fp, fn_, tp, positives, negatives);

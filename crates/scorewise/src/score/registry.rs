@@ -66,36 +66,44 @@ pub struct RegistryEntry {
 }
 
 impl RegistryEntry {
+    /// Sets the other names of the score.
     const fn with_aliases(mut self, aliases: &'static [&'static str]) -> Self {
         self.aliases = aliases;
         self
     }
+    /// Sets the parameters of the formula.
     const fn with_parameters(mut self, parameters: &'static [Parameter]) -> Self {
         self.parameters = parameters;
         self
     }
+    /// Sets the lowest and the highest possible value of the score.
     const fn range(mut self, low: f64, high: f64) -> Self {
         self.range = (low, high);
         self
     }
+    /// Declares that lower values are better and that 0 is the perfect value.
     const fn lower_is_better(mut self) -> Self {
         self.direction = Direction::Lower;
         self.perfect = Some(0.0);
         self
     }
+    /// Declares that values nearer to `value` are better and that `value` is perfect.
     const fn ideal_value(mut self, value: f64) -> Self {
         self.direction = Direction::Toward(value);
         self.perfect = Some(value);
         self
     }
+    /// Sets the value of a perfect forecast; `None` if it depends on the data or is not finite.
     const fn perfect(mut self, value: Option<f64>) -> Self {
         self.perfect = value;
         self
     }
+    /// Sets the publication that defines the score.
     const fn cite(mut self, reference: &'static str) -> Self {
         self.reference = reference;
         self
     }
+    /// Sets the remark for users of the score.
     const fn note(mut self, note: &'static str) -> Self {
         self.note = note;
         self
@@ -130,6 +138,7 @@ const fn score(name: &'static str, formula: &'static str) -> RegistryEntry {
     }
 }
 
+/// A parameter with its default (`None` if it is mandatory) and its smallest and largest allowed value.
 const fn parameter(name: &'static str, default: Option<f64>, low: f64, high: f64) -> Parameter {
     Parameter { name, default, low, high }
 }
@@ -157,9 +166,9 @@ pub static REGISTRY: &[RegistryEntry] = &[
 
     // Scores that depend on the rows of one class only.
     score("recall", "tp/(tp + fn)").with_aliases(&["pod", "pody", "hit_rate", "sensitivity", "tpr", "true_positive_rate", "probability_of_detection"])
-        .cite(YERUSHALMY).note("1 if every row is predicted positive: use it as a constraint or within another score."),
+        .cite(YERUSHALMY).note("Recall is 1 if every row is predicted positive, so use it as a constraint or within another score."),
     score("specificity", "tn/(fp + tn)").with_aliases(&["podn", "tnr", "selectivity", "true_negative_rate"])
-        .cite(YERUSHALMY).note("1 if no row is predicted positive."),
+        .cite(YERUSHALMY).note("Specificity is 1 if no row is predicted positive."),
     score("pofd", "fp/(fp + tn)").with_aliases(&["false_alarm_rate", "fpr", "fall_out", "false_positive_rate", "probability_of_false_detection"]).lower_is_better()
         .cite(WILKS).note("The false alarm rate, relative to the negatives; `far` is the false alarm ratio, relative to the alarms."),
     score("miss_rate", "fn/(tp + fn)").with_aliases(&["fnr", "false_negative_rate"]).lower_is_better().cite(WILKS),
@@ -175,7 +184,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .cite("Li, D.-L., Shen, F., Yin, Y., Peng, J.-X. & Chen, P.-Y. (2013). Weighted Youden index and its two-independent-sample comparison based on weighted sensitivity and specificity. Chinese Medical Journal 126, 1150–1154."),
     score("hss1", "(tp - fp)/(tp + fn)").with_aliases(&["appleman", "appleman_skill_score"]).range(-INF, 1.0)
         .cite("Barnes, G. & Leka, K. D. (2008). Evaluating the performance of solar flare forecasting methods. Astrophysical Journal Letters 688, L107. doi:10.1086/595550")
-        .note("1 − (fp + fn)/p: the errors compared with those of never forecasting the event."),
+        .note("Equals 1 − (fp + fn)/p: it compares the number of errors with the p errors of never forecasting the event."),
     score("net_benefit", "tp/total - $threshold/(1 - $threshold)*fp/total").with_aliases(&["nb"]).with_parameters(&[parameter("threshold", None, 0.0, 0.999_999)]).range(-INF, 1.0).perfect(None)
         .cite(VICKERS).note("The perfect value is the base rate."),
     score("standardised_net_benefit", "net_benefit($threshold)/(p/total)").with_aliases(&["snb", "standardized_net_benefit", "relative_utility"]).with_parameters(&[parameter("threshold", None, 0.0, 0.999_999)]).range(-INF, 1.0)
@@ -200,7 +209,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
 
     // Scores that are quotients of two linear functions of (tp, fp) at fixed class counts.
     score("precision", "tp/(tp + fp)").with_aliases(&["ppv", "success_ratio", "sr", "confidence", "positive_predictive_value"])
-        .cite(WILKS).note("Use it with a lower limit on recall: without one, it is best to raise only the single most certain alarm."),
+        .cite(WILKS).note("Use precision with a lower limit on recall: without this limit, the best forecast gives only the single most certain alarm."),
     score("far", "fp/(tp + fp)").with_aliases(&["false_alarm_ratio", "fdr", "false_discovery_rate"]).lower_is_better()
         .cite(WILKS).note("The false alarm ratio, relative to the alarms; `pofd` is the false alarm rate, relative to the negatives."),
     score("npv", "tn/(tn + fn)").with_aliases(&["negative_predictive_value"]).cite(YERUSHALMY),
@@ -241,7 +250,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .note("½ is added to every cell (Haldane), so that the score is always defined."),
     score("orss", "(tp*tn - fp*fn)/(tp*tn + fp*fn)").with_aliases(&["yules_q", "yule_q", "odds_ratio_skill_score"]).range(-1.0, 1.0)
         .cite("Stephenson, D. B. (2000). Use of the “odds ratio” for diagnosing forecast skill. Weather and Forecasting 15, 221–232. doi:10.1175/1520-0434(2000)015<0221:UOTORF>2.0.CO;2")
-        .note("1 if there are no false alarms or no misses."),
+        .note("This score is 1 if there are no false alarms or no misses."),
     score("yules_y", "(sqrt(tp*tn) - sqrt(fp*fn))/(sqrt(tp*tn) + sqrt(fp*fn))").with_aliases(&["yule_y", "colligation"]).range(-1.0, 1.0)
         .cite("Yule, G. U. (1912). On the methods of measuring association between two attributes. Journal of the Royal Statistical Society 75, 579–652. doi:10.2307/2340126"),
     score("lr_plus", "recall/pofd").with_aliases(&["plr", "positive_likelihood_ratio"]).range(0.0, INF).perfect(None).cite(GLAS),

@@ -90,7 +90,8 @@ struct BestThresholdSearch<'a, T> {
     conditions: &'a [Condition],
     /// The highest [`Score::oriented_value`] found so far (higher is always better).
     best: f64,
-    /// The thresholds that attain `best`, as ranges (first and last, inclusive) of the number of rows above the threshold.
+    /// The thresholds that attain the value `best`. A threshold is given by the number of rows above it, and each entry is a range of such
+    /// numbers: its first and its last number, both included.
     attained: Vec<(usize, usize)>,
     queue: BinaryHeap<BlockRange>,
     /// Cumulative true positives at the ranks of the block that is being evaluated.
@@ -99,7 +100,7 @@ struct BestThresholdSearch<'a, T> {
     fp: Vec<f64>,
     /// Scratch buffer for evaluating formulas at one threshold.
     checked: Vec<Checked>,
-    /// Scratch buffer for evaluating formulas over a box of hits and false alarms.
+    /// Scratch buffer for bounding formulas over a box: an interval of hits and an interval of false alarms.
     bounds: Vec<Interval>,
 }
 
@@ -119,8 +120,9 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         }
     }
 
-    /// An upper bound of [`Score::oriented_value`] in a box of hits and false alarms, and whether all points of the box have exactly this
-    /// value and satisfy the conditions; `None` if no point of the box can satisfy the conditions.
+    /// An upper bound of [`Score::oriented_value`] in a box, which consists of an interval of hits and an interval of false alarms. The second
+    /// result is whether all points of the box have exactly this value and satisfy the conditions. `None` if no point of the box can satisfy
+    /// the conditions.
     fn bound_in_box(&mut self, tp: Interval, fp: Interval) -> Option<(f64, bool)> {
         let counts = &self.table.counts;
         for condition in self.conditions {
@@ -146,7 +148,8 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
             (self.table.hits_and_alarms_before_block(first), self.table.hits_and_alarms_before_block(end));
         match self.bound_in_box(Interval::new(low.0, high.0), Interval::new(low.1, high.1)) {
             Some((bound, true)) => {
-                // A threshold cannot separate equal predictions, so the recorded range begins at the first rank where a threshold can lie.
+                // No threshold separates rows with equal predictions. So the recorded range begins at the first rank in it after which a
+                // threshold can lie.
                 let last = (end * RANKS_PER_BLOCK).min(self.table.rows.len());
                 let is_separable = |above: &usize| self.table.threshold_interval(*above).is_some();
                 if let Some(first) = (first * RANKS_PER_BLOCK + 1..=last).find(is_separable) {
@@ -160,8 +163,8 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         }
     }
 
-    /// Evaluates the score at the thresholds of one block of sorted rows, skipping groups of `ROWS_PER_SUBBLOCK` rows whose bound is below the best
-    /// value found.
+    /// Evaluates the score at the thresholds of one block of sorted rows. A group of `ROWS_PER_SUBBLOCK` rows is skipped if the bound of the score
+    /// in it is below the best value found so far.
     fn evaluate_block(&mut self, block: usize) {
         let (mut tp, mut fp) = (std::mem::take(&mut self.tp), std::mem::take(&mut self.fp));
         self.table.cumulative_hits_and_alarms(block, &mut tp, &mut fp);
@@ -183,13 +186,14 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         (self.tp, self.fp) = (tp, fp);
     }
 
-    /// Evaluates the score at the threshold that has the `above` highest predictions above it.
+    /// Evaluates the score at the threshold at which exactly the rows with the `above` highest predictions are predicted positive.
     fn evaluate_threshold_with_rows_above(&mut self, above: usize) {
         let (tp, fp) = self.table.hits_and_alarms(above);
         self.evaluate_threshold(above, tp, fp);
     }
 
-    /// Evaluates the score at the threshold with `above` rows above it, at which there are `tp` hits and `fp` false alarms.
+    /// Evaluates the score at the threshold at which exactly the first `above` sorted rows are predicted positive. At this threshold there are
+    /// `tp` hits and `fp` false alarms.
     fn evaluate_threshold(&mut self, above: usize, tp: f64, fp: f64) {
         let counts = &self.table.counts;
         let value = self.score.formula().checked_at(tp, fp, counts, &mut self.checked);
@@ -205,7 +209,8 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         }
     }
 
-    /// Records the thresholds with `first` to `last` rows above them if their value is at least as good as the best value found so far.
+    /// Records the thresholds at which `first` to `last` rows are predicted positive, if the score there is at least as good as the best value
+    /// found so far.
     fn record_if_best(&mut self, oriented_value: f64, first: usize, last: usize) {
         if oriented_value > self.best {
             self.best = oriented_value;

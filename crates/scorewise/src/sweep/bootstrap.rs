@@ -102,10 +102,10 @@ impl Bootstrap {
         Ok(BestDistribution::new(&self.threshold_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
     }
 
-    /// Same as [`best`](Bootstrap::best), but faster for very many rows: only thresholds between two runs of rows
-    /// ([`Sweep::runs`](super::Sweep::runs) of the same rows) are considered. In Poisson replicates of rows without weights,
-    /// only two random numbers are drawn for each run, its total copies of positives and of negatives, so the cost depends only on the
-    /// number of runs.
+    /// Same as [`best`](Bootstrap::best), but faster for very many rows. The sorted rows are divided into runs of consecutive rows, which
+    /// [`Sweep::runs`](super::Sweep::runs) returns for the same rows, and only thresholds between two runs are considered. In Poisson replicates
+    /// of rows without weights, only two random numbers are drawn for each run, its total copies of positives and of negatives, so the cost
+    /// depends only on the number of runs.
     pub fn best_of_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -133,8 +133,9 @@ impl Bootstrap {
         Ok(BestDistribution::new(&self.threshold_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
     }
 
-    /// Same as [`smooth_best`](Bootstrap::smooth_best), but faster for very many rows: every row of a run is treated as if its prediction were
-    /// the middle of the run. The replicates are those of [`best_of_runs`](Bootstrap::best_of_runs).
+    /// Same as [`smooth_best`](Bootstrap::smooth_best), but faster for very many rows. The sorted rows are divided into runs of consecutive
+    /// rows ([`Sweep::runs`](super::Sweep::runs)), and every row of a run is treated as if its prediction were the midpoint between the smallest
+    /// and the largest prediction of the run. The replicates are those of [`best_of_runs`](Bootstrap::best_of_runs).
     pub fn smooth_best_of_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -148,9 +149,9 @@ impl Bootstrap {
         Ok(self.thresholds_between_runs(rows, runs, |runs, masses| smoothed.threshold(runs, masses, score)))
     }
 
-    /// Calls `find` for each replicate, with the runs and their weights in the replicate, and returns the distributions of the threshold and score
-    /// that `find` returns. In Poisson replicates of rows without weights, only two random numbers are drawn for each run: its total copies
-    /// of positives and of negatives.
+    /// Calls `find` for each replicate, with the runs of sorted rows and the weights of the runs in the replicate. Returns the distributions of the
+    /// threshold and of the score that `find` returns. In Poisson replicates of rows without weights, only two random numbers are drawn for each
+    /// run: its total copies of positives and of negatives.
     fn thresholds_between_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -170,8 +171,8 @@ impl Bootstrap {
         BestDistribution::new(&found)
     }
 
-    /// Calls `find` for each replicate and each forecast, with the runs and their weights in the replicate, and returns the thresholds and scores
-    /// that `find` returns. All forecasts use the same copies of the rows.
+    /// Calls `find` for each replicate and each forecast, with the runs of sorted rows and the weights of the runs in the replicate. Returns the
+    /// thresholds and scores that `find` returns. All forecasts use the same copies of the rows.
     pub(super) fn threshold_of_each_replicate<R: Real, const FORECASTS: usize>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -202,9 +203,9 @@ impl Bootstrap {
         })
     }
 
-    /// The result of `function` for each replicate. `cells` contains for each row the index of its group, 0 to 7. With one forecast, the group is the
-    /// cell of the confusion matrix (4 groups). With two forecasts, it is the pair of cells (8 groups, because both cells have the same label).
-    /// `function` receives the total weight of each group in the replicate.
+    /// The result of `function` for each replicate. `cells` contains for each row the index of its group, 0 to 7. With one forecast, rows in the same
+    /// cell of the confusion matrix form a group, so there are 4 groups. With two forecasts, rows in the same pair of cells form a group. There are
+    /// 8 such groups, because a row has the same label in both matrices. `function` receives the total weight of each group in the replicate.
     pub(super) fn map_cell_weights<R: Real, T: Send>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,

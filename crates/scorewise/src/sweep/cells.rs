@@ -44,12 +44,12 @@ struct WeightGroup {
     rows: f64,
 }
 
-/// Maximum number of groups of rows in the same cell and with the same weight; if there are more, the bootstrap draws the copies of every
-/// row separately.
+/// Maximum number of groups of rows that are in the same cell of the confusion matrix and have the same weight. If there are more groups, the
+/// bootstrap draws the number of copies of every row separately.
 const MAX_GROUPS: usize = 4096;
 
 impl WeightGroups {
-    /// Groups the rows by cell and weight; `None` if there would be more than `MAX_GROUPS` groups.
+    /// Groups the rows by their cell of the confusion matrix and their weight; `None` if there would be more than `MAX_GROUPS` groups.
     pub fn new<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, cells: &[u8]) -> Option<Self> {
         let mut groups = match rows.weights {
             None => {
@@ -64,7 +64,8 @@ impl WeightGroups {
         Some(WeightGroups(groups))
     }
 
-    /// Draws one Poisson bootstrap replicate and returns the total weight of each cell.
+    /// Draws one Poisson bootstrap replicate and returns the total weight of the rows in each cell of the confusion matrix, or in each pair of
+    /// cells if two forecasts are compared.
     pub fn draw_cell_weights(&self, random: &mut Xoshiro256PlusPlus) -> [f64; 8] {
         let mut sums = [0.0; 8];
         for group in &self.0 {
@@ -74,7 +75,8 @@ impl WeightGroups {
     }
 }
 
-/// The groups of rows in the same cell and with the same weight, in arbitrary order; `None` if there are more than `MAX_GROUPS` groups.
+/// The groups of rows in the same cell of the confusion matrix and with the same weight, in arbitrary order; `None` if there are more than
+/// `MAX_GROUPS` groups.
 fn groups_by_weight<R: Real>(weights: &[R], cells: &[u8]) -> Option<Vec<WeightGroup>> {
     let mut counts: HashMap<(u8, u64), u64> = HashMap::new();
     for (cell, weight) in cells.iter().zip(weights) {

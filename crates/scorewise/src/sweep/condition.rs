@@ -70,11 +70,12 @@ impl Condition {
             Comparator::Equal => format!("0 - abs(({left}) - ({right}))"),
             Comparator::NotEqual => format!("abs(({left}) - ({right}))"),
         };
-        // The direction must not be derived from the formula: a formula such as `(pofd) - (0.9)` falls when forecasts improve.
+        // A higher value always means closer to the condition, even for a formula such as `(pofd) - (0.9)`, which falls when forecasts improve.
+        // So the direction is set here and not derived from the formula.
         Some(Score::parse(&text).ok()?.with_direction(Direction::Higher))
     }
 
-    /// Whether two values, taken as the sides of the condition, satisfy its comparison.
+    /// Whether the comparison of the condition, such as `>=`, holds between these values of its left and its right side.
     fn comparison_holds(&self, left: f64, right: f64) -> bool {
         match self.comparison {
             Comparator::AtLeast => left >= right,

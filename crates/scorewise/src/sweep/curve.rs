@@ -1,4 +1,4 @@
-//! The confusion matrix as a function of the threshold, reduced to few points for a plot but always including the best thresholds.
+//! The confusion matrix as a function of the threshold, reduced to a few points for a plot but always including the best thresholds.
 
 use super::best::{best_threshold, count_above, middle};
 use super::ranked::{RankedRows, RankedTable};
@@ -39,7 +39,7 @@ impl CurvePoint {
 /// [`Sweep::curve`](super::Sweep::curve).
 pub(crate) fn curve_points<T: RankedRows>(table: &RankedTable<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
     let length = table.rows.len();
-    // The curve has at most one point more than there are rows, so a larger number would only repeat points.
+    // The full curve has at most one point more than there are rows, so a larger number of points would only repeat some of them.
     let half = (points / 2).clamp(1, length.max(1));
     let by_rank = (0..=half).map(|k| (length as u128 * k as u128 / half as u128) as usize);
     let by_threshold = (0..=half).map(|k| count_above(&table.rows, k as f64 / half as f64));
@@ -60,16 +60,16 @@ pub(crate) fn step_containing<T: RankedRows>(table: &RankedTable<T>, threshold: 
     curve_point(table, above).expect("a step exists for every threshold")
 }
 
-/// The interval of thresholds with exactly the first `above` ranks above them, and its confusion matrix; `None` if there is no such
-/// threshold.
+/// The interval of thresholds at which exactly the first `above` sorted rows are predicted positive, and the confusion matrix at these thresholds;
+/// `None` if there is no such threshold.
 fn curve_point<T: RankedRows>(table: &RankedTable<T>, above: usize) -> Option<CurvePoint> {
     let (tp, fp) = table.hits_and_alarms(above);
     let thresholds = table.threshold_interval(above)?;
     Some(CurvePoint { thresholds, confusion: Confusion::at(tp, fp, &table.counts) })
 }
 
-/// The largest number of rows, at most `above`, that can lie above a threshold. It may be smaller than `above` because no threshold separates
-/// equal predictions or lies below 0.
+/// The largest number of rows, at most `above`, that a threshold can predict positive. It may be smaller than `above`, because no threshold
+/// separates equal predictions and no threshold is below 0.
 fn round_down_to_group_boundary<T: RankedRows>(table: &RankedTable<T>, above: usize) -> usize {
     if above == 0 || table.threshold_interval(above).is_some() {
         return above;

@@ -45,7 +45,8 @@ pub struct HistogramBest {
     pub bound: f64,
 }
 
-/// The number of varying bits of an f32 in [0, 1]; its sign bit and the highest bit of its exponent are 0.
+/// The number of bits that can differ between two f32 numbers in [0, 1]. The other two bits, the sign bit and the highest bit of the exponent, are
+/// always 0.
 const KEY_BITS: u32 = 30;
 
 impl Histogram {
@@ -114,7 +115,7 @@ impl Histogram {
         Some(HistogramBest { best, bound })
     }
 
-    /// The bins that contain weight, in descending order of probability.
+    /// The bins that are not empty, in descending order of probability.
     fn filled_bins(&self) -> FilledBins {
         let shift = KEY_BITS - self.bits;
         let filled = self.bins.iter().enumerate().rev().filter(|(_, bin)| bin.0 + bin.1 > 0.0);

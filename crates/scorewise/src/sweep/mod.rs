@@ -67,7 +67,7 @@ pub struct Sweep {
     sorted: Sorted,
 }
 
-/// Sorted rows of either floating-point type, with or without weights.
+/// Sorted rows with f32 or f64 predictions, with or without weights.
 #[derive(Debug)]
 pub(crate) enum Sorted {
     F32(RankedTable<SortedRows<f32, ()>>),
@@ -76,7 +76,7 @@ pub(crate) enum Sorted {
     F64Weighted(RankedTable<SortedRows<f64, f64>>),
 }
 
-/// Evaluates the same expression for any variant of [`Sorted`].
+/// Evaluates an expression on the table of sorted rows, whichever variant of [`Sorted`] contains the table.
 macro_rules! for_sorted {
     ($sorted:expr, $table:ident => $result:expr) => {
         match $sorted {

@@ -52,7 +52,8 @@ impl Bootstrap {
     ) -> Result<Vec<PairedScores>> {
         self.check_both_forecasts(first, second)?;
         let pairs = first.predictions.0.iter().zip(second.0);
-        // The index of one of eight cells, one for each combination of label, alarm of the first forecast and alarm of the second forecast.
+        // The index of a row's cell. There are eight cells: one for each combination of the label, whether the first forecast gives an alarm, and
+        // whether the second forecast gives an alarm.
         let joint = |(label, (a, b)): (&bool, (&R, &R))| {
             2 * cell_index(*label, *a, thresholds.0) + (cell_index(*label, *b, thresholds.1) & 1)
         };
@@ -104,7 +105,7 @@ impl Bootstrap {
 }
 
 impl PairedScores {
-    /// Creates the distributions from the scores of both forecasts in each replicate, which are `None` where they are undefined.
+    /// Creates the distributions from the scores of both forecasts in each replicate. A score is `None` if it is undefined in the replicate.
     fn new(score: &Score, values: &[[Option<f64>; 2]]) -> Self {
         let both = || values.iter().map(|[first, second]| first.zip(*second));
         let better = |is_better: fn(f64, f64) -> bool| {

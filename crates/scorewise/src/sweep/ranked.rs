@@ -6,9 +6,10 @@ use crate::formula::ClassCounts;
 use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows};
 
-/// Rows in descending order of their predictions; a rank is the position of a row in this order. Bins and runs of rows implement this trait too.
+/// Rows in descending order of their predictions; a rank is the position of a row in this order. Bins of a histogram and runs of consecutive rows
+/// implement this trait too; there, a rank is the position of a bin or run.
 pub(crate) trait RankedRows: Send + Sync {
-    /// The number of ranks.
+    /// The number of ranks, that is, of rows, bins or runs.
     fn len(&self) -> usize;
     /// The prediction at a rank.
     fn prediction(&self, rank: usize) -> f64;
@@ -16,7 +17,7 @@ pub(crate) trait RankedRows: Send + Sync {
     fn class_weights(&self, rank: usize) -> (f64, f64);
     /// Whether the prediction at a rank differs from that at the next rank, so that a threshold can lie between the two.
     fn ends_group_of_equal_predictions(&self, rank: usize) -> bool;
-    /// The lowest threshold at which no prediction of a rank counts as positive.
+    /// The lowest threshold at which no row of this rank is predicted positive. (A rank can be a bin or a run, which contains several rows.)
     fn lowest_threshold_above(&self, rank: usize) -> f64 {
         self.prediction(rank)
     }
@@ -24,9 +25,8 @@ pub(crate) trait RankedRows: Send + Sync {
 
 /// Sorted rows: for each row a key that contains its probability and label, and a weight if the rows have weights.
 ///
-/// A probability in [0, 1] has a sign bit of 0, so with the label as the last bit, an f32
-/// fits into a u32 and an f64 into a u64. The key is the bitwise complement of these bits, so that ascending keys are
-/// descending probabilities.
+/// The sign bit of a probability is 0 and need not be stored. With the label as the last bit instead, an f32 fits into a u32, and an f64 into a u64.
+/// The key is the bitwise complement of these bits, so that ascending keys are descending probabilities.
 #[derive(Clone, Debug)]
 pub(crate) struct SortedRows<R: SortKey, W> {
     keys: Vec<R::Key>,
@@ -208,7 +208,7 @@ impl<T: RankedRows> RankedTable<T> {
         }
     }
 
-    /// Hits and false alarms at a threshold with exactly the first `above` ranks above it.
+    /// Hits and false alarms at a threshold at which exactly the first `above` ranks are predicted positive.
     pub fn hits_and_alarms(&self, above: usize) -> (f64, f64) {
         let block = above / RANKS_PER_BLOCK;
         let (hits, alarms) = sum_class_weights(&self.rows, block * RANKS_PER_BLOCK..above);
@@ -216,8 +216,8 @@ impl<T: RankedRows> RankedTable<T> {
         (start.0 + hits, start.1 + alarms)
     }
 
-    /// The interval of thresholds with exactly the first `above` ranks above them, from the first end up to but not including the second (1 is
-    /// included if `above` is 0). `None` if there is no such threshold in [0, 1].
+    /// The interval of thresholds at which exactly the first `above` ranks are predicted positive, from the first end up to but not including the
+    /// second (1 is included if `above` is 0). `None` if there is no such threshold in [0, 1].
     pub fn threshold_interval(&self, above: usize) -> Option<(f64, f64)> {
         let length = self.rows.len();
         let low = if above == length { 0.0 } else { self.rows.lowest_threshold_above(above) };

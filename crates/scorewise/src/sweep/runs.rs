@@ -59,7 +59,8 @@ impl Runs {
         self.runs.partition_point(|run| run.low > prediction)
     }
 
-    /// The best of the thresholds between two runs and its score, given the weights of the positives and of the negatives in each run.
+    /// The best of the thresholds that lie between two runs, and the score at this threshold. `masses` are the weights of the positives and of the
+    /// negatives in each run.
     pub(super) fn best_threshold(
         &self,
         masses: Vec<(f64, f64)>,
@@ -71,20 +72,21 @@ impl Runs {
     }
 }
 
-/// The positions of runs on the scale of log-odds, which are the same in all replicates of a bootstrap.
+/// The positions of runs on the scale of log-odds, from which smoothed thresholds are computed. The positions are the same in all replicates of a
+/// bootstrap.
 pub(super) struct SmoothedRuns {
     half_width: f64,
     positions: Vec<BinPosition>,
 }
 
 impl SmoothedRuns {
-    /// Computes the positions for a prior with this half-width on the scale of log-odds.
+    /// Computes the position of each run. `half_width` is the half-width of the prior on the scale of log-odds.
     pub fn new(runs: &Runs, half_width: f64) -> Self {
         let positions = runs.runs.iter().map(|run| BinPosition::new(0.5 * (run.low + run.high), half_width)).collect();
         SmoothedRuns { half_width, positions }
     }
 
-    /// The smoothed threshold and the score there, given the weights of the positives and of the negatives in each run.
+    /// The smoothed threshold, and the score at this threshold. `masses` are the weights of the positives and of the negatives in each run.
     pub fn threshold(&self, runs: &Runs, masses: Vec<(f64, f64)>, score: &Score) -> Option<(f64, f64)> {
         let table = RankedTable::new(ReplicateRuns { runs: &runs.runs, masses });
         let best = smooth_best_at_positions(&table, &self.positions, score, self.half_width)?;
@@ -108,7 +110,8 @@ fn divide_into_runs<T: RankedRows>(table: &RankedTable<T>, at_most: usize) -> Ve
         mass = (mass.0 + positive, mass.1 + negative);
         let high = *first.get_or_insert_with(|| rows.prediction(rank));
         let is_last = rank + 1 == rows.len();
-        // Because of rounding, the last boundary may be reached before the last row; the last run must still end with the last row.
+        // A run is full when `position`, which grows from 0 to `at_most` over all rows, reaches the next integer. Because of rounding, `position`
+        // may reach `at_most` before the last row; the last run is then continued to the last row.
         let position = scale * share(seen);
         let is_full = each_group || (position >= next && next < at_most as f64);
         if is_last || (is_full && rows.ends_group_of_equal_predictions(rank)) {

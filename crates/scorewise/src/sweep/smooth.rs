@@ -5,7 +5,7 @@
 //! from c − h to c + h, so a row with log-odds z counts as positive with the probability
 //!
 //! ```text
-//! F(u) = ½ (1 + u + sin(πu)/π),  u = (z − c)/h between −1 and 1;        0 below, 1 above
+//! F(u) = ½ (1 + u + sin(πu)/π)  with u = (z − c)/h;        F is 0 for u below −1 and 1 for u above 1
 //! ```
 //!
 //! A prediction of 0 has the log-odds −∞ and never counts as positive; a prediction of 1 always does, as with any threshold below 1. Besides the
@@ -46,7 +46,7 @@ const RANKS_PER_TASK: usize = 1 << 16;
 /// Scores whose relative difference is below this number count as equal; rounding errors are smaller.
 const SCORE_TOLERANCE: f64 = 1e-12;
 
-/// Log-odds that differ from a centre by less than this fraction of a bin count as equal to the centre; rounding errors are smaller.
+/// Log-odds that differ from a centre by less than this fraction of the width of a bin count as equal to the centre; rounding errors are smaller.
 const POSITION_TOLERANCE: f64 = 1e-8;
 
 /// The threshold with the best score on average over nearby thresholds.
@@ -78,15 +78,15 @@ pub(super) fn half_width(width: f64) -> Result<f64> {
 /// The position of a prediction on the scale of log-odds, which is divided into bins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BinPosition {
-    /// The index i of the bin; [`ALWAYS_POSITIVE`] for a prediction of 1 and [`NEVER_POSITIVE`] for 0.
+    /// The index of the bin; [`ALWAYS_POSITIVE`] for a prediction of 1 and [`NEVER_POSITIVE`] for a prediction of 0.
     bin: i64,
-    /// sin q, 1 − cos q and q − sin q, where q = πt/128 is the position inside the bin.
+    /// sin q, 1 − cos q and q − sin q for q = πt/128, where t is the position inside the bin: 0 at its lower end and 1 at its upper end.
     terms: [f64; 3],
 }
 
-/// The index of the bin of predictions of 1, which lie above the prior for every centre.
+/// The index of the bin for predictions of 1. Their log-odds are +∞, so they count as positive wherever the centre of the prior is.
 const ALWAYS_POSITIVE: i64 = i64::MAX;
-/// The index of the bin of predictions of 0, which lie below the prior for every centre.
+/// The index of the bin for predictions of 0. Their log-odds are −∞, so they never count as positive, wherever the centre of the prior is.
 const NEVER_POSITIVE: i64 = i64::MIN;
 
 impl BinPosition {
@@ -96,13 +96,14 @@ impl BinPosition {
         if z.is_infinite() {
             return BinPosition { bin: if z > 0.0 { ALWAYS_POSITIVE } else { NEVER_POSITIVE }, terms: [0.0; 3] };
         }
-        // Log-odds that differ from a multiple of h/128 only by rounding errors are set to that multiple, so that a row exactly at an end of the
-        // prior counts as outside.
+        // Centres are multiples of 1/128 of the half-width. Log-odds that differ from such a multiple only by rounding errors are set to the
+        // multiple, so that a row exactly at an end of the prior counts as outside.
         let nearest = z.round();
         let z = if (z - nearest).abs() < POSITION_TOLERANCE { nearest } else { z };
         let floor = z.floor();
         let q = (z - floor) * (PI / CENTRES_PER_HALF_WIDTH as f64);
-        // Taylor series of q − sin q and 1 − cos q: for q up to π/128 the omitted terms are below 1e-17 of the sum, and nothing cancels.
+        // q − sin q and 1 − cos q are computed by their Taylor series, which lose no digits by cancellation. For q up to π/128 the omitted terms
+        // are below 1e-17 of the sum.
         let t = q * q;
         let rest = q * t * (1.0 / 6.0 - t * (1.0 / 120.0 - t * (1.0 / 5040.0 - t / 362_880.0)));
         let versine = t * (0.5 - t * (1.0 / 24.0 - t * (1.0 / 720.0 - t / 40_320.0)));
@@ -114,7 +115,8 @@ impl BinPosition {
 #[derive(Clone, Copy)]
 struct LogOddsBin {
     index: i64,
-    /// For negatives, then for positives: the sums of weight · 1, weight · sin q, weight · (1 − cos q) and weight · (q − sin q).
+    /// Four sums over the negatives, then over the positives: of weight · 1, weight · sin q, weight · (1 − cos q) and weight · (q − sin q), where
+    /// q is π/128 times the position of the row inside the bin (0 to 1).
     sums: [[f64; 4]; 2],
 }
 
@@ -156,7 +158,8 @@ pub(super) fn smooth_best<T: RankedRows>(table: &RankedTable<T>, score: &Score, 
     SmoothSearch::new(score, half_width, bins).best(table)
 }
 
-/// Same as [`smooth_best`], but with the positions of all ranks given: a bootstrap computes them once, because they are the same in all replicates.
+/// Same as [`smooth_best`], but with the positions of all predictions given. A bootstrap computes these positions only once, because they are the
+/// same in all replicates.
 pub(super) fn smooth_best_at_positions<T: RankedRows>(
     table: &RankedTable<T>,
     positions: &[BinPosition],
@@ -170,7 +173,7 @@ pub(super) fn smooth_best_at_positions<T: RankedRows>(
     SmoothSearch::new(score, half_width, bins).best(table)
 }
 
-/// The data for the search of the smoothed threshold: the score, the rows summed in bins, and the factors of these sums.
+/// The data for the search of the smoothed threshold: the score, the sums over the rows of each bin, and the factors of these sums.
 struct SmoothSearch<'a> {
     score: &'a Score,
     half_width: f64,
@@ -179,25 +182,31 @@ struct SmoothSearch<'a> {
     /// For each bin, the total weights of the negatives and of the positives in all higher bins; one more entry at the end contains the
     /// total of all bins.
     above: Vec<[f64; 2]>,
-    /// The factors by which the sums of a bin are multiplied, indexed by the distance (in bins) of the bin from the lower end of the prior.
+    /// The factors by which the sums over the rows of a bin are multiplied. The index is the number of bins between the lower end of the prior and
+    /// the bin.
     factors: Vec<WindowFactors>,
 }
 
-/// The factors by which the sums of a bin are multiplied in 2πF and in 2π(1 − F), where φ is the angle of the bin (see the module documentation).
+/// The factors by which the sums over the rows of a bin are multiplied in the formulas of 2πF and 2π(1 − F). F is the probability that a row is
+/// predicted positive, and φ, from 0 to 2π, is the position of the bin inside the prior (see the module documentation).
 #[derive(Clone, Copy)]
 struct WindowFactors {
-    /// φ − sin φ, the factor of the sum of the weights in 2πF.
+    /// φ − sin φ, the factor of the sum of the weights in the number of rows predicted positive. Here φ is the position of the bin inside the
+    /// prior, as an angle.
     positive: f64,
-    /// 1 − cos φ, the factor of the sum of weight · sin q.
+    /// 1 − cos φ, the factor of the sum of weight · sin q. Here φ is the position of the bin inside the prior, and q is the position of a row
+    /// inside its bin, both as angles.
     sine: f64,
-    /// sin φ, the factor of the sum of weight · (1 − cos q).
+    /// sin φ, the factor of the sum of weight · (1 − cos q). Here φ is the position of the bin inside the prior, and q is the position of a row
+    /// inside its bin, both as angles.
     versine: f64,
-    /// 2π − φ + sin φ, the factor of the sum of the weights in 2π(1 − F).
+    /// 2π − φ + sin φ, the factor of the sum of the weights in the number of rows predicted negative. Here φ is the position of the bin inside
+    /// the prior, as an angle.
     negative: f64,
 }
 
 impl WindowFactors {
-    /// The factors of the bin at this distance, in bins, from the lower end of the prior.
+    /// The factors of a bin. `distance` is the number of bins between the lower end of the prior and this bin.
     fn new(distance: i64) -> Self {
         let angle = |steps: i64| PI * steps as f64 / CENTRES_PER_HALF_WIDTH as f64;
         // For small angles x, the difference x − sin x loses its digits by cancellation, so its Taylor series is used.
@@ -260,8 +269,8 @@ impl<'a> SmoothSearch<'a> {
         value.is_some_and(|value| value - other > SCORE_TOLERANCE * other.abs())
     }
 
-    /// The centres for which a row lies inside the prior, and their neighbours, in ascending order; only the centre 0 if there are no such centres.
-    /// Where consecutive entries are not neighbours, all centres between them have the same expected confusion matrix.
+    /// The centres for which at least one row lies inside the prior, and the neighbours of these centres, in ascending order; only the centre 0 if
+    /// there are no such centres. For all centres that are left out between two entries, the expected confusion matrix is the same.
     fn centres(&self) -> Vec<i64> {
         let mut centres: Vec<i64> = Vec::new();
         let is_finite = |bin: &&LogOddsBin| bin.index != ALWAYS_POSITIVE && bin.index != NEVER_POSITIVE;
@@ -275,7 +284,7 @@ impl<'a> SmoothSearch<'a> {
         centres
     }
 
-    /// The expected confusion matrix if the prior has this centre.
+    /// The expected confusion matrix for the prior with this centre, which is given as a multiple of 1/128 of the half-width.
     fn expected(&self, centre: i64) -> Confusion {
         let lowest = centre - CENTRES_PER_HALF_WIDTH;
         let first = self.bins.partition_point(|bin| bin.index >= centre + CENTRES_PER_HALF_WIDTH);
@@ -338,8 +347,8 @@ impl<'a> SmoothSearch<'a> {
         let ((low, high), first, last) = widest?;
         let middle = (0.5 * (low + high)).min(1.0_f64.next_down());
         let next = first + centres[first..=last].partition_point(|centre| self.threshold(*centre) <= middle);
-        // Below the first centre, above the last one, and between two entries that are not neighbours, no row lies inside the prior. There the
-        // threshold can be the exact middle, even if it is not the threshold of a centre.
+        // Below the first centre, above the last one, and between two listed centres that are not neighbours, no row lies inside the prior. There
+        // the threshold can be the exact middle of the interval, even if no centre lies there.
         let is_free = match next {
             0 => true,
             _ if next == centres.len() => true,

@@ -1,7 +1,7 @@
 //! Radix sort of predictions by the bits of their keys.
 //!
-//! A large set of keys is first partitioned into buckets by the eleven highest bits in which the keys differ, and large buckets are
-//! partitioned again by the next bits. Buckets that fit into the L2 cache are sorted byte by byte, from the least significant byte on. All
+//! A large set of keys is first partitioned into buckets by eleven bits, beginning with the highest bit in which the keys differ. Large buckets are
+//! partitioned again by lower bits. Buckets that fit into the L2 cache are sorted byte by byte, from the least significant byte on. All
 //! steps are stable.
 //!
 //! With the `rayon` feature, the keys are divided into chunks that are partitioned in parallel: each chunk counts its digits, the output
@@ -15,9 +15,11 @@ use crate::real::Real;
 
 /// An unsigned integer by which rows are sorted.
 pub(crate) trait RadixKey: Copy + Ord + Send + Sync + 'static {
+    /// The number of bits of the integer type.
     const BITS: u32;
+    /// The integer 0.
     const ZERO: Self;
-    /// The digit of the key that starts at bit `shift`, selected by `mask`.
+    /// The digit of the key that starts at bit `shift`; the bits of the digit are those that are set in `mask`.
     fn digit(self, shift: u32, mask: usize) -> usize;
     /// The bits in which two keys differ, as a key with exactly these bits set.
     #[must_use]
@@ -57,7 +59,7 @@ radix_key!(u64);
 
 /// Number of bits by which a large set of keys is partitioned.
 const PARTITION_BITS: u32 = 11;
-/// Number of bits by which one pass of [`sort_bytes`] sorts; its 256 write positions stay in the L1 cache.
+/// Number of bits by which one pass of [`sort_bytes`] sorts. A pass then has only 256 write positions, which stay in the L1 cache.
 const BYTE_BITS: u32 = 8;
 /// Up to this many keys, insertion sort is faster than radix sort.
 const INSERTION_SORT_LIMIT: usize = 128;
@@ -121,7 +123,7 @@ fn sort_into<K: RadixKey, V: Copy + Send + Sync>(
         }
         start = end;
     }
-    // `partition` has written the keys and values to `spare`, so `data` and `spare` exchange their roles.
+    // `partition` has written the keys and values to `spare`, so each bucket is sorted from `spare`, with `data` as workspace.
     map_parallel(buckets, |(bucket, spare)| sort_into(bucket, spare, !in_spare));
 }
 

@@ -38,8 +38,8 @@ pub(super) struct ThresholdBand {
 
 /// Calls `visit(row, band)` for every band of thresholds of every row.
 ///
-/// Of the `predictions`, only the order by size matters. If two predictions are equal, the later row counts as the higher one: the band
-/// between the two has width 0, and the gradient is that of predictions that differ slightly in this order.
+/// Only the order of the `predictions` by size matters, not their values. If two predictions are equal, the later row counts as the higher one:
+/// the band between the two has width 0, and the gradient is that of predictions that differ slightly in this order.
 pub(super) fn for_each_band<P: Predictions, T: PartialOrd>(
     weighting: &Weighting,
     series: &Series<'_, P>,

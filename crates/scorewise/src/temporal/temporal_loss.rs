@@ -76,8 +76,8 @@ impl TemporalLoss {
         self.matrix_from_alarm_probabilities(series, &alarm_probabilities, series.rows().predictions.values())
     }
 
-    /// The time-weighted confusion matrix, given the probability of an alarm at each row; the order of the `predictions` determines the
-    /// bands.
+    /// The time-weighted confusion matrix, given the probability of an alarm at each row. The order of the `predictions` determines the bands of
+    /// thresholds in which a row contributes to the matrix.
     fn matrix_from_alarm_probabilities<P: Predictions, T: PartialOrd>(
         &self,
         series: &Series<'_, P>,
@@ -130,8 +130,8 @@ impl TemporalLoss {
         check_same_length("gradient", series.len(), gradient.len())?;
         let logits = series.rows().predictions.0;
         let by_cell = [derivatives.tn, derivatives.fp, derivatives.fn_, derivatives.tp];
-        // The derivative of the loss with respect to the alarm probability of every row. The last two derivatives belong to the virtual rows, which
-        // have no logit.
+        // The derivative of the loss with respect to the alarm probability of every row. The last two derivatives belong to the virtual rows that
+        // serve as ends of bands; they are not used, because virtual rows have no logit.
         let mut by_alarm_probability = with_virtual_rows(vec![0.0; logits.len()]);
         for_each_band(&self.weighting, series, logits, |row, band| {
             let derivative = series.rows().weight(row) * by_cell[band.cell] * band.size;
@@ -158,7 +158,8 @@ impl TemporalLoss {
     }
 }
 
-/// Appends the alarm probabilities of two virtual rows: 1 for a row that is always above the threshold, 0 for a row that never is.
+/// Appends the alarm probabilities of the two virtual rows that serve as ends of threshold bands: 1 for a row that is always above the threshold,
+/// 0 for a row that never is.
 fn with_virtual_rows(mut alarm_probabilities: Vec<f64>) -> Vec<f64> {
     alarm_probabilities.extend([1.0, 0.0]);
     alarm_probabilities

@@ -17,21 +17,22 @@ pub struct Weighting {
     isolation_penalty: f64,
 }
 
-/// How the credits from several rows within the window are combined.
+/// How the credits from several rows within the window are combined. A credit lowers the weight of an error that is close to an event or an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CreditCombination {
     /// The credits are added.
     Sum,
-    /// Only the largest credit is used, which is that of the nearest event or alarm, since weights do not increase with distance.
+    /// Only the largest credit is used. It comes from the nearest event or alarm, because weights do not increase with distance.
     Maximum,
 }
 
 impl Weighting {
-    /// The masks of Guastavino et al. (2021): an alarm one step before an event, or a miss one step after an
-    /// alarm, counts ½; at a distance of three steps it counts ¾.
+    /// The weights of Guastavino et al. (2021), there called masks. An alarm one step before an event, or a miss one step after an alarm,
+    /// counts as ½ of an error; at a distance of three steps it counts as ¾.
     pub const MASKS: [f64; 3] = [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0];
 
-    /// The weights of wSOL (Legnaro et al. 2026), which are halved at each step, so that their sum stays below 1 for any window.
+    /// The weights of the weighted score-oriented losses (wSOL, Legnaro et al. 2026). They are halved at each step, so that their sum stays below 1
+    /// for any window.
     pub const WEIGHTS: [f64; 3] = [1.0 / 2.0, 1.0 / 4.0, 1.0 / 8.0];
 
     /// The value-weighted matrix of Guastavino et al. (2021): only the largest credit is used, and isolated errors count twice.
@@ -42,7 +43,8 @@ impl Weighting {
         Ok(Weighting { weights: masks.to_vec(), credit: CreditCombination::Maximum, isolation_penalty: 1.0 })
     }
 
-    /// wSOL (Legnaro et al. 2026) with sums: every event soon after an alarm, and every alarm shortly before a miss, gives a credit.
+    /// Weighted score-oriented losses (wSOL, Legnaro et al. 2026) with sums: every event soon after a false alarm, and every alarm shortly before
+    /// a miss, lowers the weight of that error.
     ///
     /// Weights must lie in [0, 1], must not increase with distance, and must sum to at most 1, so that no error counts less than 0.
     pub fn sum(weights: &[f64]) -> Result<Self> {
@@ -58,7 +60,8 @@ impl Weighting {
         Ok(Weighting { weights: weights.to_vec(), credit: CreditCombination::Sum, isolation_penalty: 0.0 })
     }
 
-    /// wSOL (Legnaro et al. 2026) with maxima: only the nearest event or alarm gives a credit.
+    /// Weighted score-oriented losses (wSOL, Legnaro et al. 2026) with maxima: only the nearest event after a false alarm, or the nearest alarm
+    /// before a miss, lowers the weight of that error.
     ///
     /// Weights must lie in [0, 1] and must not increase with distance.
     pub fn maximum(weights: &[f64]) -> Result<Self> {
@@ -78,12 +81,12 @@ impl Weighting {
         self.weights.len()
     }
 
-    /// How the credits from several rows within the window are combined.
+    /// How the credits from several rows within the window are combined. A credit lowers the weight of an error.
     pub(super) fn credit_combination(&self) -> CreditCombination {
         self.credit
     }
 
-    /// How much an error far from any event or alarm counts in addition to 1.
+    /// The penalty that is added to the weight 1 of an isolated error: a false alarm far from any event, or a miss far from any alarm.
     pub(super) fn isolation_penalty(&self) -> f64 {
         self.isolation_penalty
     }
@@ -99,7 +102,9 @@ impl Default for Weighting {
 fn check_weights_by_distance(what: &'static str, weights: &[f64]) -> Result<()> {
     let refuse = |reason: String| Err(Error::Setting { what, reason });
     if weights.is_empty() {
-        return refuse("are missing; give at least one, which applies to neighbouring rows".into());
+        return refuse(
+            "must not be empty; the first one applies to errors one row away from an event or an alarm".into(),
+        );
     }
     if let Some(weight) = weights.iter().find(|weight| !(0.0..=1.0).contains(*weight)) {
         return refuse(format!("must be between 0 and 1, not {weight}"));

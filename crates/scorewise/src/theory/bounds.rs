@@ -1,11 +1,14 @@
 //! The bounds of Marchetti et al. (2022), each with the exact value of the bounded quantity.
 //!
 //! ```text
-//! Proposition 1        P(|TN − E[TN]| ≥ ε) ≤ 2 exp(−2ε²/N²)                             likewise TP with P
+//! Proposition 1        P(|TN − E[TN]| ≥ ε) ≤ 2 exp(−2ε²/N²)                             the same for TP, with P instead of N
 //!                      P(|tr − E[tr]| ≥ ε) ≤ 2 exp(−2ε²/max(P, N)²)                     tr = TN + TP
 //! Theorem 1            P(|s − E[s]| ≥ ε)   ≤ 2 exp(−2ε²/(b − a)²)                       s in [a, b]
 //! Theorem 2            E|s − s(E[CM])|     ≤ ½ K (J_F + mad TN + mad TP)                K = sup ‖∇s‖₁
 //! ```
+//!
+//! P and N are the numbers of positives and negatives, s is the score, E[CM] the expected confusion matrix, mad X = E|X − E[X]| the mean absolute
+//! deviation, and J_F = E| |TN − E[TN]| − |TP − E[TP]| |.
 //!
 //! Two bounds differ from those printed in Marchetti et al. (2022). *Trace*: TN and TP depend on the same threshold, so Hoeffding's
 //! inequality for independent sums and its P² + N² do not apply. But TN rises with τ while TP falls, so the range of the trace is at most
@@ -37,20 +40,22 @@ pub struct Bound {
     pub exact: f64,
 }
 
-/// Proposition 1 for the negatives: the probability that TN, and so FP, deviates from its expectation by ε or more. ε must be above 0.
+/// Proposition 1 of Marchetti et al. (2022) for the negatives: the probability that TN, and so FP, deviates from its expectation by ε or more.
+/// ε must be above 0.
 #[must_use]
 pub fn negatives(matrices: &Matrices, epsilon: f64) -> Bound {
     tail_bound("TN", &matrices.distribution_of(|confusion| confusion.tn), epsilon, matrices.counts().negatives)
 }
 
-/// Proposition 1 for the positives: the probability that TP, and so FN, deviates from its expectation by ε or more. ε must be above 0.
+/// Proposition 1 of Marchetti et al. (2022) for the positives: the probability that TP, and so FN, deviates from its expectation by ε or more.
+/// ε must be above 0.
 #[must_use]
 pub fn positives(matrices: &Matrices, epsilon: f64) -> Bound {
     tail_bound("TP", &matrices.distribution_of(|confusion| confusion.tp), epsilon, matrices.counts().positives)
 }
 
-/// Proposition 1 for the trace TN + TP, corrected: the probability that the trace, whose range is at most max(P, N), deviates from its expectation
-/// by ε or more. ε must be above 0.
+/// Proposition 1 of Marchetti et al. (2022) for the trace TN + TP, corrected: the probability that the trace, whose range is at most max(P, N),
+/// deviates from its expectation by ε or more. ε must be above 0.
 #[must_use]
 pub fn trace(matrices: &Matrices, epsilon: f64) -> Bound {
     let ClassCounts { positives, negatives } = matrices.counts();
@@ -76,8 +81,8 @@ pub fn score(distribution: &ScoreDistribution, epsilon: f64) -> Bound {
     tail_bound("s", distribution, epsilon, high - low)
 }
 
-/// Theorem 2, corrected: the mean absolute deviation of a score from the score of the expected matrix. `None` if the score
-/// is not Lipschitz.
+/// Theorem 2 of Marchetti et al. (2022), corrected: the mean absolute deviation of a score from the score of the expected matrix. `None` if the
+/// score is not Lipschitz.
 pub fn mean_absolute_deviation(score: &Score, matrices: &Matrices) -> Result<Option<Bound>> {
     mean_absolute_deviation_bound(
         score,
@@ -87,8 +92,8 @@ pub fn mean_absolute_deviation(score: &Score, matrices: &Matrices) -> Result<Opt
     )
 }
 
-/// Theorem 2 as printed in Marchetti et al. (2022), with sup ‖∇s‖_∞ over the four cells. The printed theorem is false, as tests show with
-/// this function.
+/// Theorem 2 as printed in Marchetti et al. (2022), with the Lipschitz constant K = sup ‖∇s‖_∞ over the four cells. The printed theorem is false,
+/// as tests show with this function.
 pub fn mean_absolute_deviation_as_printed(score: &Score, matrices: &Matrices) -> Result<Option<Bound>> {
     mean_absolute_deviation_bound(
         score,
@@ -129,7 +134,8 @@ fn hoeffding_bound(epsilon: f64, range: f64) -> f64 {
     2.0 * (-2.0 * (epsilon / range).powi(2)).exp()
 }
 
-/// The probability that a quantity deviates from its mean by `epsilon` or more, with Hoeffding's bound for a quantity with this range.
+/// The probability that a quantity deviates from its mean by `epsilon` or more, together with Hoeffding's bound of this probability; `range` is the
+/// range of the quantity.
 fn tail_bound(name: &str, distribution: &ScoreDistribution, epsilon: f64, range: f64) -> Bound {
     let exact = distribution.tail_probability(distribution.mean(), epsilon);
     Bound {
@@ -139,8 +145,8 @@ fn tail_bound(name: &str, distribution: &ScoreDistribution, epsilon: f64, range:
     }
 }
 
-/// The mean absolute deviation of a score from the score of the expected matrix, with the bound of Theorem 2 for the Lipschitz constant
-/// `k`; `None` if `k` is `None`.
+/// The mean absolute deviation of a score from the score of the expected matrix, together with its bound by Theorem 2 of Marchetti et al. (2022);
+/// `k` is the Lipschitz constant. `None` if `k` is `None`.
 fn mean_absolute_deviation_bound(
     score: &Score,
     matrices: &Matrices,

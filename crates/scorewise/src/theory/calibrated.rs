@@ -49,7 +49,8 @@ fn denominator_sign(fraction: &LinearFraction, counts: &ClassCounts) -> Option<f
     let corners = [b0, b0 + tp, b0 + fp, b0 + tp + fp];
     let (low, high) =
         (corners.into_iter().fold(f64::INFINITY, f64::min), corners.into_iter().fold(f64::NEG_INFINITY, f64::max));
-    // The denominator may be 0 at a corner, where the score is undefined. Rounding may turn this 0 into a small number, so there is a tolerance.
+    // The denominator may be 0 at a corner, where the score is undefined. Rounding may turn this 0 into a small number, so numbers below the
+    // tolerance count as 0.
     let tolerance = 1e-12 * (b0.abs() + tp.abs() + fp.abs());
     if low >= -tolerance && high > tolerance {
         Some(1.0)

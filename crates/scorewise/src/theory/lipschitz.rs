@@ -8,7 +8,7 @@
 //! K is found by branch and bound: interval arithmetic bounds the derivatives of the score over a rectangle of matrices, and the rectangle
 //! with the largest bound is halved until its bound is within 0.1 % of a gradient norm that some matrix attains. This works for any
 //! formula, and the result is never too small. K is 2/(P + N) for accuracy, 1/P for recall, 1/P + 1/N for TSS, and 2/P for F1, CSI and HSS1.
-//! Where a quotient becomes 0/0 or a root √0, the derivatives are unbounded (precision, NPV, MCC, G-mean) and no Lipschitz constant exists.
+//! Where a quotient becomes 0/0 or a root becomes √0, the derivatives are unbounded (precision, NPV, MCC, G-mean) and no Lipschitz constant exists.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -39,7 +39,7 @@ pub fn lipschitz(score: &Score, counts: &ClassCounts) -> Option<f64> {
         let [tn, fn_, positives, negatives] = other_cells(tp, fp, counts);
         let reduced = score.formula().reduced_with(tn, fp, fn_, tp, positives, negatives);
         let mut derivatives = [reduced.positive, reduced.negative];
-        // The closed form does not apply where a division by zero is replaced by 0, so it is used only where every division is defined.
+        // The closed form of the derivatives is wrong where a division by zero is replaced by 0, so it is used only where every division is defined.
         if let Some(fraction) = fraction.filter(|_| reduced.value.defined) {
             let smaller = |a: Interval, b: Interval| if b.magnitude() < a.magnitude() { b } else { a };
             let closed = fraction_derivatives(&fraction, tp, fp);
@@ -85,14 +85,15 @@ fn other_cells(tp: Interval, fp: Interval, counts: &ClassCounts) -> [Interval; 4
     [rest(negatives, fp), rest(positives, tp), positives, negatives]
 }
 
-/// An upper bound of the supremum of a norm of the derivatives over all matrices; `None` if no finite bound is found.
+/// An upper bound of the largest norm of the derivatives over all matrices; `None` if no finite bound is found.
 fn supremum_of_norm<const N: usize>(
     counts: &ClassCounts,
     derivatives: impl Fn(Interval, Interval) -> [Interval; N],
     norm: impl Fn([f64; N]) -> f64,
 ) -> Option<f64> {
     let upper = |tp: Interval, fp: Interval| norm(derivatives(tp, fp).map(Interval::magnitude));
-    // At a kink the interval contains both one-sided derivatives, so only the smallest absolute value in it is a sure lower bound.
+    // At a kink of the score, the interval of a derivative contains both one-sided derivatives. So only the smallest absolute value in the interval
+    // is a lower bound of the absolute derivative that is certain.
     let attained =
         |tp: f64, fp: f64| norm(derivatives(Interval::constant(tp), Interval::constant(fp)).map(smallest_magnitude));
     let (tp, fp) = (Interval::new(0.0, counts.positives), Interval::new(0.0, counts.negatives));
@@ -165,8 +166,8 @@ impl PartialOrd for MatrixRectangle {
 }
 impl Ord for MatrixRectangle {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Among rectangles with equal bounds, the one that was halved most often comes first, so that the search reaches a point without a finite
-        // bound after `MAX_HALVINGS` halvings and stops there.
+        // Among rectangles with equal bounds, the one that was halved most often comes first. If the derivatives are unbounded near some point, all
+        // bounds there are infinite; the search then halves the same rectangle again and again and stops after `MAX_HALVINGS` halvings.
         self.bound.total_cmp(&other.bound).then(self.depth.cmp(&other.depth))
     }
 }

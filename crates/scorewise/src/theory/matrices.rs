@@ -30,7 +30,7 @@ pub struct Matrices {
     fp: Vec<f64>,
     probabilities: Vec<f64>,
     counts: ClassCounts,
-    /// The number of matrices that occur for a threshold in [0, 1]. A prediction of 0 is never above such a threshold, so the last matrix,
+    /// The number of matrices that occur at thresholds in [0, 1]. A prediction of 0 is never above such a threshold, so the last matrix,
     /// in which all rows are predicted positive, may not occur.
     reachable: usize,
 }
@@ -79,7 +79,7 @@ impl Matrices {
         [[self.expectation(|c| tp(c) * tp(c)), mixed], [mixed, self.expectation(|c| fp(c) * fp(c))]]
     }
 
-    /// The expected absolute difference between the deviations of TN and TP from their means,
+    /// The expected absolute difference between the absolute deviations of TN and of TP from their means,
     /// `J_F = E| |TN − E[TN]| − |TP − E[TP]| |`, as in Theorem 2 of Marchetti et al. (2022).
     #[must_use]
     pub fn deviation_difference(&self) -> f64 {

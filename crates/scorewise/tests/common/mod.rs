@@ -96,7 +96,7 @@ impl Batch {
     }
 }
 
-/// Examples of priors, which [`check_random_batches`] uses in turn.
+/// Examples of priors. [`check_random_batches`] uses them one after the other.
 pub fn priors() -> Vec<Prior> {
     let texts = [
         "uniform",
@@ -111,7 +111,7 @@ pub fn priors() -> Vec<Prior> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// Calls `check` with `count` random batches, each with the next prior of [`priors`] in turn.
+/// Calls `check` with `count` random batches. The first batch comes with the first prior of [`priors`], the next with the next prior, and so on.
 pub fn check_random_batches(seed: u64, count: usize, mut check: impl FnMut(&mut Random, &Batch, &Prior)) {
     let (mut random, priors) = (Random(seed), priors());
     for k in 0..count {
@@ -165,7 +165,8 @@ pub fn all_priors() -> Vec<Prior> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// Random logits, and labels that are correlated with the logits.
+/// Random logits, and labels that are correlated with the logits. About `rate` of the rows are positive, and the logits before the shift by the
+/// label lie between −`scale` and `scale`.
 pub fn logits_and_labels(random: &mut Random, rows: usize, rate: f64, scale: f64) -> (Vec<f64>, Vec<bool>) {
     let labels: Vec<bool> = (0..rows).map(|row| row == 0 || (row > 1 && random.uniform() < rate)).collect();
     let logit = |label: &bool| scale * (2.0 * random.uniform() - 1.0) + if *label { 0.5 } else { -0.5 };

@@ -10,10 +10,10 @@ use scorewise_train::{Matrix, Result};
 use super::rows::SampledRows;
 use super::{ClassMeans, GridValue, PartialDependence};
 
-/// The maximum number of values to which a column of numbers is set.
+/// The maximum number of values to which a column of numbers is set for its partial dependence.
 const MAX_NUMBERS: usize = 20;
 
-/// The maximum number of levels to which a categorical column is set.
+/// The maximum number of levels to which a categorical column is set for its partial dependence.
 const MAX_LEVELS: usize = 12;
 
 /// Number of days in a year without a leap day.
@@ -21,23 +21,24 @@ const YEAR_DAYS: u32 = 365;
 /// Step in days between two days of the year for which the partial dependence on a time is computed.
 const YEAR_DAY_STEP: usize = 15;
 
-/// The values to which a column is set, and how they are encoded.
+/// The values to which a column is set for its partial dependence, and the features into which they are encoded.
 struct ValueGrid {
     part: Option<TimePart>,
     values: Vec<GridValue>,
     encoded: EncodedGrid,
 }
 
-/// The features of a column for each value to which it is set.
+/// For partial dependence, a column is set to one value after the other in all rows. This type holds the encoded features of the column for
+/// each of these values.
 enum EncodedGrid {
-    /// The same features in every row: one row of the matrix for each value.
+    /// For each value, all rows get the same features. The matrix has one row for each value.
     SameInEveryRow(Matrix),
-    /// Features that differ between the rows: one matrix for each value.
+    /// For each value, the rows get different features, because only a part of a time is set. There is one matrix for each value.
     ByRow(Vec<Matrix>),
 }
 
 /// The partial dependence on the column `name`, averaged over the rows `averaged`. The values to which the column is set are chosen from
-/// its values in `rows`. `None` if the column has only missing values.
+/// the values that it has in `rows`. The result is `None` if the column has only missing values.
 pub(super) fn partial_dependence(
     rows: &SampledRows<'_>,
     averaged: &SampledRows<'_>,
@@ -53,7 +54,8 @@ pub(super) fn partial_dependence(
         let part = grid.part.map(|part| part.name().to_owned());
         let dependence =
             PartialDependence { column: name.into(), part, values: grid.values, probability, positive_share };
-        // Of the parts of a time (hour, weekday, day of the year), the one that changes the predictions most is shown.
+        // A column of times has several grids, one for each part of a time (hour, weekday, day of the year). The part that changes the
+        // predictions most is shown.
         if best.as_ref().is_none_or(|(other, _)| range > *other) {
             best = Some((range, dependence));
         }
@@ -61,7 +63,7 @@ pub(super) fn partial_dependence(
     Ok(best.map(|(_, dependence)| dependence))
 }
 
-/// The mean probability and the share of rows decided as each class, for each value of the grid.
+/// For each value of the grid: the mean probability of each class, and the share of the rows for which the model decides on each class.
 fn grid_means(rows: &SampledRows<'_>, matrix_columns: &[usize], grid: &ValueGrid) -> Result<(ClassMeans, ClassMeans)> {
     let positions: Vec<u32> = (0..rows.len() as u32).collect();
     // If all weights are 0, all rows count alike.
@@ -83,7 +85,7 @@ fn grid_means(rows: &SampledRows<'_>, matrix_columns: &[usize], grid: &ValueGrid
             means.iter_mut().zip(probabilities).for_each(|(mean, p)| *mean += weight(row) * p);
             shares[decision as usize] += weight(row);
         }
-        // A mean of weighted numbers may be above 1 by a rounding error.
+        // Rounding errors may make a weighted mean of probabilities slightly greater than 1, so it is limited to 1.
         means.iter_mut().chain(&mut shares).for_each(|mean| *mean = (*mean / total).min(1.0));
         Ok((means, shares))
     };
@@ -102,7 +104,7 @@ fn grid_means(rows: &SampledRows<'_>, matrix_columns: &[usize], grid: &ValueGrid
 }
 
 impl ClassMeans {
-    /// The largest effect of the column on any class: the maximum minus the minimum over the values to which the column is set.
+    /// The largest effect of the column on any class: the maximum minus the minimum of the mean over the values to which the column is set.
     fn range(&self) -> f64 {
         let range_of = |numbers: &mut dyn Iterator<Item = f64>| {
             let (low, high) =
@@ -118,8 +120,8 @@ impl ClassMeans {
     }
 }
 
-/// The grids of values to which a column is set: one grid, or for a column of times, one for each part of a time that the encoder uses. Empty if
-/// all values are missing.
+/// The grids of values to which a column is set. A column of times has one grid for each part of a time (such as the hour) that the encoder
+/// uses; any other column has one grid. There is no grid if all values of the column are missing.
 fn grids(
     column: &Column,
     rows: &SampledRows<'_>,
@@ -187,7 +189,7 @@ fn grids(
     Ok(vec![ValueGrid { part: None, values, encoded: EncodedGrid::SameInEveryRow(encode(probe)?) }])
 }
 
-/// The levels of an ordinal column in their order; `None` if the levels have no meaningful order.
+/// The levels of a categorical column in their meaningful order, such as low, middle, high; `None` if the levels have no such order.
 fn level_order(coding: Option<&ColumnEncoding>) -> Option<&[String]> {
     match coding {
         Some(ColumnEncoding::Ordinal { levels, .. } | ColumnEncoding::Levels { levels, ordered: true, .. }) => {
@@ -236,7 +238,7 @@ fn quantiles(sorted: &[f64], count: usize) -> Vec<f64> {
     values
 }
 
-/// The parts of a time that the encoder uses.
+/// The parts of a time (hour, weekday or day of the year) from which the encoder computes features.
 fn time_parts(encoder: &Encoder) -> Vec<TimePart> {
     let mut parts = Vec::new();
     for input in &encoder.inputs {
@@ -262,7 +264,7 @@ fn part_of_cycle(cycle: Cycle) -> TimePart {
     }
 }
 
-/// The values to which a part of a time is set.
+/// The values to which a part of a time is set for partial dependence, such as 0 to 23 for the hour.
 fn time_values(part: TimePart) -> Vec<u32> {
     match part {
         TimePart::Hour => (0..24).collect(),
@@ -276,13 +278,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_distinct_numbers_are_all_used() {
+    fn all_numbers_are_in_the_grid_if_there_are_few_distinct_ones() {
         assert_eq!(number_grid(&[1.0, 1.0, 2.0, 7.0]), [1.0, 2.0, 7.0]);
         assert!(number_grid(&[]).is_empty());
     }
 
     #[test]
-    fn many_numbers_become_quantiles_and_a_frequent_number_leaves_room_for_others() {
+    fn many_distinct_numbers_are_replaced_by_quantiles_and_a_frequent_number_is_listed_once() {
         let hundred: Vec<f64> = (0..100).map(f64::from).collect();
         assert_eq!(number_grid(&hundred), (0..20).map(|k| f64::from(5 * k + 2)).collect::<Vec<_>>());
         let mut mostly_zero = vec![0.0; 900];

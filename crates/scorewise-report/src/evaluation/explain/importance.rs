@@ -16,7 +16,7 @@ use super::rows::SampledRows;
 use crate::evaluation::Estimate;
 use crate::evaluation::model::resampling;
 
-/// The score of a model as a function of the confusion matrix of its decisions.
+/// Computes the score that a model was trained for from the confusion matrix of its decisions.
 pub(super) struct DecidedScore {
     classes: usize,
     kind: ScoreKind,
@@ -29,7 +29,7 @@ enum ScoreKind {
 }
 
 impl DecidedScore {
-    /// The score that the model was trained for.
+    /// Returns the score that `model` was trained for.
     pub fn new(model: &Model) -> Result<Self> {
         let score: TrainingScore = model.score.parse()?;
         let kind = match model.decision.threshold() {
@@ -39,7 +39,8 @@ impl DecidedScore {
         Ok(DecidedScore { classes: model.classes.len(), kind })
     }
 
-    /// The index of a cell of the confusion matrix. With two classes the cells are in the order tn, fp, fn, tp.
+    /// The index of the cell of the confusion matrix for this true class and this decision. With two classes, the cells are in the order tn, fp,
+    /// fn, tp.
     fn cell(&self, truth: u32, decision: u32) -> u16 {
         (truth as usize * self.classes + decision as usize) as u16
     }
@@ -70,7 +71,8 @@ impl DecidedScore {
     }
 }
 
-/// A row whose decision changes when a column is shuffled: its position among the rows, and its cell of the confusion matrix before and after.
+/// A row whose decision changes when a column is shuffled: the position of the row in the sample, and the cell of the confusion matrix in which
+/// the row is counted before and after the shuffling.
 #[derive(Clone, Copy)]
 struct ChangedDecision {
     position: u32,
@@ -78,8 +80,8 @@ struct ChangedDecision {
     after: u16,
 }
 
-/// The score on the rows, and for each column its importance with a 95 % interval. `watch` receives the number of permutations of columns that are
-/// finished; the result is `None` if `watch` returns false.
+/// The score on the rows, and for each column its importance with a 95 % interval. After each permutation of a column, `watch` is called with the
+/// number of permutations that are finished. If `watch` returns false, the work is stopped and the result is `None`.
 pub(super) fn column_importance(
     rows: &SampledRows<'_>,
     columns: &[(&str, Vec<usize>)],
@@ -89,7 +91,7 @@ pub(super) fn column_importance(
 ) -> Result<Option<(Option<f64>, Vec<Estimate>)>> {
     let decisions = rows.predictor.labels(&rows.probabilities()?);
     let cells: Vec<u16> = rows.labels.iter().zip(&decisions).map(|(truth, label)| score.cell(*truth, *label)).collect();
-    // All columns are shuffled by the same permutations, so that chance affects them alike.
+    // All columns are shuffled by the same permutations, so that differences between columns depend less on chance.
     let permutations: Vec<Vec<u32>> = (0..options.permutations as u64)
         .map(|number| {
             let mut order: Vec<u32> = (0..rows.len() as u32).collect();
@@ -129,7 +131,7 @@ pub(super) fn column_importance(
     Ok(Some((score.value(&original.cells), estimates)))
 }
 
-/// The decisions that change when the features in `matrix_columns` of each row are replaced by those of another row, given by `order`.
+/// The decisions that change when a column of the table is shuffled: row i gets its features in `matrix_columns` from the row `order[i]`.
 fn changed_decisions(
     rows: &SampledRows<'_>,
     matrix_columns: &[usize],
@@ -138,7 +140,7 @@ fn changed_decisions(
     score: &DecidedScore,
 ) -> Result<Vec<ChangedDecision>> {
     let matrix = &rows.matrix;
-    // Rows whose new features are equal to their own keep their decision and need no prediction.
+    // A row whose new features are equal to its own features keeps its decision, so it need not be predicted again.
     let differs = |position: &u32| {
         let (own, other) = (matrix.row(*position as usize), matrix.row(order[*position as usize] as usize));
         matrix_columns.iter().any(|column| own[*column] != other[*column])
@@ -156,7 +158,8 @@ fn changed_decisions(
     Ok(positions.iter().zip(rows.predictor.labels(&probabilities)).filter_map(changed).collect())
 }
 
-/// The confusion matrix of the original rows with given weights, and its score on a scale on which greater is better.
+/// The confusion matrix before any column is shuffled, in which each row counts with its weight, and the score of this matrix on a scale on which
+/// greater is better.
 struct WeightedMatrix<'a> {
     score: &'a DecidedScore,
     cells: Vec<f64>,
@@ -174,8 +177,9 @@ impl<'a> WeightedMatrix<'a> {
         WeightedMatrix { score, cells, value }
     }
 
-    /// The mean of (score of the original rows − score after permutation r) over the permutations, each counted `copies[r]` times. Permutations
-    /// after which the score is undefined are left out; `None` if none is left.
+    /// The importance of a column: the mean of (score of the original rows − score after permutation r) over the permutations r, where
+    /// permutation r counts `copies[r]` times. Permutations after which the score is undefined are left out. The result is `None` if no
+    /// permutation is left.
     fn importance(&self, changes: &[Vec<ChangedDecision>], copies: &[u32], weights: &[f64]) -> Option<f64> {
         let original = self.value?;
         let (mut sum, mut count) = (0.0, 0.0);
@@ -191,7 +195,7 @@ impl<'a> WeightedMatrix<'a> {
                 cells[usize::from(*before)] -= weight;
                 cells[usize::from(*after)] += weight;
             }
-            // A difference of sums of weights may be below 0 by a rounding error.
+            // Rounding errors may make a cell slightly negative after weights are subtracted from it.
             cells.iter_mut().for_each(|cell| *cell = cell.max(0.0));
             if let Some(value) = self.score.oriented_value(&cells) {
                 sum += copies * (original - value);
@@ -202,7 +206,7 @@ impl<'a> WeightedMatrix<'a> {
     }
 }
 
-/// For each bootstrap replicate, the importance of each column.
+/// The importance of each column in each bootstrap replicate: one vector per replicate, with one number per column.
 fn bootstrap_importance(
     rows: &SampledRows<'_>,
     cells: &[u16],
@@ -212,9 +216,9 @@ fn bootstrap_importance(
 ) -> Result<Vec<Vec<Option<f64>>>> {
     let is_series = rows.model.target.lead > 0 || rows.model.encoder.lags() > 0;
     let bootstrap = Bootstrap { resampling: resampling(is_series), replicates: options.replicates, seed: options.seed };
-    // Neither Poisson nor block resampling depends on the labels.
+    // Rows are resampled one by one (Poisson) or in blocks. Neither method uses the labels, so any labels may be passed.
     let unused_labels = vec![false; rows.len()];
-    // The permutations are resampled with replacement, which is what stratified resampling does when there is a single class.
+    // The permutations are drawn with replacement. Stratified resampling does this if all of them are in a single class.
     let permutations = Bootstrap {
         resampling: Resampling::Stratified,
         seed: stream(options.seed, Purpose::PermutationBootstrap, 0),

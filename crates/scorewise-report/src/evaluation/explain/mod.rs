@@ -1,17 +1,20 @@
 //! Explains a model by its score: how much each column of the table helps, and how the predictions depend on a column.
 //!
-//! Let s be the score of the model at its own decision rule, oriented so that greater is better. The *importance* of a column is
+//! Let s be the score of the decisions of the model, converted to a scale on which greater is better (a score whose lower values are better
+//! changes its sign, for example). The *importance* of a column is
 //!
 //! ```text
 //! I = 1/R Σᵣ (s(original rows) − s(rows in which permutation r has shuffled the column))
 //! ```
 //!
+//! where R is the number of permutations.
+//!
 //! All features that stem from one column of the table (its levels, its lags, the parts of a time) are shuffled together. A positive importance
 //! says that the model needs the column; the importance of a column that the model does not use is exactly 0. Columns that carry the same
 //! information share their importance, because the model can use one in place of the other.
 //!
-//! The 95 % interval contains both sources of chance. Each bootstrap replicate draws rows, the same for the original and the shuffled rows, and it
-//! draws R of the R permutations with replacement.
+//! The 95 % interval of the importance takes into account that both the rows and the permutations are random. Each bootstrap replicate resamples
+//! the rows, in the same way before and after shuffling, and draws R of the R permutations with replacement.
 //!
 //! The *partial dependence* on a column is the mean predicted probability over all rows when the column is set to one value in every row.
 //!
@@ -41,7 +44,7 @@ use importance::{DecidedScore, column_importance};
 pub use rows::ExplainedRows;
 use rows::SampledRows;
 
-/// Numbers of permutations, rows and bootstrap replicates with which a model is explained.
+/// Settings of an explanation: the numbers of permutations, rows and bootstrap replicates, and the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExplainOptions {
     /// Number of permutations of each column, R.
@@ -58,8 +61,8 @@ pub struct ExplainOptions {
 }
 
 impl Default for ExplainOptions {
-    /// With 10 permutations the interval is hardly wider than with very many, because most of its width comes from the choice of rows. With 10,000
-    /// rows, the standard error of a share is at most 0.005.
+    /// The default is 10 permutations and 10,000 rows. More permutations hardly make the interval of an importance narrower, because most of its
+    /// width comes from the choice of rows. With 10,000 rows, the standard error of a share of rows is at most 0.005.
     fn default() -> Self {
         ExplainOptions { permutations: 10, rows: 10_000, dependence_rows: 1000, replicates: 1000, seed: 0 }
     }
@@ -89,7 +92,7 @@ impl ExplainOptions {
         (predictions < 10.0 * affordable).then_some(options)
     }
 
-    /// Checks that all numbers are within their ranges.
+    /// Returns an error if a setting is outside its range.
     fn check(&self) -> Result<()> {
         if !(1..=MAX_PERMUTATIONS).contains(&self.permutations) {
             let problem = format!("must be from 1 to {MAX_PERMUTATIONS}, not {}", self.permutations);
@@ -110,10 +113,10 @@ impl ExplainOptions {
 /// to ten times as long.
 const REPORT_NANOSECONDS: f64 = 1e9;
 
-/// The usual number of predictions of each row for partial dependence: four columns with about 20 values each.
+/// How many times each row is usually predicted for partial dependence: four columns with about 20 values each.
 const DEPENDENCE_PREDICTIONS: f64 = 80.0;
 
-/// The approximate time in nanoseconds in which one core predicts a row, measured for networks and trees.
+/// The approximate time in nanoseconds that one core takes to predict a row. The factors are measured times of networks and of trees.
 fn row_nanoseconds(model: &Model) -> f64 {
     let member = |member: &Member| match member {
         Member::Network(network) => {
@@ -134,7 +137,7 @@ pub const DEPENDENCE_COLUMNS: usize = 4;
 /// The importance of the columns of a table for the score of a model, and the partial dependence on the most important columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// The score of the model.
+    /// Name of the score that the model was trained for.
     pub score: String,
     /// The decision threshold of the model; `None` with more than two classes.
     pub threshold: Option<f64>,
@@ -146,9 +149,9 @@ pub struct Explanation {
     pub permutations: usize,
     /// The importance of each column that the model was trained with; the most important column comes first.
     pub importance: Vec<ColumnImportance>,
-    /// The partial dependence on the four most important columns, without columns that have no values.
+    /// The partial dependence on the four most important columns. A column with only missing values is left out.
     pub partial_dependence: Vec<PartialDependence>,
-    /// Number of rows with a known class, of which `rows` were used.
+    /// Number of rows with a known class. The importance was measured on `rows` of them.
     #[serde(default)]
     pub available_rows: usize,
     /// Number of rows over which partial dependence is averaged.
@@ -175,9 +178,9 @@ pub struct ColumnImportance {
     pub column: String,
     /// By how much the score is worse when the column is shuffled; `None` when the score is undefined.
     pub value: Option<f64>,
-    /// Lower end of the 95 % interval.
+    /// Lower end of the 95 % interval of the importance.
     pub low: Option<f64>,
-    /// Upper end of the 95 % interval.
+    /// Upper end of the 95 % interval of the importance.
     pub high: Option<f64>,
     /// The share of the column in the total gain of all splits of the model's trees; `None` if the model has no trees with known gains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -196,14 +199,14 @@ pub struct PartialDependence {
     /// The values to which the column is set: quantiles of numbers, the most frequent levels, or the hours, weekdays or days of the year of
     /// a time.
     pub values: Vec<GridValue>,
-    /// For each value, the mean predicted probability of the positive class, or of each class.
+    /// For each of `values`, the mean predicted probability of the positive class; with more than two classes, that of each class.
     pub probability: ClassMeans,
-    /// For each value, the share of rows that are decided as positive; with more than two classes, the share of rows that are decided as each
-    /// class.
+    /// For each of `values`, the share of the rows that the model predicts positive; with more than two classes, the share of the rows that the
+    /// model assigns to each class.
     pub positive_share: ClassMeans,
 }
 
-/// A value to which a column is set.
+/// A value to which a column is set for its partial dependence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum GridValue {
@@ -213,7 +216,7 @@ pub enum GridValue {
     Text(String),
 }
 
-/// The mean probabilities or the shares of rows for each value to which a column is set.
+/// Partial dependence of the mean probabilities, or of the shares of rows, on the value to which a column is set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ClassMeans {
@@ -224,7 +227,7 @@ pub enum ClassMeans {
 }
 
 impl Explanation {
-    /// A few sentences that say what the importance of a column is and which rows it was measured on.
+    /// A few sentences that say what the importance of a column means, and on which rows it was measured.
     #[must_use]
     pub fn sentence(&self) -> String {
         let drawn = match self.available_rows > self.rows {
@@ -241,8 +244,8 @@ impl Explanation {
 
 /// Measures the importance of every column that the model was trained with, and the partial dependence on the four most important columns.
 ///
-/// `watch` receives the number of finished steps and the number of all steps; the result is `None` if `watch` returns `Break`. Work is
-/// distributed over the threads of the current rayon pool; the number of threads does not change the result.
+/// After each step, `watch` is called with the number of finished steps and the number of all steps. If `watch` returns `Break`, the work is
+/// stopped and the result is `None`. The work is distributed over the threads of the current rayon pool; their number does not change the result.
 pub fn explain(
     model: &Model,
     rows: &ExplainedRows<'_>,
@@ -261,7 +264,7 @@ pub fn explain(
         return Ok(None);
     };
     let mut order: Vec<usize> = (0..columns.len()).collect();
-    // Columns without a defined importance come last; the sort is stable, so equal columns stay in the order of the table.
+    // Columns whose importance is undefined come last. The sort is stable, so columns with equal importance keep their order.
     let key = |column: &usize| estimates[*column].value.unwrap_or(f64::NEG_INFINITY);
     order.sort_by(|first, second| key(second).total_cmp(&key(first)));
     let dependence_drawn = drawn.sample_for_dependence(options);
@@ -273,7 +276,7 @@ pub fn explain(
             return Ok(None);
         }
     }
-    // `gains` and `columns` have the same order, that of the encoder.
+    // `gains` and `columns` list the columns in the same order, so an index of `columns` is also an index of `gains`.
     let gains = model.gain_of_columns();
     let importance = |column: &usize| ColumnImportance {
         column: columns[*column].0.to_owned(),

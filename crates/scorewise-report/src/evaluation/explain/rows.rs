@@ -18,18 +18,18 @@ pub struct ExplainedRows<'a> {
     table: &'a Table,
     /// The encoded rows of the whole table.
     matrix: Matrix,
-    /// The rows with a known class.
+    /// Indices, in the table, of the rows with a known class.
     rows: Vec<u32>,
-    /// The class of each of `rows`.
+    /// The true class of each row in `rows`, as an index into the classes of the model.
     labels: Vec<u32>,
-    /// The weight of each of `rows`; `None` if all have the same weight.
+    /// The weight of each row in `rows`; `None` if all rows have the same weight.
     weights: Option<Vec<f64>>,
     part: String,
 }
 
 impl<'a> ExplainedRows<'a> {
-    /// The rows of a table whose class is known from the target column of the model. It is an error if the table lacks a column that the model
-    /// needs or the target column, or if no row has a class. The notes are about rows that are left out and about unexpected values.
+    /// Selects the rows of a table whose true class is known from the target column. The table must have the target column and all columns that
+    /// the model needs, and at least one row must have a known class. The notes are about rows that are left out and about unexpected values.
     pub fn of_table(model: &Model, table: &'a Table) -> Result<(Self, Vec<Note>)> {
         let place = || Location::file(&table.file);
         let available: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
@@ -38,8 +38,8 @@ impl<'a> ExplainedRows<'a> {
             inputs.iter().map(|(name, _)| *name).filter(|name| table.column(name).is_none()).collect();
         if !missing.is_empty() {
             let (problem, hint) = missing_columns(&missing, &available);
-            let pronoun = if missing.len() == 1 { "it" } else { "them" };
-            return Err(Error::data(place(), format!("{problem}; the model needs {pronoun}"), hint));
+            let it_or_them = if missing.len() == 1 { "it" } else { "them" };
+            return Err(Error::data(place(), format!("{problem}; the model needs {it_or_them}"), hint));
         }
         let target = &model.target;
         if table.column(&target.column).is_none() {
@@ -47,7 +47,8 @@ impl<'a> ExplainedRows<'a> {
             let problem = format!("{problem}, the target of the model: the score needs the true class of each row");
             return Err(Error::data(place(), problem, hint));
         }
-        // Without a lead the true class is in the row itself, so the columns that order the rows may be absent.
+        // With a lead time, the true class of a row is found in a later row. Without one it is in the row itself, so the columns that order the
+        // rows may be absent.
         let order = if target.lead > 0 { model.encoder.order.clone() } else { Default::default() };
         let (labels, unmatched) = target.known_labels(table, &Neighbours::new(table, &order)?)?;
         let rows = labels.rows();
@@ -84,7 +85,7 @@ impl<'a> ExplainedRows<'a> {
         Ok((explained, notes))
     }
 
-    /// All rows of a table, with the class of each row as an index into the classes of the model.
+    /// Uses all rows of a table. `labels` holds the class of each row, as an index into the classes of the model.
     ///
     /// # Panics
     /// If `labels` or `weights` do not have one entry for each row of the table, or if a label is not a class of the model.
@@ -110,8 +111,8 @@ impl<'a> ExplainedRows<'a> {
         Ok((ExplainedRows { table, matrix: encoded.matrix, rows, labels, weights, part }, notes))
     }
 
-    /// The test rows of a training run, or its validation rows if there are no test rows. `table` must be the separate test table if there was
-    /// one, otherwise the training table.
+    /// Uses the test rows of a training run, or its validation rows if there are no test rows. If the test rows came from a separate table, `table`
+    /// must be that table, otherwise the training table.
     #[must_use]
     pub fn of_training(trained: &Trained, table: &'a Table) -> Self {
         let is_cross_fitted = trained.model.plan.as_ref().is_some_and(|plan| plan.cross_fit > 0);
@@ -136,13 +137,13 @@ impl<'a> ExplainedRows<'a> {
         }
     }
 
-    /// Number of rows.
+    /// Number of rows on which the model is explained.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are no rows.
+    /// Whether there are no rows on which the model could be explained.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -159,17 +160,17 @@ pub(super) struct SampledRows<'a> {
     pub model: &'a Model,
     pub predictor: Predictor<'a>,
     pub table: &'a Table,
-    /// The index of each row in the table.
+    /// The index, in the table, of each row of the sample.
     pub table_rows: Vec<u32>,
-    /// The encoded rows.
+    /// The features of each row of the sample, as the encoder of the model computes them.
     pub matrix: Matrix,
-    /// The class of each row.
+    /// The true class of each row of the sample, as an index into the classes of the model.
     pub labels: Vec<u32>,
-    /// The weight of each row, 1 if there are no weights.
+    /// The weight of each row of the sample; 1 if there are no weights.
     pub weights: Vec<f64>,
 }
 
-/// The number of rows with changed features that are predicted at a time. It is limited because these rows are copied.
+/// Rows with changed features are copied and predicted in chunks of this many rows, so that the copies need little memory.
 const CHUNK_ROWS: usize = 4096;
 
 impl<'a> SampledRows<'a> {
@@ -178,7 +179,11 @@ impl<'a> SampledRows<'a> {
         let width = model.encoder.width();
         assert_eq!(rows.matrix.columns(), width, "the rows must be encoded by the encoder of the model");
         if rows.is_empty() {
-            return Err(Error::data(Location::file(&rows.table.file), "has no rows to explain", "give more rows"));
+            return Err(Error::data(
+                Location::file(&rows.table.file),
+                "has no rows on which the model can be explained",
+                "give more rows",
+            ));
         }
         let positions = sampled_positions(rows.len(), options.rows, options.seed, 0);
         let table_rows: Vec<u32> = positions.iter().map(|at| rows.rows[*at]).collect();
@@ -208,20 +213,23 @@ impl<'a> SampledRows<'a> {
         }
     }
 
+    /// Number of rows of the sample.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
+    /// The encoder that computes the features of the model from the columns of a table.
     pub fn encoder(&self) -> &'a Encoder {
         &self.model.encoder
     }
 
-    /// The predicted probabilities of all rows, with unchanged features.
+    /// The predicted probabilities of all rows of the sample, with unchanged features.
     pub fn probabilities(&self) -> Result<Vec<f64>> {
         self.predictor.probabilities(&self.matrix, |at| self.place(at))
     }
 
-    /// The predicted probabilities of the rows at `positions`, after `change` has replaced features of each row.
+    /// The predicted probabilities of the rows at `positions` of the sample. Before the prediction, `change` is called with the position and the
+    /// features of each row and may replace features.
     pub fn changed_probabilities(&self, positions: &[u32], change: impl Fn(usize, &mut [f32])) -> Result<Vec<f64>> {
         let width = self.matrix.columns();
         let mut probabilities = Vec::with_capacity(positions.len() * self.predictor.outputs());
@@ -240,14 +248,14 @@ impl<'a> SampledRows<'a> {
         Ok(probabilities)
     }
 
-    /// The location in the file of the row at this position.
+    /// The location, in the file of the table, of the row at this position of the sample.
     fn place(&self, position: usize) -> Location {
         self.table.place(self.table_rows[position] as usize)
     }
 }
 
-/// Positions below `count`, in ascending order: all of them, or a random sample of `at_most` of them, without replacement. Different values
-/// of `number` give independent samples with the same seed.
+/// The positions from 0 to `count − 1`, in ascending order. If there are more than `at_most`, the result is a random sample of `at_most` of them,
+/// without replacement. Different values of `number` give independent samples with the same seed.
 fn sampled_positions(count: usize, at_most: usize, seed: u64, number: u64) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..count).collect();
     if count > at_most {
@@ -269,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_rows_are_all_used_and_of_many_rows_a_sorted_sample_is_used() {
+    fn all_positions_are_used_if_there_are_few_and_a_sorted_sample_if_there_are_many() {
         assert_eq!(sampled_positions(5, 5, 1, 0), [0, 1, 2, 3, 4]);
         let drawn = sampled_positions(1000, 100, 1, 0);
         assert!(drawn.len() == 100 && drawn.is_sorted_by(|a, b| a < b) && drawn[99] > 900);

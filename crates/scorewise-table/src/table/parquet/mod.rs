@@ -59,7 +59,7 @@ impl ParquetReader {
         notes: &mut Vec<String>,
     ) -> Result<Self> {
         let metadata = catch_panic(|| read_metadata(source))
-            .unwrap_or_else(|| Err(ParquetError::General("its schema is invalid".into())))
+            .unwrap_or_else(|| Err(ParquetError::General("the schema is invalid".into())))
             .map_err(|error| damaged_error(file, "Parquet", &error))?;
         let columns = SelectedColumns::new(file, "Parquet", &declared_columns(&metadata), reading, choose, notes)?;
         let batch_rows = columns.batch_rows();

@@ -15,8 +15,8 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use super::thrift::{ThriftError, ThriftReader};
 use crate::table::byte_source::ByteSource;
 
-/// A page may decompress to this many bytes, or to [`MAX_COMPRESSION_RATIO`] times its compressed size if that is more. The limit is generous, because
-/// programs that write Parquet aim at pages of 1 MiB.
+/// A page may decompress to this many bytes, or to [`MAX_COMPRESSION_RATIO`] times its compressed size if that is more. The limit is generous,
+/// because programs that write Parquet aim at pages of 1 MiB.
 const MAX_DECOMPRESSED_BYTES: u64 = 8 << 20;
 /// A page may decompress to this many times its compressed size, or to [`MAX_DECOMPRESSED_BYTES`] bytes if that is more.
 const MAX_COMPRESSION_RATIO: u64 = 1024;
@@ -31,7 +31,7 @@ pub(super) fn check_file_metadata(source: &ByteSource) -> Result<()> {
     match ThriftReader::new(&source.bytes(begin, tail - begin)?).schema_depth() {
         Ok(..=MAX_SCHEMA_DEPTH) => Ok(()),
         Ok(_) => Err(parquet_error("the schema is nested too deeply")),
-        Err(_) => Err(parquet_error("its metadata is invalid")),
+        Err(_) => Err(parquet_error("the metadata of the file is invalid")),
     }
 }
 
@@ -47,6 +47,7 @@ pub(super) fn check_pages(source: &ByteSource, chunk: &ColumnChunkMetaData, rows
     Ok(())
 }
 
+/// A Parquet error with this message.
 fn parquet_error(problem: &str) -> ParquetError {
     ParquetError::General(problem.into())
 }

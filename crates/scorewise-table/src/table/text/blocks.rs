@@ -153,7 +153,8 @@ impl Blocks {
     }
 }
 
-/// The position after the last line that contains more than spaces and tabs that are not delimiters; 0 if there is no such line.
+/// The position after the last line that is not blank; 0 if all lines are blank. A blank line is empty or consists of spaces and tabs; a tab that is
+/// the delimiter is not blank.
 fn end_of_rows(text: &[u8], delimiter: u8, line_end: u8) -> usize {
     let is_blank = |byte: &u8| matches!(byte, b'\n' | b'\r' | b' ' | b'\t') && *byte != delimiter;
     text.iter()

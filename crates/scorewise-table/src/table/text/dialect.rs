@@ -8,7 +8,8 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 const SAMPLE_BYTES: usize = 64 << 10;
 
 /// The delimiter for which the largest share of records has as many cells as the first record, which must have at least two cells. `None` if no
-/// delimiter gives two cells. If `decimal_comma` is `true`, the comma is not tried. `is_whole` says whether `text` is the whole file.
+/// delimiter gives two cells. Of delimiters with equal shares, the one that gives the first record most cells is chosen. If `decimal_comma` is
+/// `true`, the comma is not tried. `is_whole` says whether `text` is the whole file.
 pub(super) fn recognise_delimiter(text: &[u8], is_whole: bool, line_end: u8, decimal_comma: bool) -> Option<u8> {
     let text = if is_whole && text.len() <= SAMPLE_BYTES {
         text
@@ -48,7 +49,11 @@ mod tests {
         let found = |text: &str| recognise_delimiter(text.as_bytes(), true, b'\n', false);
         assert_eq!(found("a,b\n1,2\n"), Some(b','));
         assert_eq!(found("a;b\n1,5;2,5\n"), Some(b';'));
-        assert_eq!(found("a, unit;b\n1,5;2,5\n3;4\n"), Some(b';'), "a comma in the header of a semicolon file");
+        assert_eq!(
+            found("a, unit;b\n1,5;2,5\n3;4\n"),
+            Some(b';'),
+            "a comma in the header does not make the comma the delimiter"
+        );
         assert_eq!(found("a\tb\n1\t2, 3\n"), Some(b'\t'));
         assert_eq!(found("a|b|c\n1|2|3\n"), Some(b'|'));
         assert_eq!(found("\"a;b\",c\n\"1;2\",3\n"), Some(b','), "delimiters within quotes do not count");

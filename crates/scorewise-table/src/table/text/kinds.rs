@@ -117,8 +117,8 @@ impl Tally {
             self.add_digits(cell);
             return;
         }
-        // A plain number with one decimal mark, such as `1.234`, can be read with the other decimal mark only if its own mark separates
-        // the last three digits, because it is then a thousands separator.
+        // A plain number with one decimal mark, such as `1.234`, can be read with the other decimal mark only if the point or comma
+        // stands before the last three digits, because it is then read as a thousands separator.
         let may_be_formatted = !point && !comma || cell.len() > 4 && matches!(cell[cell.len() - 4], b'.' | b',');
         let with_point =
             point || may_be_formatted && self.add_formatted_number(number::parse_formatted(cell, b'.'), 0, cell);
@@ -208,7 +208,7 @@ impl Tally {
         count * 10 > self.present * 9
     }
 
-    /// The type of the column, given whether numbers have a decimal comma.
+    /// The type of the column. `comma` says whether numbers have a decimal comma.
     pub(super) fn kind(&self, comma: bool) -> ColumnKind {
         if self.present == 0 {
             // All cells are either missing or words such as `None`, which may be classes.
@@ -245,6 +245,7 @@ impl Tally {
         self.extra.as_ref().is_some_and(|extra| extra.compact == self.present && extra.dates.len() >= MIN_COMPACT_DATES)
     }
 
+    /// How many cells are times of day without a date.
     fn count_of_times_of_day(&self) -> u64 {
         self.extra.as_ref().map_or(0, |extra| extra.times_of_day)
     }
@@ -401,7 +402,7 @@ impl Tally {
 }
 
 impl ExtraCounts {
-    /// Adds the counts of a later part of the sample, and its examples where there are none yet.
+    /// Adds the counts of a later part of the sample. An example of that part is kept if there was no example before.
     fn merge(&mut self, part: &ExtraCounts) {
         let first = |example: &mut String, other: &String| {
             if example.is_empty() {

@@ -98,8 +98,8 @@ pub(super) fn parse_block(layout: &TextLayout, block: &Block) -> Result<ParsedCh
 }
 
 impl TextLayout {
-    /// `true` if the record has as many cells as the header, or more if the additional cells are empty; `false` if it has another number of
-    /// cells but all are blank, as in an empty line; an error otherwise.
+    /// Whether the record has a cell for each column: `true` if it has as many cells as the header, or more if the additional cells are empty;
+    /// `false` if it has another number of cells and all of them are blank, as in an empty line. Any other record is an error.
     #[inline]
     pub(super) fn has_all_cells(&self, record: Record<'_>) -> Result<bool> {
         if record.len() == self.cells {
@@ -205,7 +205,7 @@ pub(in crate::table) fn invalid_cell(
     };
     let mut hint = format!("add `{}` to read it as missing", Setting("missing").to(&text));
     if !is_forced && let Some(column) = &place.column {
-        hint += &format!(", or `{}` to read the column as text", Setting("categorical").to(column));
+        hint = format!("{hint}, or `{}` to read the column as text", Setting("categorical").to(column));
         if kind == ColumnKind::Time && number::parse(cell, mark).is_some() {
             hint += &format!(" (`{}` as numbers)", Setting("numeric").to(column));
         }
@@ -230,6 +230,7 @@ impl TextColumn {
 }
 
 impl ColumnBuilder {
+    /// A builder without values that reserves memory for `rows` values.
     fn new(kind: ColumnKind, rows: usize) -> Self {
         match kind {
             ColumnKind::Number => ColumnBuilder::Number(Vec::with_capacity(rows)),
@@ -277,6 +278,7 @@ impl ColumnBuilder {
         true
     }
 
+    /// Adds a missing value.
     fn push_missing(&mut self) {
         match self {
             ColumnBuilder::Number(values) => values.push(f64::NAN),

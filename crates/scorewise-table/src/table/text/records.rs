@@ -141,6 +141,7 @@ impl<'a> Record<'a> {
 mod tests {
     use super::*;
 
+    /// The line number and the cells of each record of a text.
     fn read_records(text: &str) -> Vec<(u64, Vec<String>)> {
         let mut records = Records::new(text.as_bytes(), 1, b',', b'\n');
         let mut all = Vec::new();

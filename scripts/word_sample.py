@@ -27,7 +27,7 @@ Items = list[tuple[int, str]]
 
 
 def comments(lines: list[str], marks: tuple[str, ...]) -> Items:
-    """Return whole comment blocks, each with the line of code that follows it."""
+    """Return whole comment blocks, each with the line of code that follows it and, for documentation, the type that it belongs to."""
     found: Items = []
     block: list[str] = []
     for number, line in enumerate([*lines, ""], start=1):
@@ -36,7 +36,8 @@ def comments(lines: list[str], marks: tuple[str, ...]) -> Items:
             block.append(text)
         elif not (block and text.startswith(("#[", "@"))):
             if block and any(len(row.split()) > 3 for row in block):
-                found.append((number - len(block), "\n".join([*block, text]).rstrip()))
+                above = container(lines, number - 1) if block[0].startswith("///") and text else []
+                found.append((number - len(block), "\n".join([*above, *block, text]).rstrip()))
             block = []
     return found
 
@@ -79,14 +80,34 @@ def names(lines: list[str]) -> Items:
     return found
 
 
-def messages(text: str, mark: str) -> Items:
-    """Return the strings that read as a message: those with at least four words."""
-    without_comments = re.sub(rf"^\s*{mark}.*$", "", text, flags=re.M)
+def is_message(string: str) -> bool:
+    """Return whether a string reads as a message: whether it has at least four words and is no regular expression."""
+    return len(re.findall(r"[A-Za-z]{2,}", string)) >= 4 and " " in string and "\n" not in string and "(?:" not in string
+
+
+def rust_messages(text: str) -> Items:
+    """Return the strings of Rust that read as a message."""
+    without_comments = re.sub(r"^\s*//.*$", "", text, flags=re.M)
     found: Items = []
     for match in RUST_STRING.finditer(without_comments):
         string = re.sub(r"\\\n\s*", "", match[1] or "")
-        if len(re.findall(r"[A-Za-z]{2,}", string)) >= 4 and " " in string and "\n" not in string:
+        if is_message(string):
             found.append((without_comments.count("\n", 0, match.start()) + 1, string))
+    return found
+
+
+def python_messages(text: str) -> Items:
+    """Return the strings of Python that read as a message, without docstrings."""
+    tree = ast.parse(text)
+    docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    parts = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node) if part is not node}
+    found: Items = []
+    for node in ast.walk(tree):
+        if node in docstrings or node in parts or not isinstance(node, ast.Constant | ast.JoinedStr):
+            continue
+        constant = node.value if isinstance(node, ast.Constant) else ast.unparse(node)[2:-1]
+        if isinstance(constant, str) and is_message(constant):
+            found.append((node.lineno, constant))
     return found
 
 
@@ -98,7 +119,7 @@ def items_of(path: str) -> list[tuple[str, int, str]]:
     kinds = {
         "comment": comments(lines, ("//",) if is_rust else ("#",)) + ([] if is_rust else docstrings(text)),
         "name": names(lines),
-        "message": messages(text, "//" if is_rust else "#"),
+        "message": rust_messages(text) if is_rust else python_messages(text),
     }
     return [(kind, line, item) for kind, found in kinds.items() for line, item in found]
 

@@ -28,12 +28,14 @@ class Scorewise:
     """A process of the Rust program `time_rows`, which reads commands from standard input and prints the elapsed seconds and a result."""
 
     def __init__(self, program, folder, threads):
+        """Start the program with this number of threads; it reads its data from the folder."""
         environment = {**os.environ, "RAYON_NUM_THREADS": str(threads)}
         self.process = subprocess.Popen(
             [program, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
 
     def __call__(self, command):
+        """Send a command to the program; return the elapsed seconds and the result."""
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
         seconds, result = self.process.stdout.readline().split()
@@ -57,7 +59,7 @@ def build_program():
 
 
 def torch_loss(logits, labels, prior):
-    """Compute 1 - F1 of the expected confusion matrix and its gradient, in plain PyTorch."""
+    """Return the loss 1 - F1 of the expected confusion matrix, and compute its gradient, in plain PyTorch."""
     logits.grad = None
     probabilities = torch.sigmoid(logits)
     if prior == "uniform":
@@ -80,6 +82,7 @@ def sklearn_best_f1(labels, probabilities):
 
 
 def main():
+    """Print the times of scorewise and of the other libraries; return 1 if a target is missed."""
     torch.set_num_threads(1)
     random = numpy.random.default_rng(0)
     labels = random.random(ROWS) < 0.05
@@ -119,7 +122,7 @@ def main():
     for name, (_, _, target) in pairs.items():
         peer, ours = (statistics.median(times) for times in seconds[name])
         spread = ["{:.0f} to {:.0f}".format(1e3 * min(times), 1e3 * max(times)) for times in seconds[name]]
-        verdict = "" if target is None else f", target {target} x {'met' if peer / ours >= target else 'MISSED'}"
+        verdict = "" if target is None else f"; the target of {target} x is {'met' if peer / ours >= target else 'MISSED'}"
         missed |= target is not None and peer / ours < target
         print(f"{name}\n    peer {1e3 * peer:7.1f} ms ({spread[0]}), scorewise {1e3 * ours:6.1f} ms ({spread[1]}): {peer / ours:.1f} x{verdict}")
         print(f"    results: {results[name][0]:.8f} and {results[name][1]:.8f}")

@@ -52,9 +52,10 @@ def measure(command):
 
 
 def main():
+    """Print the time and the memory that the commands `score` and `tune` need for a large file of predictions."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000_000)
-    parser.add_argument("--double", action="store_true", help="write f64 instead of f32 probabilities")
+    parser.add_argument("--double", action="store_true", help="write the probabilities as f64 instead of f32")
     parser.add_argument("--file", type=pathlib.Path)
     parser.add_argument("--show", action="store_true", help="also print the output of the commands")
     arguments = parser.parse_args()

@@ -40,7 +40,7 @@ from quality_tables import PROBLEMS, ROOT, load, split
 
 warnings.filterwarnings("ignore")
 FOLDER = Path(os.environ.get("SCOREWISE_QUALITY", str(ROOT / "target/quality")))
-# The order in which the tables are run: small tables first, so that the results of an interrupted run are useful.
+# The names of the tables in the order in which methods are run on them: small tables first, so that an interrupted run still gives useful results.
 ORDER = "yeast_4 abalone19 cells email hpc_data stackoverflow credit_data page_blocks caravan flchain nassCDS movies insteval adult nycweather storms flights"
 
 
@@ -56,7 +56,7 @@ def processor_seconds() -> float:
 
 
 def one_run(name: str, seed: int, method: str, options: list[str], table: pd.DataFrame, keep: bool = True) -> dict[str, Any]:
-    """Train one method on one split of one table. Returns its scores and, with `keep`, stores its predictions in a file."""
+    """Train a method on the split of a table that belongs to `seed`. Return its scores and, with `keep`, store its predictions in a file."""
     problem = PROBLEMS[name]
     train_rows, test_rows = split(name, table, seed)
     train, test = table.iloc[train_rows].reset_index(drop=True), table.iloc[test_rows].reset_index(drop=True)
@@ -95,12 +95,13 @@ def one_run(name: str, seed: int, method: str, options: list[str], table: pd.Dat
 
 
 def predictions_file(name: str, seed: int, method: str) -> Path:
-    """Return the path of the file with the predictions of one method on one split of one table."""
+    """Return the path of the file with the predictions of a method on the split of a table that belongs to `seed`."""
     return FOLDER / f"{name}.{seed}.{method}.npz"
 
 
 def run(tables: list[str], methods: list[str], seeds: list[int], options: list[str], again: bool) -> None:
-    """Run the methods on all splits of the tables, and append the results to results.jsonl; runs with a stored result are skipped."""
+    """Run the methods on the splits of the tables that belong to `seeds`, and append the results to results.jsonl. Runs with a stored result are
+    skipped, unless `again` is set; `options` are additional options for `scorewise train`."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     if again:
         kept = [one for one in results() if not (one["table"] in tables and one["method"] in methods and one["seed"] in seeds)]
@@ -126,7 +127,7 @@ def run(tables: list[str], methods: list[str], seeds: list[int], options: list[s
 
 
 def measure_time(methods: list[str], repeats: int) -> None:
-    """Measure the wall seconds of each method on Adult, the minimum of several repeats. No other program should run at the same time."""
+    """Measure the wall-clock time of each method on Adult: the minimum over several runs. No other program should run at the same time."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     table = load("adult")
     path = FOLDER / "time.json"
@@ -140,6 +141,7 @@ def measure_time(methods: list[str], repeats: int) -> None:
 
 
 def main() -> None:
+    """Run the methods, measure their times, or write the page of results, as the command line asks."""
     methods = [*VARIANTS, *PEERS, "autogluon"]
     default = [*VARIANTS, "lightgbm", "xgboost", "catboost", "random_forest", "logistic"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -24,15 +24,16 @@ class Interval(NamedTuple):
     high: float
 
     def text(self, digits: int = 3) -> str:
-        """Format as `mean (low to high)`, with signs."""
+        """Return the interval as a string `mean (low to high)`, in which every number has a + or - sign."""
         return f"{self.mean:+.{digits}f} ({self.low:+.{digits}f} to {self.high:+.{digits}f})"
 
 
 def paired_differences(
     score: str, in_time: bool, runs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], classes: int, seed: int = 1
 ) -> np.ndarray:
-    """Return the score of the first decisions minus the score of the second decisions, as the mean over the runs; a run is a tuple (truth, first
-    decisions, second decisions). Element 0 of the array is the difference on the original rows, the other elements are bootstrap replicates."""
+    """Return the score of the first decisions minus the score of the second decisions, as the mean over `runs`. A run is a tuple (true classes,
+    first decisions, second decisions) for the test rows of a split. Element 0 of the array is the difference on the original rows, the other
+    elements are bootstrap replicates. With `in_time`, the bootstrap draws blocks of consecutive rows instead of single rows."""
     random, total = np.random.default_rng(seed), np.zeros(REPLICATES + 1)
     for truth, first, second in runs:
         cells = (truth.astype(int) * classes + first) * classes + second
@@ -60,8 +61,9 @@ def interval(differences: np.ndarray) -> Interval:
 
 
 def interval_over_tables(differences: list[np.ndarray], seed: int = 2) -> Interval:
-    """Return the mean, over tables, of the differences that `paired_differences` returned for each table, with its 95 % interval. Each bootstrap
-    replicate draws tables, and for each drawn table one replicate of its rows, so that the interval covers the choice of both tables and rows."""
+    """Return the mean over tables of a difference of scores, with its 95 % interval. `differences` holds the array that `paired_differences`
+    returned for each table. Each bootstrap replicate draws tables, and for each drawn table one replicate of its rows, so that the interval covers
+    the choice of both tables and rows."""
     random, all_tables = np.random.default_rng(seed), np.stack(differences)
     tables = random.integers(len(all_tables), size=(5000, len(all_tables)))
     replicates = random.integers(1, all_tables.shape[1], size=tables.shape)

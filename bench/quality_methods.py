@@ -125,7 +125,7 @@ def filled(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
 
 
 def pytabkit_peer(class_name: str) -> Callable[..., Predict]:
-    """Return a function for `PEERS` that trains the classifier of pytabkit with this class name."""
+    """Return a function that trains the classifier of pytabkit with this class name, with the same arguments as the other functions in `PEERS`."""
 
     def fit_network(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.ndarray, seed: int) -> Predict:
         """Train the network on the rows `fit`, with the rows `stop` as validation rows; return a function that predicts probabilities."""

@@ -38,7 +38,7 @@ def encode(encoder: dict[str, Any], table: pd.DataFrame) -> np.ndarray:
     columns = []
     for column in encoder["inputs"]:
         if column["lag"] != 0:
-            raise ValueError("inputs with lags are not implemented here")
+            raise ValueError("inputs with lags are not implemented in this script")
         coding = {"knots": knot_positions, "levels": level_positions}[column["coding"]]
         columns.append(coding(column, table[column["column"]]))
     return np.stack(columns, 1).astype(np.float32)
@@ -59,7 +59,7 @@ def numbers_of(column: dict[str, Any], values: pd.Series) -> np.ndarray:
 
 
 def knot_positions(column: dict[str, Any], values: pd.Series) -> np.ndarray:
-    """Return the position of each value among the knots, interpolated between two knots; special and missing values have positions of their own."""
+    """Return the position of each value among the knots, interpolated between two knots; frequent and missing values have positions of their own."""
     x = numbers_of(column, values)
     knots, own = np.array(column["knots"]), list(column["own"])
     is_missing = ~np.isfinite(x)
@@ -135,6 +135,7 @@ def compare(name: str, learners: str) -> dict[str, Any]:
 
 
 def main() -> None:
+    """Compare the exported models of all chosen tables with `scorewise predict`; exit with 1 if predictions differ."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", nargs="*", default=ORDER.split(), choices=list(PROBLEMS))
     arguments = parser.parse_args()

@@ -26,6 +26,7 @@ class Results:
     """The results of all runs, with the paired differences between methods."""
 
     def __init__(self) -> None:
+        """Read the results of all runs; exit if there are none."""
         self.runs = pd.DataFrame(results())
         if self.runs.empty:
             sys.exit(f"{FOLDER / 'results.jsonl'} has no results: run `python bench/quality.py run` first")
@@ -45,7 +46,8 @@ class Results:
         return [name for name in among or list(PROBLEMS) if all((name, one) in self.done for one in methods)]
 
     def differences(self, name: str, method: str, other: str, common_seeds: bool = False) -> np.ndarray:
-        """Return the result of `paired_differences` for two methods on one table; with `common_seeds`, on the splits on which both were run."""
+        """Return the result of `paired_differences` for two methods on one table. With `common_seeds`, only the splits on which both were run are
+        used."""
         key = (name, method, other, common_seeds)
         if key not in self.found:
             of_table = self.runs[self.runs.table == name]
@@ -59,7 +61,8 @@ class Results:
         return self.found[key]
 
     def over_tables(self, method: str, other: str, names: list[str]) -> str:
-        """Return, as text, the mean difference of two methods over tables, and on how many tables the first method is not below the other."""
+        """Return, as text, the mean difference between the scores of two methods over tables, and on how many tables the first method does not score
+        lower."""
         values = [self.differences(name, method, other) for name in names]
         not_below = sum(int(one[0] >= 0) for one in values)
         return f"{interval_over_tables(values).text(4)}; not below on {not_below} of {len(names)}"
@@ -95,7 +98,7 @@ def scores(found: Results, methods: list[str]) -> list[str]:
 
 
 def paired(found: Results, methods: list[str]) -> list[str]:
-    """Return the section with the score of the pool minus the score of each other method."""
+    """Return the section with the score of the pool (scorewise with all its learners) minus the score of each other method."""
     others = [one for one in methods if one != POOL]
     lines = [DIFFERENCES, *head("table", *[f"minus {one}" for one in others])]
     for name in found.tables(POOL):
@@ -107,7 +110,8 @@ def paired(found: Results, methods: list[str]) -> list[str]:
 
 
 def bars(found: Results) -> list[str]:
-    """Return the section that compares trees and networks alone with the other libraries, and the pool with trees and networks alone."""
+    """Return the section that compares trees alone and networks alone with the other libraries, and the pool of all learners with each of these
+    two."""
     lines = [BARS, *head("difference", "tables", "mean over tables without Adult (95 % interval)")]
     pairs = [(TREES, "lightgbm"), (TREES, "catboost"), (NETWORKS, "lightgbm"), (NETWORKS, "catboost"), (TREES, NETWORKS)]
     for method, other in pairs:
@@ -171,7 +175,7 @@ def decision_name(words: str) -> str:
 
 
 def decisions(found: Results) -> list[str]:
-    """Return the section that compares the test scores of the decision rules of the pool."""
+    """Return the section that compares the test scores of the decision rules (such as thresholds) for the pool of all learners."""
     lines = [DECISIONS, *head("table", "used", "untuned", "smooth or factors", "exact")]
     for name in found.tables(POOL):
         runs = found.runs[(found.runs.table == name) & (found.runs["method"] == POOL)]
@@ -184,7 +188,7 @@ def decisions(found: Results) -> list[str]:
 
 
 def weights(found: Results) -> list[str]:
-    """Return the section with the mean weights of networks, trees and linear models in the pool."""
+    """Return the section with the mean weights that networks, trees and linear models have in the pool of all learners."""
     learners = ["network", "trees", "linear"]
     lines = ["\n## Weights in the pool\n\nMean over the splits, in per cent.\n", *head("table", "networks", "trees", "linear models")]
     for name in found.tables(POOL):
@@ -210,7 +214,7 @@ def onnx() -> list[str]:
 
 
 def table_of(found: Results, methods: list[str], cell: Callable[[str, str], str]) -> list[str]:
-    """Return a Markdown table with a row for each table of data and a column for each method; `cell` returns the text of a cell."""
+    """Return a Markdown table with a row for each data set and a column for each method. `cell` returns the text for a data set and a method."""
     lines = head("table", *methods)
     for name in PROBLEMS:
         if any((name, one) in found.done for one in methods):

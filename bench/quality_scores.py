@@ -6,7 +6,7 @@ import numpy as np
 
 
 def score_of(name: str, matrix: np.ndarray) -> np.ndarray:
-    """Return the score of each confusion matrix; the last two axes are truth and prediction. Undefined scores are 0."""
+    """Return the score of each confusion matrix in an array whose last two axes are truth and prediction. Undefined scores are 0."""
     if name == "macro(f1)":
         hits = np.diagonal(matrix, axis1=-2, axis2=-1)
         sums = matrix.sum(-1) + matrix.sum(-2)
@@ -24,11 +24,12 @@ def score_of(name: str, matrix: np.ndarray) -> np.ndarray:
 
 
 def confusion(truth: np.ndarray, predicted: np.ndarray, classes: int) -> np.ndarray:
+    """Return the confusion matrix: rows are true classes, columns predicted classes. `classes` is the number of classes."""
     return np.bincount(truth * classes + predicted, minlength=classes * classes).reshape(classes, classes)
 
 
 def best_threshold(score: str, truth: np.ndarray, probability: np.ndarray) -> float:
-    """Return the midpoint of the interval of thresholds with the exactly best score."""
+    """Return the midpoint of the interval of thresholds that all give the best score on these rows."""
     order = np.argsort(-probability, kind="stable")
     values = probability[order]
     tp, fp = np.cumsum(truth[order]), np.cumsum(1 - truth[order])
@@ -40,8 +41,8 @@ def best_threshold(score: str, truth: np.ndarray, probability: np.ndarray) -> fl
 
 
 def best_factors(score: str, truth: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-    """Return one factor for each class, found by coordinate ascent on the score. The candidates for a factor are 1 and 201 quantiles of the factors at
-    which the prediction of a row changes."""
+    """Return one factor for each class, found by coordinate ascent on the score. The predicted class is the one with the largest product of factor
+    and probability. The candidates for a factor are 1 and 201 quantiles of the factors at which the prediction of a row changes."""
     classes = probabilities.shape[1]
     factors, best = np.ones(classes), -1.0
     for _ in range(5):

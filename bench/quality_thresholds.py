@@ -62,8 +62,8 @@ def thresholds(name: str, seed: int, method: str) -> dict[str, Any]:
 
 
 def differences(name: str, method: str, width: float) -> np.ndarray:
-    """Return the test score at the smoothed threshold minus the test score at the exactly best threshold, as an array like that of
-    `paired_differences`."""
+    """Return the test score at the smoothed threshold minus the test score at the exactly best threshold. Element 0 of the array is the difference
+    on the test rows, the other elements are bootstrap replicates."""
     runs = []
     for seed in PROBLEMS[name].seeds:
         arrays, found = np.load(predictions_file(name, seed, method)), thresholds(name, seed, method)

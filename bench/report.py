@@ -36,6 +36,7 @@ def random_predictions(rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_parquet(folder: Path, labels: np.ndarray, probability: np.ndarray) -> Path:
+    """Write labels and predicted probabilities to predictions.parquet in the folder; return the path of the file."""
     import pyarrow
     import pyarrow.parquet
 
@@ -45,6 +46,7 @@ def write_parquet(folder: Path, labels: np.ndarray, probability: np.ndarray) -> 
 
 
 def measure_seconds(work: Callable[[], object]) -> float:
+    """Call `work` and return the elapsed seconds."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
@@ -82,17 +84,17 @@ def time_threshold_moves(page: Path) -> tuple[list[float], list[float]]:
         tab.goto(page.as_uri())
         times: list[tuple[float, float]] = tab.evaluate(
             """(count) => {
-                const slider = document.getElementById("threshold");
-                const times = [];
+                const thresholdSlider = document.getElementById("threshold");
+                const millisecondsOfMoves = [];
                 for (let move = 0; move < count; move += 1) {
-                    slider.value = String(((move * 7919) % 1000) / 1000);
-                    const start = performance.now();
-                    slider.dispatchEvent(new Event("input"));
-                    const afterScript = performance.now();
+                    thresholdSlider.value = String(((move * 7919) % 1000) / 1000);
+                    const startOfMove = performance.now();
+                    thresholdSlider.dispatchEvent(new Event("input"));
+                    const endOfScript = performance.now();
                     document.body.getBoundingClientRect();
-                    times.push([afterScript - start, performance.now() - start]);
+                    millisecondsOfMoves.push([endOfScript - startOfMove, performance.now() - startOfMove]);
                 }
-                return times;
+                return millisecondsOfMoves;
             }""",
             MOVES,
         )
@@ -102,6 +104,7 @@ def time_threshold_moves(page: Path) -> tuple[list[float], list[float]]:
 
 
 def main() -> None:
+    """Print the times for a report of many predictions, and for four figures made with scikit-learn and matplotlib."""
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
     labels, probability = random_predictions(rows)
     with tempfile.TemporaryDirectory() as name:

@@ -30,7 +30,8 @@ TRAININGS = {"adult": 10 * 100, "pollution": 10 * 100}
 
 
 def answer_timing_requests(folder, core):
-    """Train with Keras on one core: for each experiment named on a line of standard input, run some epochs and print the seconds per epoch."""
+    """Train with Keras on one core: for each line of standard input, which names an experiment, run some epochs and print the seconds per epoch.
+    `core` is the number of the core."""
     os.sched_setaffinity(0, {core})
     trainings = {}
     for line in sys.stdin:
@@ -82,6 +83,7 @@ def run_scorewise(folder):
 
 
 def main():
+    """Compare the time of `scorewise reproduce` with the extrapolated time of Keras; return 1 if a target is missed."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--ours", type=pathlib.Path)
     arguments.add_argument("--serve", type=pathlib.Path)
@@ -99,7 +101,8 @@ def main():
         total_ours = total_keras = 0.0
         for name in SAMPLES:
             with open(folder / name / "trainings.csv") as file:
-                # For Keras, only the training runs of Marchetti et al. (2022) count. The time of scorewise also includes the reference forecasts.
+                # The time of Keras is extrapolated for the training runs of Marchetti et al. (2022) only. The time of scorewise also includes the
+                # reference forecasts, such as logistic regression and persistence.
                 trials = [row for row in csv.DictReader(file) if row["cured"] == "false"]
             paper = [row for row in trials if not row["contender"].startswith(("logistic", "persistence", "tuned", "strong"))]
             assert len(paper) == TRAININGS[name], f"{name}: found {len(paper)} training runs, expected {TRAININGS[name]}"

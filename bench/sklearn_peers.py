@@ -29,7 +29,8 @@ from threadpoolctl import threadpool_limits
 import scorewise as sw
 
 ROUNDS = 3
-# A small and a typical number of epochs: the time for encoding columns and finding the threshold is fixed, so the ratio depends on the epochs.
+# A small and a typical number of epochs. The time for encoding columns and finding the threshold is fixed, so the speed-up depends on the number of
+# epochs.
 EPOCHS = (10, 50)
 VALIDATION_FRACTION = 1 / 3
 HIDDEN = (50, 20, 5)
@@ -68,7 +69,7 @@ def run_and_time(work):
 
 
 def run_alternately(functions, rounds):
-    """Call each function once per round; return the median seconds of each function, without the first round, and its last result."""
+    """Call all functions in turn, `rounds` times after a warm-up round; return the median seconds and the last result of each function."""
     seconds, results = {name: [] for name in functions}, {}
     for at in range(rounds + 1):
         for name, work in functions.items():
@@ -79,14 +80,17 @@ def run_alternately(functions, rounds):
 
 
 def format_verdict(ratio, target):
+    """Return how many times as fast scorewise is, and whether this meets the target."""
     return f"{ratio:.1f} × (target {target} ×: {'met' if ratio >= target else 'MISSED'})"
 
 
 def compare_training(epochs):
+    """Print the time of scorewise and of scikit-learn for training a network on the Adult data for this number of epochs."""
     X, y = adult_data()
     X_float32 = X.astype(numpy.float32)
 
     def train_scorewise():
+        """Train the ScoreClassifier of scorewise."""
         # The recipe `paper` trains one network on standardised inputs. Its learning rate equals the default of scikit-learn.
         settings = dict(recipe="paper", hidden=HIDDEN, batch=64, epochs=epochs, patience=epochs, validation=VALIDATION_FRACTION)
         return sw.ScoreClassifier("f1", **settings).fit(X, y)
@@ -103,12 +107,13 @@ def compare_training(epochs):
     print(f"training: Adult, {X.shape[0]} rows × {X.shape[1]}, net {HIDDEN}, batch 64, {epochs} epochs, a third held out")
     for name, seconds in medians.items():
         model = models[name]
-        assert model.n_iter_ == epochs, "the training stopped early"
+        assert model.n_iter_ == epochs, "the training stopped before the last epoch"
         print(f"  {name:12} {1000 * seconds:8.1f} ms   F1 of all rows {f1_score(y, model.predict(X.astype(numpy.float64))):.4f}")
     print("  ratio", format_verdict(min(medians["MLP float64"], medians["MLP float32"]) / medians["scorewise"], TRAINING_TARGET))
 
 
 def compare_sweeps():
+    """Print the time of scorewise and of scikit-learn for finding the best F1 over all thresholds."""
     rng = numpy.random.default_rng(0)
     flags = rng.random(ROWS) < 0.05
     probabilities = 1 / (1 + numpy.exp(-(rng.standard_normal(ROWS) + 2.0 * flags - 2.0)))
@@ -130,7 +135,7 @@ def compare_sweeps():
 
 
 def check_memory(labels, p):
-    """Check that a sweep does not copy the predictions."""
+    """Check that a sweep over all thresholds does not copy the predictions `p`."""
     tracemalloc.start()
     sweep = sw.sweep(labels, p)
     _, peak = tracemalloc.get_traced_memory()
@@ -143,17 +148,18 @@ def check_memory(labels, p):
 
 
 def print_peak_memory():
-    """Print by how much a sweep increases the peak memory of a process; each library runs in a new process, since the peak never decreases."""
+    """Print by how much a sweep over all thresholds raises the peak memory of a process. Each library runs in a new process, because the peak never
+    falls."""
     code = """
 import re, numpy, scorewise as sw
 from sklearn.metrics import precision_recall_curve
 p = numpy.random.default_rng(0).random({rows}, dtype=numpy.float32)
 y = p > 0.95
-def peak():
+def peak_mebibytes():
     return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
-before = peak()
+before = peak_mebibytes()
 sw.sweep(y, p).best("f1") if "{name}" == "scorewise" else precision_recall_curve(y, p)
-print(peak() - before)
+print(peak_mebibytes() - before)
 """
     for name in ("scorewise", "scikit-learn"):
         run = subprocess.run([sys.executable, "-c", code.format(rows=ROWS, name=name)], capture_output=True, text=True, check=True)

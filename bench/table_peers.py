@@ -26,7 +26,7 @@ LEVELS = [2, 5, 8, 12, 16, 40]
 
 
 def write_table(path):
-    """Write the table in chunks, because holding the whole table would take more memory than the measured programs need."""
+    """Write a table of random numbers and categories, in chunks, because holding it whole would take more memory than the measured programs need."""
     random = numpy.random.default_rng(3)
     for start in range(0, ROWS, 200_000):
         rows = min(200_000, ROWS - start)
@@ -58,7 +58,8 @@ def build_program():
 
 
 def run_scorewise(program, path, mode):
-    """Run the Rust program and return its output as a dictionary; the entry `most_kb` is the peak memory in kilobytes."""
+    """Run the Rust program in the mode `encode` or `stream`; return its output as a dictionary, in which `most_kb` is the peak memory in
+    kilobytes."""
     environment = {**os.environ, "RAYON_NUM_THREADS": "2"}
     lines = subprocess.run([program, path, mode], check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
     return dict(line.split() for line in lines.splitlines())
@@ -77,11 +78,13 @@ def run_pandas(path):
 
 
 def format_seconds(seconds):
+    """Return the median and the quartiles of the measured seconds as text."""
     low, middle, high = statistics.quantiles(seconds, n=4)
     return f"{middle:7.2f} s  [{low:.2f}, {high:.2f}]"
 
 
 def main():
+    """Print the times and the peak memory of scorewise, and the times of pandas with scikit-learn, for the same table."""
     program = build_program()
     with tempfile.TemporaryDirectory() as folder:
         path = str(pathlib.Path(folder) / "mixed.csv")

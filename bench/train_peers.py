@@ -34,7 +34,8 @@ TARGETS = {("adult", 64): {"torch": 30, "jax": 3, "keras": 80}, ("adult", 256): 
 
 
 def adult_data():
-    """Return 48 standardised features and the labels of a random 4/5 of the 30162 complete rows, and how many of these rows (2/3) are training rows."""
+    """Return 48 standardised features and the labels of 4/5 of the 30162 complete rows, drawn at random, and how many of them (2/3) are training
+    rows."""
     with gzip.open(ROOT / "crates/scorewise-table/data" / "adult.data.gz", "rt") as file:
         rows = [[cell.strip() for cell in row] for row in csv.reader(file) if len(row) == 15]
     rows = [row for row in rows if "?" not in row]
@@ -55,7 +56,7 @@ def adult_data():
 def pollution_data():
     """Return 8 features of each hour, whether PM2.5 exceeds 400 in the next hour, and the number of training rows.
 
-    The hours are those of the first window of Marchetti et al. (2022).
+    The hours are those of the first time window in the experiments of Marchetti et al. (2022).
     """
     with gzip.open(next((ROOT / "crates/scorewise-table/data").glob("PRSA*.gz")), "rt") as file:
         rows = list(csv.DictReader(file))[24:]
@@ -70,7 +71,8 @@ def pollution_data():
 
 
 def write_data(folder, name, matrix, labels, n_training, hidden, score):
-    """Write a data set, the widths of its network and its score, for the Rust program and for the processes of the other frameworks."""
+    """Write a data set, the widths of the network for it and the score to train for, to files that the Rust program and the other frameworks
+    read."""
     matrix.astype(numpy.float32).tofile(folder / f"{name}.f32")
     labels.astype(numpy.uint8).tofile(folder / f"{name}.u8")
     widths = ",".join(map(str, hidden))
@@ -78,7 +80,7 @@ def write_data(folder, name, matrix, labels, n_training, hidden, score):
 
 
 def read_data(folder, name):
-    """Read what `write_data` has written, except the prior."""
+    """Read a data set that `write_data` has written: features, labels, number of training rows, widths of the network and name of the score."""
     columns, n_training, hidden, score, _ = (pathlib.Path(folder) / f"{name}.txt").read_text().split()
     matrix = numpy.fromfile(pathlib.Path(folder) / f"{name}.f32", numpy.float32).reshape(-1, int(columns))
     labels = numpy.fromfile(pathlib.Path(folder) / f"{name}.u8", numpy.uint8).astype(numpy.float32)
@@ -86,7 +88,7 @@ def read_data(folder, name):
 
 
 def score_loss(tp, fp, positives, negatives, score):
-    """Return 1 - the score of the expected confusion matrix."""
+    """Return 1 - the score of the expected confusion matrix; the score is F1 if `score` is `f1`, otherwise TSS."""
     if score == "f1":
         return 1 - 2 * tp / (tp + fp + positives)
     return 1 - tp / positives + fp / negatives
@@ -114,12 +116,14 @@ def torch_trainer(folder, name, batch):
     batch = batch or n_training
 
     def loss(x, y):
+        """Return the loss of the network for the features x and the labels y."""
         u = ((torch.sigmoid(net(x).squeeze(1)) - MU) / DELTA).clamp(-1, 1)
         cdf = 0.5 * (1 + u + torch.sin(torch.pi * u) / torch.pi)
         positives = y.sum()
         return score_loss((y * cdf).sum(), ((1 - y) * cdf).sum(), positives, len(y) - positives, score)
 
     def train_one_epoch():
+        """Train for one epoch and return the validation loss."""
         order = torch.randperm(n_training) if batch < n_training else torch.arange(n_training)
         for start in range(0, n_training, batch):
             rows = order[start : start + batch]
@@ -146,6 +150,7 @@ def jax_trainer(folder, name, batch):
     batch = batch or n_training
 
     def loss(net, x, y):
+        """Return the loss of the network `net` for the features x and the labels y."""
         for weights, biases in net[:-1]:
             x = jax.nn.relu(x @ weights + biases)
         logits = (x @ net[-1][0] + net[-1][1])[:, 0]
@@ -167,6 +172,7 @@ def jax_trainer(folder, name, batch):
 
     @jax.jit
     def run_epoch(state, key):
+        """Train for one epoch with rows in random order; return the new state (network and Adam moments) and the validation loss."""
         order = jax.random.permutation(key, n_training) if batch < n_training else jnp.arange(n_training)
         whole_batches = n_training // batch
         state, _ = jax.lax.scan(step, state, order[: whole_batches * batch].reshape(whole_batches, batch))
@@ -178,6 +184,7 @@ def jax_trainer(folder, name, batch):
     current = {"state": (net, zeros, zeros, jnp.float32(0)), "key": jax.random.key(2)}
 
     def train_one_epoch():
+        """Train for one epoch and return the validation loss."""
         current["key"], key = jax.random.split(current["key"])
         current["state"], value = run_epoch(current["state"], key)
         return float(jax.block_until_ready(value))
@@ -200,6 +207,7 @@ def keras_trainer(folder, name, batch, epochs=1):
     batch = batch or n_training
 
     def loss(y, p):
+        """Return the loss for the labels y and the predicted probabilities p."""
         y, p = ops.reshape(y, (-1,)), ops.reshape(p, (-1,))
         u = ops.clip((p - MU) / DELTA, -1, 1)
         cdf = 0.5 * (1 + u + ops.sin(numpy.pi * u) / numpy.pi)
@@ -212,6 +220,7 @@ def keras_trainer(folder, name, batch, epochs=1):
     targets = labels.reshape(-1, 1)
 
     def fit_epochs():
+        """Train for `epochs` epochs and return the validation loss."""
         history = net.fit(
             matrix[:n_training], targets[:n_training], batch_size=batch, epochs=epochs, shuffle=batch < n_training, verbose=0,
             validation_data=(matrix[n_training:], targets[n_training:]), validation_batch_size=len(matrix) - n_training,
@@ -225,7 +234,8 @@ TRAINERS = {"torch": torch_trainer, "jax": jax_trainer, "keras": keras_trainer}
 
 
 def answer_timing_requests(side, folder):
-    """Run in the process of a framework, which is bound to one core: run one epoch for each line of standard input, and print its time and loss."""
+    """Run one epoch of a framework for each line of standard input, and print the time and the loss of the epoch. This function runs in a process of
+    its own, which is bound to one core; `side` is the name of the framework."""
     bind_to_last_core()
     trainings = {}
     for line in sys.stdin:
@@ -246,12 +256,14 @@ class TrainingProcess:
     """A process that reads commands from standard input and answers with the elapsed seconds and the loss."""
 
     def __init__(self, command, one_core=False, **environment):
+        """Start the process, with further environment variables; with `one_core`, bind it to one core."""
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             env={**os.environ, **environment}, preexec_fn=bind_to_last_core if one_core else None,
         )
 
     def __call__(self, line):
+        """Send a command to the process; return the elapsed seconds and the loss."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().split()
@@ -268,11 +280,13 @@ def build_program():
 
 
 def format_times(times):
+    """Return the median and the range of times, given in seconds, as text in milliseconds."""
     return f"{1e3 * statistics.median(times):8.2f} ms ({1e3 * min(times):.2f} to {1e3 * max(times):.2f})"
 
 
 def format_verdict(ratio, target):
-    return "" if target is None else f", target {target} x {'met' if ratio >= target else 'MISSED'}"
+    """Return whether the ratio meets the target, as text; empty if there is no target."""
+    return "" if target is None else f" (the target of {target} x is {'met' if ratio >= target else 'MISSED'})"
 
 
 def compare_with_frameworks(folder, program, rounds):
@@ -310,7 +324,7 @@ def compare_with_frameworks(folder, program, rounds):
 
 
 def compare_thread_counts(folder, program, rounds):
-    """Compare two threads with one; return whether both targets are met."""
+    """Compare the times of scorewise with two threads and with one; return whether both targets are met."""
     ours, is_met = TrainingProcess([program, folder]), True
     for title, line, target in [
         ("eight independent training runs, Adult, batch 64, 40 epochs each", "members adult 64 8 40", 1.8),
@@ -324,7 +338,7 @@ def compare_thread_counts(folder, program, rounds):
                 if round_number > 0:
                     times[threads].append(seconds)
         assert losses[1] == losses[2], "the results of one and two threads differ"
-        # The ratio is computed per round, since other load on the machine affects both runs of a round alike.
+        # The ratio is computed for each round, since other programs on the machine slow down both runs of a round alike.
         ratio = statistics.median(one / two for one, two in zip(times[1], times[2]))
         is_met &= ratio >= target
         print(f"{title}\n  1 thread {format_times(times[1])}, 2 threads {format_times(times[2])}: {ratio:.2f} x{format_verdict(ratio, target)}")
@@ -332,6 +346,7 @@ def compare_thread_counts(folder, program, rounds):
 
 
 def main():
+    """Compare scorewise with the other frameworks, and two threads with one; return 1 if a target is missed."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     program = build_program()
     with tempfile.TemporaryDirectory() as folder:

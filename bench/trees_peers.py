@@ -42,12 +42,14 @@ class TreeProcess:
     or the mean of the predicted logits."""
 
     def __init__(self, folder: pathlib.Path) -> None:
+        """Build the program and start it; it reads its tables from the folder."""
         command = ["cargo", "build", "--release", "-p", "scorewise-train", "--example", "time_trees", "--message-format", "json"]
         lines = subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.splitlines()
         program = [path for path in (json.loads(line).get("executable") for line in lines) if path][-1]
         self.process = subprocess.Popen([program, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __call__(self, line: str) -> tuple[float, float]:
+        """Send a command to the program; return the elapsed seconds and the number that it prints."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().split()
@@ -56,7 +58,7 @@ class TreeProcess:
 
 
 def tables(folder: pathlib.Path) -> dict[str, tuple[pd.DataFrame, np.ndarray]]:
-    """Write the inputs and labels of the training rows of all tables for `time_trees`, and return them."""
+    """Write the inputs and labels of the training rows of all tables to files that `time_trees` reads, and return them."""
     found = {}
     for name in TREES:
         table = quality.load(name)
@@ -78,7 +80,7 @@ def tables(folder: pathlib.Path) -> dict[str, tuple[pd.DataFrame, np.ndarray]]:
 
 
 def lightgbm_training(inputs: pd.DataFrame, labels: np.ndarray, leaves: int, bins: int, trees: int, threads: int) -> tuple[float, lightgbm.Booster]:
-    """Train with LightGBM; return the seconds without the binning of the values, and the model."""
+    """Train with LightGBM. Return the seconds of the training, without the time for binning the values, and the model."""
     settings = {
         "objective": "binary", "num_leaves": leaves, "max_bin": bins, "learning_rate": RATE, "lambda_l2": L2, "min_data_in_leaf": MIN_ROWS,
         "num_threads": threads, "verbose": -1,
@@ -105,16 +107,18 @@ def catboost_training(inputs: pd.DataFrame, labels: np.ndarray, leaves: int, bin
 
 
 def log_loss(model: lightgbm.Booster, inputs: pd.DataFrame, labels: np.ndarray) -> float:
+    """Return the mean log-loss of a LightGBM model."""
     margin = np.where(labels == 1, 1, -1) * model.predict(inputs, raw_score=True)
     return float(np.logaddexp(0, -margin).mean())
 
 
 def format_times(times: list[float], scale: float = 1.0) -> str:
+    """Return the median and the range of times, multiplied by `scale`, as text in seconds."""
     return f"{scale * statistics.median(times):8.3f} s ({scale * min(times):.3f} to {scale * max(times):.3f})"
 
 
 def compare(title: str, peer: str, ours: list[float], theirs: list[float], note: str = "") -> bool:
-    """Print the times of scorewise and of another library, and return whether scorewise is at least as fast."""
+    """Print the times of scorewise (`ours`) and of the library `peer` (`theirs`), and return whether scorewise is at least as fast."""
     ratios = [mine / other for mine, other in zip(ours, theirs)]
     ratio = statistics.median(ratios)
     verdict = "met" if ratio <= 1 else "MISSED"
@@ -171,7 +175,8 @@ def write_trees(model: lightgbm.Booster, path: pathlib.Path) -> None:
                 rows.append([at, -1, node["leaf_value"], 0, 0])
                 continue
             assert node["decision_type"] == "<=" and node["missing_type"] in ("None", "NaN")
-            # The inputs are f32 numbers, so the greatest f32 number that is not above the threshold divides them as the threshold does.
+            # The inputs are f32 numbers, so the threshold can be replaced by the greatest f32 number that is not above it: no input lies between the
+            # two.
             threshold = np.float32(node["threshold"])
             if threshold > node["threshold"]:
                 threshold = np.nextafter(threshold, np.float32(-np.inf))
@@ -213,6 +218,7 @@ def compare_prediction(program: TreeProcess, folder: pathlib.Path, found: dict[s
 
 
 def main() -> int:
+    """Compare training and prediction with those of the other libraries; return 1 if a target is missed."""
     words = sys.argv[1:]
     rounds = int(next((word for word in words if word.isdigit()), "5"))
     quick = "--quick" in words

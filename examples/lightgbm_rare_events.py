@@ -19,19 +19,21 @@ class Trees:
     """A trained booster. With a custom objective it predicts margins, which are converted to probabilities."""
 
     def __init__(self, booster: lgb.Booster, margins: bool) -> None:
+        """Store the booster; `margins` says whether it predicts margins instead of probabilities."""
         self.booster, self.margins = booster, margins
 
     def forecast(self, x: np.ndarray, rounds: int) -> np.ndarray:
+        """Return the probabilities that the first `rounds` trees predict."""
         predictions = np.asarray(self.booster.predict(x, num_iteration=rounds))
         return probabilities(predictions) if self.margins else predictions
 
 
 class LightGBM:
-    """Training with LightGBM."""
+    """Trains boosted trees with LightGBM."""
 
     @staticmethod
     def parameters(depth: int, loss: object) -> dict[str, object]:
-        """Return the parameters of a training run with trees of this depth."""
+        """Return the parameters of a training run with trees of this depth and with ``loss`` as the objective."""
         return {
             "objective": loss, "metric": "None", "max_depth": depth, "num_leaves": 2**depth, "learning_rate": 0.1, "verbose": -1,
             # Training uses one thread and no sampling, so that its results are reproducible.
@@ -39,9 +41,11 @@ class LightGBM:
         }  # fmt: skip
 
     def train(self, depth: int, train: Split) -> Trees:
+        """Train with log-loss for all rounds."""
         return Trees(lgb.train(self.parameters(depth, "binary"), lgb.Dataset(*train), rare_events.ROUNDS), margins=False)
 
     def train_with_early_stopping(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
+        """Train with log-loss, or with the score as the objective if a prior is given; stop at the best score on ``tune``."""
         loss = objective(score, prior) if prior else "binary"
         data = lgb.Dataset(*train)
         booster = lgb.train(

@@ -27,6 +27,7 @@ def network(inputs: int) -> torch.nn.Sequential:
 
 
 def to_tensors(split: pollution.Split) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the features and the labels as tensors."""
     return torch.from_numpy(split.x.astype(np.float32)), torch.from_numpy(split.y.astype(np.float32))
 
 
@@ -48,6 +49,7 @@ def fit(loss: torch.nn.Module, model: torch.nn.Module, train: pollution.Split, t
 
 
 def main() -> None:
+    """Compare training for TSS with cross-entropy, and the gradient of eight micro-batches with that of the whole batch."""
     torch.set_num_threads(1)
     train, tune, test = pollution.read_splits(scaled=True)
     inputs = train.x.shape[1]
@@ -55,6 +57,7 @@ def main() -> None:
     score_loss = fit(ScoreLoss("tss", PRIOR), init_output_layer(network(inputs), PRIOR, to_tensors(train)[0]), train, tune)
 
     def forecast(model: torch.nn.Module, split: pollution.Split) -> np.ndarray:
+        """Return the predicted probabilities."""
         with torch.no_grad():
             return torch.sigmoid(model(to_tensors(split)[0])).numpy()
 
@@ -68,7 +71,7 @@ def main() -> None:
         result = sw.score(test.y, forecast(model, test), threshold, scores="tss", block=48).scores["tss"]
         print(f"{name:<44} {result['value']:.3f}  {result['low']:.3f} to {result['high']:.3f}")
 
-    # The batch is divided into eight micro-batches. The first pass over them sums up the confusion matrix of the whole batch, the second pass
+    # The batch is divided into eight micro-batches. The first pass over them adds up the confusion matrix of the whole batch, and the second pass
     # computes the gradients.
     loss, (x, y) = ScoreLoss("tss", PRIOR), to_tensors(train)
     accumulation = loss.accumulate()

@@ -31,14 +31,14 @@ class Trees(Protocol):
     """A trained model of gradient-boosted trees."""
 
     def forecast(self, x: np.ndarray, rounds: int) -> np.ndarray:
-        """Return the probabilities after a number of rounds."""
+        """Return the probabilities that the trees of the first ``rounds`` boosting rounds predict."""
 
 
 class Library(Protocol):
     """A library of gradient-boosted trees."""
 
     def train(self, depth: int, train: Split) -> Trees:
-        """Train with log-loss for all rounds."""
+        """Train with log-loss on ``train`` for all boosting rounds, with trees of this depth."""
 
     def train_with_early_stopping(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
         """Train with log-loss, or with the score as the objective if a prior is given; stop at the best score on ``tune`` with threshold 0.5.
@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 
 
 class ScoreOnTestYear(NamedTuple):
-    """A score on 2014, and the score on bootstrap replicates of the weeks of 2014; all methods use the same replicates."""
+    """The score of a method on 2014, and its scores on bootstrap replicates of the weeks of 2014; all methods use the same replicates."""
 
     value: float
     replicates: np.ndarray
@@ -71,7 +71,7 @@ def choice_with_threshold_one_half(library: Library, score: str, train: Split, t
 
 
 def choice_with_best_threshold(score: str, tune: Split, depth: int, trees: Trees) -> Choice:
-    """Choose the number of rounds and the threshold of a model trained with log-loss by the score on 2013."""
+    """Choose the number of rounds and the threshold that give a model, which was trained with log-loss, the best score on 2013."""
     choices = []
     for rounds in range(5, ROUNDS + 1, 5):
         best = sw.sweep(tune.y, trees.forecast(tune.x, rounds)).best(score)
@@ -81,10 +81,11 @@ def choice_with_best_threshold(score: str, tune: Split, depth: int, trees: Trees
 
 
 def score_on_test_year(score: str, test: Split, choice: Choice) -> ScoreOnTestYear:
-    """Compute the score of a model and threshold on 2014, and on bootstrap replicates of its weeks."""
+    """Return the score of a model with its threshold on the year 2014, and its scores on bootstrap replicates of the weeks of that year."""
     p = choice.trees.forecast(test.x, choice.rounds)
 
     def score_with_weights(weights: np.ndarray | None = None) -> float:
+        """Return the score of the test year with these weights of the hours; 0 if it is undefined."""
         result = sw.score(test.y, p, choice.threshold, scores=score, weights=weights, replicates=1).scores[score]["value"]
         return 0.0 if result is None else result
 
@@ -97,13 +98,13 @@ def score_on_test_year(score: str, test: Split, choice: Choice) -> ScoreOnTestYe
 
 
 def format_interval(values: np.ndarray, form: str) -> str:
-    """Format the 95 % interval of bootstrap values."""
+    """Return the 95 % interval of bootstrap values as text; ``form`` is the format of the two numbers, such as ``.3f``."""
     low, high = np.quantile(values, [0.025, 0.975])
     return f"{low:{form}} to {high:{form}}"
 
 
 def compare(library: Library) -> None:
-    """Print the scores of the three methods, and the gain from using the score as the objective."""
+    """Print the scores of three ways to train with this library, and the gain from using the score as the objective."""
     start = time.perf_counter()
     train, tune, test = read_splits()
     for name, split in (("2010-2012", train), ("2013", tune), ("2014", test)):

@@ -25,6 +25,7 @@ NAMES = [
 
 
 def main() -> None:
+    """Print thresholds and scores of classifiers of scikit-learn and of scorewise."""
     path = pathlib.Path(__file__).resolve().parents[1] / "crates/scorewise-table/data" / "adult.data.gz"
     table = pandas.read_csv(path, names=NAMES, skipinitialspace=True, na_values="?")
     X, y = table.drop(columns=["income", "fnlwgt", "education"]), table["income"]

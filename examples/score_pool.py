@@ -28,7 +28,7 @@ NAMES = [
 
 
 def classifiers(categories: list[str]) -> list[tuple[str, Any]]:
-    """Return classifiers of several libraries, with their names."""
+    """Return the classifiers that the pool combines, with their names. ``categories`` lists the names of the categorical columns."""
     is_number = make_column_selector(dtype_include="number")
     to_numbers = make_column_transformer((StandardScaler(), is_number), (OneHotEncoder(handle_unknown="ignore"), categories))
     found = [
@@ -45,6 +45,7 @@ def classifiers(categories: list[str]) -> list[tuple[str, Any]]:
 
 
 def main() -> None:
+    """Compare a pool of classifiers with each of its members."""
     path = pathlib.Path(__file__).resolve().parents[1] / "crates/scorewise-table/data" / "adult.data.gz"
     table = pandas.read_csv(path, names=NAMES, skipinitialspace=True)
     X, y = table.drop(columns=["income", "fnlwgt", "education"]), table["income"]

@@ -16,17 +16,19 @@ from scorewise.xgboost import metric, objective
 
 
 class Trees:
-    """A trained booster."""
+    """A trained XGBoost model."""
 
     def __init__(self, booster: xgb.Booster) -> None:
+        """Store the booster."""
         self.booster = booster
 
     def forecast(self, x: np.ndarray, rounds: int) -> np.ndarray:
+        """Return the probabilities that the trees of the first ``rounds`` rounds predict."""
         return self.booster.predict(xgb.DMatrix(x), iteration_range=(0, rounds))
 
 
 class XGBoost:
-    """Training with XGBoost."""
+    """Trains boosted trees with XGBoost."""
 
     @staticmethod
     def parameters(depth: int) -> dict[str, object]:
@@ -39,9 +41,11 @@ class XGBoost:
         }  # fmt: skip
 
     def train(self, depth: int, train: Split) -> Trees:
+        """Train with log-loss for all rounds."""
         return Trees(xgb.train(self.parameters(depth), xgb.DMatrix(*train), rare_events.ROUNDS))
 
     def train_with_early_stopping(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
+        """Train with log-loss, or with the score as the objective if a prior is given; stop at the best score on ``tune``."""
         score_metric = metric(score, margins=prior is not None)
         booster = xgb.train(
             self.parameters(depth), xgb.DMatrix(*train), rare_events.ROUNDS, obj=objective(score, prior) if prior else None,

@@ -28,7 +28,7 @@ def load_toml(path: Path) -> dict[str, Any]:
 
 
 def is_allowed(expression: str, allowed: set[str]) -> bool:
-    """Return whether allowed licences satisfy an SPDX expression. `/` is the old spelling of OR."""
+    """Return whether the allowed licences satisfy an SPDX licence expression, in which `/` is the old spelling of OR."""
     tokens = re.findall(r"\(|\)|[^\s()]+", expression.replace("/", " OR "))
 
     def parse_or() -> bool:
@@ -119,7 +119,8 @@ def duplicate_faults(packages: dict[tuple[str, str], str], settings: dict[str, A
 
 
 def wildcard_faults(folder: Path) -> list[str]:
-    """Return an error for each dependency without a version. Dependencies given by a path need a version too, or the crate could not be published."""
+    """Return an error for each dependency without a version, or with `*` in its version. Dependencies given by a path need a version too, or the
+    crate could not be published."""
     faults = []
     for manifest in [folder / "Cargo.toml", *sorted(folder.glob("crates/*/Cargo.toml"))]:
         content = load_toml(manifest)
@@ -149,6 +150,7 @@ def repetition_faults(folder: Path) -> list[str]:
 
 
 def main() -> None:
+    """Check the workspaces named on the command line, or both workspaces of this repository, and print the faults."""
     folders = [Path(folder).resolve() for folder in sys.argv[1:]] or [ROOT, ROOT / "bridges" / "burn"]
     faults = []
     for folder in folders:

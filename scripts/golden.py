@@ -26,6 +26,7 @@ MAKERS = {
 
 
 def main():
+    """Write the golden files that are named on the command line, or all of them."""
     names = sys.argv[1:] or list(MAKERS)
     unknown = [name for name in names if name not in MAKERS]
     if unknown:

@@ -28,7 +28,7 @@ SCREENSHOTS = [
 
 
 def make_pages(command: pathlib.Path, folder: pathlib.Path) -> None:
-    """Write the reports, with a fixed time so that the images are reproducible."""
+    """Write the report pages into a folder, with a fixed date and time, so that the screenshots are reproducible."""
     for words in (
         "train adult -o adult.scorewise --report train.html",
         "predict adult.scorewise adult-test -o predictions.csv",
@@ -60,6 +60,7 @@ def take_screenshots(pages: pathlib.Path, folder: pathlib.Path) -> None:
 
 
 def main() -> None:
+    """Write the report pages and take the screenshots."""
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[2]) if len(sys.argv) == 3 else ROOT / "docs"

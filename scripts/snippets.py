@@ -8,6 +8,7 @@ from pathlib import Path
 
 
 def main(file: str) -> None:
+    """Run the Python code blocks of a Markdown file."""
     text = Path(file).read_text()
     blocks = [(text[: match.start()].count("\n") + 2, match[1]) for match in re.finditer(r"^```python\n(.*?)^```", text, re.M | re.S)]
     names: dict[str, object] = {"__name__": "__main__"}

@@ -24,7 +24,7 @@ USUAL_NAMES = {"Error", "Result"}
 
 
 def crate_dependencies() -> set[tuple[str, str]]:
-    """Return the pairs (crate, crate it depends on) of the workspace."""
+    """Return all pairs of crates of the workspace in which the first crate depends on the second."""
     command = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked", "--offline"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
     names = {package["name"] for package in metadata["packages"]}
@@ -37,7 +37,7 @@ def crate_dependencies() -> set[tuple[str, str]]:
 
 
 def documented_dependencies() -> set[tuple[str, str]]:
-    """Return the pairs (crate, crate it depends on) that the picture in ARCHITECTURE.md shows as arrows `a --> b`."""
+    """Return the pairs of crates that the diagram in ARCHITECTURE.md connects by an arrow `a --> b`."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
     picture = re.search(r"```mermaid\n(.*?)```", text, re.DOTALL)
     if picture is None:
@@ -63,7 +63,7 @@ def missing_paths() -> list[str]:
 
 
 def unknown_names() -> list[str]:
-    """Return the names of code that the documentation quotes but that no source file contains."""
+    """Return the names of functions, types and variables that the documentation quotes but that occur in no source file."""
     command = ["git", "ls-files", "*.rs", "*.py", "*.js", "*.toml", "check"]
     files = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     words = set(re.findall(r"[A-Za-z_]\w*", " ".join((ROOT / path).read_text() for path in files)))
@@ -88,6 +88,7 @@ def repeated_types() -> dict[str, list[str]]:
 
 
 def main() -> int:
+    """Print all faults of the documentation and all repeated type names; return 1 if there are any, otherwise 0."""
     problems = []
     actual, documented = crate_dependencies(), documented_dependencies()
     problems += [f"ARCHITECTURE.md has no arrow {a} --> {b}" for a, b in sorted(actual - documented)]

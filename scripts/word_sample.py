@@ -81,7 +81,7 @@ def names(lines: list[str]) -> Items:
 
 
 def is_message(string: str) -> bool:
-    """Return whether a string reads as a message: whether it has at least four words and is no regular expression."""
+    """Return whether a string reads as a message: it has at least four words, and it is not a regular expression."""
     return len(re.findall(r"[A-Za-z]{2,}", string)) >= 4 and " " in string and "\n" not in string and "(?:" not in string
 
 
@@ -125,6 +125,7 @@ def items_of(path: str) -> list[tuple[str, int, str]]:
 
 
 def main() -> None:
+    """Print a random sample of items, or all items of some files."""
     arguments = sys.argv[1:]
     every = arguments[0] == "--all"
     folders = arguments[1:] if every else ["."]

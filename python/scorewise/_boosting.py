@@ -76,6 +76,7 @@ class Objective:
     # XGBoost and LightGBM inspect the signature of an objective: LightGBM passes weights to functions with three parameters, XGBoost to functions
     # with a parameter `sample_weight`.
     def __call__(self, labels: Any, margins: Any, sample_weight: Any = None) -> tuple[Array, Array]:
+        """Return the gradient and the curvature of the loss with respect to the margin of each row."""
         rows = _rows(labels, margins, sample_weight)
         self._check_start(rows[1])
         gradient, curvature = _scorewise.boosting(rows, self.score, self.prior, self.floor)

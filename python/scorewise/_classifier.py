@@ -28,9 +28,9 @@ class ScoreClassifier(ScoreEstimator):
 
     Accepts pandas, polars and pyarrow tables with numbers, categories, times and missing values (NaN, None). NumPy arrays are tables of numbers.
     By default the model is that of the command ``scorewise train``: for each of five folds, three networks, two ensembles of boosted trees and a linear
-    model are trained without the fold. The weights of the learners in the mean, and the threshold, are chosen on the predictions for rows that a model
-    was not trained on. ``recipe="quick"`` trains one network, in a fraction of the time. With two classes, ``classes_[1]`` is the positive class;
-    it is predicted if its probability is above ``threshold_``.
+    model are trained on the other folds. The weights of the three types of models in the mean, and the threshold, are chosen on the predictions for
+    rows that a model was not trained on. ``recipe="quick"`` trains one network, in a fraction of the time. With two classes, ``classes_[1]`` is the
+    positive class; it is predicted if its probability is above ``threshold_``.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ class ScoreClassifier(ScoreEstimator):
         A set of defaults for the training parameters that are None: a pool with the best scores ("default"), one network in a fraction of the time
         ("quick"), the settings of Marchetti et al. (2022) ("paper"), or settings for rare events in time series ("strong").
     learners : sequence of {"networks", "trees", "linear"}, default=None
-        The types of models to train. Several are combined by a weighted mean of their logits, with weights chosen for the score on out-of-fold
-        predictions. None trains those of the recipe, which is all three for the recipe "default" and networks for the others; but networks only if a
-        parameter that only networks have is given: ``hidden``, ``batch``, ``learning_rate``, ``weight_decay``, ``epochs``, ``patience``,
-        ``optimiser``, ``keep_weights`` or ``no_cure``.
+        The types of models to train. Several types are combined by a weighted mean of their logits, with weights chosen for the score on out-of-fold
+        predictions. None trains the types of the recipe: all three for the recipe "default", and networks for the other recipes. But if a
+        parameter is given that only networks have, None trains networks only. These parameters are ``hidden``, ``batch``, ``learning_rate``,
+        ``weight_decay``, ``epochs``, ``patience``, ``optimiser``, ``keep_weights`` and ``no_cure``.
     hidden : sequence of int, default=None
         The widths of the hidden layers; () gives an additive model, or with ``bins=0`` a logistic regression.
     batch : int, "auto" or "full", default=None
-        The number of rows per optimisation step; "auto" takes a 64th of the training rows, from 32 to 256.
+        The number of rows per optimisation step; "auto" takes a 64th of the training rows, but at least 32 and at most 256.
     learning_rate : float, default=None
         The learning rate of the optimiser.
     weight_decay : float, default=None
@@ -67,14 +67,15 @@ class ScoreClassifier(ScoreEstimator):
         Without cross-fitting: the fraction of the rows, drawn at random from each class, that is used for early stopping and for choosing the
         threshold.
     bins : int, default=None
-        The maximum number of intervals into which the values of a number are divided; 0 only standardises numbers.
+        The maximum number of intervals into which the values of a numeric column are divided; 0 only standardises numeric columns.
     ensemble : int, default=None
-        The number of networks that are averaged; with cross-fitting, for each fold. Trees and linear models are trained once for each fold.
+        The number of networks that are averaged; with cross-fitting, this many networks are trained for each fold. Trees and linear models
+        are trained once for each fold.
     cross_entropy_first : bool, default=None
         Whether to train with cross-entropy before training with the loss of the score.
     threshold : {"auto", "tuned", "centre"} or float, default=None
-        How the threshold is chosen: the best one on the validation rows ("tuned"), the centre of the prior ("centre"), the better one of both
-        ("auto"), or a fixed number.
+        How the threshold is chosen: the best one on the validation rows, or with cross-fitting the one that is best on average over nearby
+        thresholds ("tuned"); the centre of the prior ("centre"); the better of these two ("auto"); or a fixed number.
     multiclass : {"simplex", "one-versus-rest"}, default="simplex"
         How more than two classes are trained: as one decision among all classes ("simplex"), or as each class against the rest.
     optimiser : {"adam", "sgd"}, default=None
@@ -223,8 +224,8 @@ class ScoreClassifier(ScoreEstimator):
     def decision_function(self, X: Any) -> Array:
         """Return the confidence in each class.
 
-        With two classes, the probability of the positive class minus the threshold: above 0 if that class is predicted. With more classes, one
-        column for each class; the predicted class has the greatest value.
+        With two classes, this is the probability of the positive class minus the threshold, which is above 0 if that class is predicted. With
+        more classes, there is one column for each class, and the predicted class has the greatest value.
         """
         p = self.predict_proba(X)
         if self.threshold_ is not None:
@@ -253,9 +254,9 @@ class ScoreClassifier(ScoreEstimator):
         write_safely(path, self.model_bytes_, "model")
 
     def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
-        """Return a report on a model of two classes at all thresholds, and on its training.
+        """Return a report on this classifier, which must have two classes: its scores at all thresholds, and its training.
 
-        ``X`` and ``y`` should not be rows that the model was trained on.
+        The scores are computed on ``X`` and ``y``, which should not be rows that the classifier was trained on.
         """
         check_is_fitted(self, "_model")
         if self.threshold_ is None:
@@ -338,7 +339,7 @@ class ScoreClassifier(ScoreEstimator):
         return model
 
     def _set_model(self, model: Any) -> None:
-        """Store a native model, and where each class of ``classes_`` is in the model's own list of classes, which may have another order."""
+        """Store a native model, and for each class of ``classes_`` its index in the list of classes of the native model, whose order may differ."""
         self._model = model
         self.threshold_ = model.threshold
         position_of = {name: at for at, name in enumerate(model.classes)}
@@ -487,7 +488,7 @@ def _n_rows(columns: list[Column]) -> int:
 
 
 def _select_rows(values: Array | tuple[Array, list[str]], kept: Array) -> Array | tuple[Array, list[str]]:
-    """Return the values of a column for the rows ``kept``. A list of categories is returned unchanged."""
+    """Return a column with only the rows ``kept``. Of a column of categories, the category codes are selected; the list of categories is the same."""
     return (values[0][kept], values[1]) if isinstance(values, tuple) else values[kept]
 
 

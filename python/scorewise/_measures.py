@@ -107,7 +107,7 @@ class Best(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Scores as functions of the threshold, thinned to points that include the best value of each score.
+    """Scores as functions of the threshold, at a limited number of thresholds that include the best threshold of each score.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class Sweep:
         )
 
     def curve(self, score: str | Sequence[str], points: int = 400) -> Curve:
-        """Return scores by threshold, thinned to about ``points`` points that include the best value of each score."""
+        """Return scores at about ``points`` thresholds, which include the best threshold of each score."""
         names = _arrays.string_list(score)
         thresholds, matrices, values = self._sweep.curve(names, points)
         return Curve(thresholds, matrices, {name: values[:, at] for at, name in enumerate(names)})
@@ -271,7 +271,7 @@ class Sweep:
 
 
 def check_smooth(smooth: Any, subject_to: str | Sequence[str] | None) -> float:
-    """Return the width of the smoothing, or raise an error if it is invalid, or if there are conditions: nearby thresholds may violate them."""
+    """Return the width of the smoothing, or raise an error if it is invalid, or if there are conditions, which nearby thresholds may violate."""
     if not isinstance(smooth, Real) or isinstance(smooth, bool) or not 0.001 <= float(smooth) < 0.5:
         raise ValueError(f"smooth must be a number from 0.001 to below 0.5, usually 0.2, not {smooth!r}")
     if _arrays.string_list(subject_to):

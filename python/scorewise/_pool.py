@@ -28,9 +28,9 @@ _FOLDS = 5
 class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: ignore[misc] # scikit-learn has no types
     """Weighted mean of several classifiers, with weights and a threshold that are chosen for a score.
 
-    This is the pool of the command ``scorewise train``, for classifiers of any library. Each classifier is cross-fitted: it is trained once without
-    each fold of the rows and predicts that fold, so that every row is predicted by a model that was not trained on it. On these out-of-fold
-    predictions
+    This is the pool of the command ``scorewise train``, for classifiers of any library. Each classifier is cross-fitted: for each
+    fold, it is trained on the other folds and predicts the rows of this fold, so that every row is predicted by a model that was not trained on it.
+    On these out-of-fold predictions
 
     1. the logits of each classifier are calibrated (Platt scaling), so that they can be averaged;
     2. the weights are chosen by greedy selection, judged by the score under a random threshold, which depends less on single rows than the score
@@ -51,13 +51,14 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
     score : str, default="f1"
         The score to optimise, by name (see :func:`scorewise.scores`) or as a formula; with more than two classes as in :class:`ScoreClassifier`.
     cv : int, splitter, iterable of splits or None, default=None
-        The folds. An integer is the number of folds: with the same share of each class; without dividing a group if ``fit`` gets ``groups``; blocks
-        of consecutive times if ``fit`` gets ``time``. None is 5 folds, or fewer if a class has fewer rows. A scikit-learn splitter
-        may be used too, such as ``KFold(5)``, which gives blocks of consecutive rows. Rows that no fold holds out are used for training only.
+        The folds. An integer is the number of folds. If ``fit`` gets ``groups``, no group is divided between folds; if ``fit`` gets ``time``, the
+        folds are blocks of consecutive times; otherwise all folds have the same share of each class. None is 5 folds, or fewer if a class has
+        fewer rows. A scikit-learn splitter may be used too, such as ``KFold(5)``, which gives blocks of consecutive rows. Rows that no fold holds
+        out are used for training only.
     repeats : int, default=1
         How often the rows are divided into folds, if ``cv`` is an integer or None. Each classifier is trained once for each fold of each repeat.
     random_state : int, RandomState or None, default=0
-        The seed of the folds, if ``cv`` is an integer or None, and of the bootstrap that decides on the factors of more than two classes. The
+        The seed of the folds, if ``cv`` is an integer or None, and of the bootstrap from which the factors of more than two classes are computed. The
         classifiers keep their own ``random_state``.
     n_jobs : int, default=None
         The number of models that are trained in parallel, by joblib.
@@ -80,7 +81,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
     oof_probabilities_ : ndarray of shape (n_rows, n_classes)
         The out-of-fold probabilities of the rows passed to ``fit``; NaN for rows that no fold holds out, and for rows of weight 0.
     estimators_ : dict of str to list of classifiers
-        The fitted classifiers of all folds. They were trained with the labels 0, 1, …, the positions of the classes in ``classes_``.
+        The fitted classifiers of all folds. They were trained with the labels 0, 1, …, which are indices into ``classes_``.
     calibrations_ : dict of str to (float, float)
         For each classifier the numbers a and b that replace its mean logit z by a z + b; b is 0 with more than two classes.
     n_features_in_ : int
@@ -218,8 +219,8 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
     def decision_function(self, X: Any) -> Array:
         """Return the confidence in each class.
 
-        With two classes, the probability of the positive class minus the threshold: above 0 if that class is predicted. With more classes, one
-        column for each class; the predicted class has the greatest value.
+        With two classes, this is the probability of the positive class minus the threshold, which is above 0 if that class is predicted. With
+        more classes, there is one column for each class, and the predicted class has the greatest value.
         """
         p = self.predict_proba(X)
         return np.asarray(p[:, 1] - self.threshold_ if self.factors_ is None else p * self.factors_)
@@ -232,7 +233,10 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         return predicted
 
     def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
-        """Return a report on a pool of two classes at all thresholds; ``X`` and ``y`` should not be rows that it was trained on."""
+        """Return a report on this pool of classifiers, which must have two classes, with its scores at all thresholds.
+
+        The scores are computed on ``X`` and ``y``, which should not be rows that the classifiers were trained on.
+        """
         check_is_fitted(self, "weights_")
         if self.threshold_ is None:
             raise ValueError(f"a report needs two classes, but the pool has {len(self.classes_)} classes")
@@ -352,6 +356,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         return "weights_" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the pool accepts the tables that all of its classifiers accept."""
         tags = super().__sklearn_tags__()
         try:
             of_estimators = [get_tags(estimator) for _, estimator in self._named_estimators()]
@@ -428,7 +433,10 @@ def _logits(name: str, estimator: Any, X: Any, n_classes: int) -> tuple[str, Arr
     if method == "decision_function":
         values = values[:, None] if values.ndim == 1 else values
         if values.shape[1] != (1 if n_classes == 2 else n_classes):
-            raise ValueError(f"the decision_function of {name!r} has {values.shape[1]} columns for {n_classes} classes, of which it was trained on {len(known)}")
+            raise ValueError(
+                f"the decision_function of {name!r} must return {1 if n_classes == 2 else n_classes} columns for {n_classes} classes, "
+                f"not {values.shape[1]}; the classifier was trained on rows of {len(known)} classes"
+            )
         return method, values
     outputs = 1 if n_classes == 2 else n_classes
     if outputs == 1:
@@ -440,5 +448,5 @@ def _logits(name: str, estimator: Any, X: Any, n_classes: int) -> tuple[str, Arr
 
 
 def _columns(probabilities: Array, n_classes: int) -> Array:
-    """Reshape the probabilities that the native module returns to one column for each class."""
+    """Convert the probabilities from the native module to a matrix with one column for each class."""
     return np.column_stack([1.0 - probabilities, probabilities]) if n_classes == 2 else probabilities.reshape(-1, n_classes)

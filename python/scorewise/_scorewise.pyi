@@ -96,7 +96,7 @@ class Sweep:
         """
     def smooth_best(self, /, score: str, width: SupportsFloat | SupportsIndex) -> str:
         """
-        The threshold that is best for a score on average over nearby thresholds, as JSON. It has the keys of `smooth` in the output of
+        The threshold that is best for a score on average over nearby thresholds, as JSON with the keys of `smooth` in the output of
         `scorewise tune --json`, and also `score`, the name of the score, and `interval`, the thresholds with the same confusion matrix.
         """
     def smooth_bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, width: SupportsFloat | SupportsIndex, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None]) -> str:
@@ -189,11 +189,12 @@ def pieces(prior: str) -> tuple[float, list[tuple[float, float, Incomplete]]]:
 
 def pool(candidates: SupportsGetItem[int, Incomplete], has_scale: SupportsGetItem[int, bool], labels: Incomplete, classes: SupportsIndex, weights: Incomplete | None, score: str, seed: SupportsIndex) -> tuple[str, Incomplete]:
     """
-    Chooses how candidates are combined, on predictions for rows that they were not trained on. `candidates` holds the predictions of each
-    candidate, row by row, with one number for each row if there are two classes. `has_scale` says for each candidate whether its
-    predictions are logits; otherwise they are values of a `decision_function`, whose scale is not known. Returns JSON with the keys
-    `calibrations` (a list of scales and shifts), `weights`, `threshold` (null if there is none), `factors` (one for each class, or null)
-    and `value` (the score of the resulting decisions), and the combined probabilities of the rows.
+    Chooses how the classifiers of a pool are combined, on predictions for rows that they were not trained on. `candidates` holds the
+    predictions of each classifier, row by row, with one number for each row if there are two classes. `has_scale` says for each classifier
+    whether its predictions are logits; otherwise they are values of a `decision_function`, whose scale is not known. Returns two results.
+    The first is JSON with the keys `calibrations` (a list of scales and shifts), `weights`, `threshold` (null if there is none), `factors`
+    (one for each class, or null) and `value` (the score of the resulting decisions). The second is the combined probability of each row,
+    or the combined probabilities of its classes if there are more than two.
     """
 
 def pool_logits(probabilities: Incomplete, outputs: SupportsIndex) -> Incomplete:
@@ -205,8 +206,8 @@ def pool_logits(probabilities: Incomplete, outputs: SupportsIndex) -> Incomplete
 
 def pool_probabilities(candidates: SupportsGetItem[int, Incomplete], calibrations: SupportsGetItem[int, tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex]], weights: SupportsGetItem[int, SupportsFloat | SupportsIndex], outputs: SupportsIndex) -> Incomplete:
     """
-    The combined probabilities of rows. `candidates` holds the mean logits of each candidate; `calibrations` and `weights` are those that the
-    function `pool` returned.
+    The probabilities that a pool predicts. `candidates` holds the logits of each classifier, averaged over its models, one of which was
+    trained for each fold; `calibrations` and `weights` are those that the function `pool` returned.
     """
 
 def prior_facts(prior: str) -> tuple[str, float, tuple[float, float], tuple[float, float]]:

@@ -134,7 +134,7 @@ def _load_formula(score: str, module: str) -> Formula:
 
 
 class PriorTable:
-    """The distribution function F(σ(z)) of a prior as piecewise polynomials of the logit z.
+    """The distribution function F(σ(z)) of a prior as piecewise polynomials of the logit z; σ(z) is the probability 1/(1 + exp(−z)).
 
     ``base`` is the value for very small logits. Each tuple (low, width, coefficients) in ``ranges`` describes a range of logits: its
     lower end, the width of the intervals it is divided into, and one row of polynomial coefficients per interval. F is the sum of ``base`` and the

@@ -204,7 +204,10 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         return np.asarray(self._values_to_compare(X) - self.threshold_)
 
     def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
-        """Return a report on the estimator at all thresholds; ``X`` and ``y`` should not be rows that it was trained on."""
+        """Return a report on the fitted estimator, with its scores at all thresholds.
+
+        The scores are computed on ``X`` and ``y``, which should not be rows that the estimator was trained on.
+        """
         check_is_fitted(self, "threshold_")
         if self.method_ != "predict_proba":
             raise ValueError("a report needs probabilities, but this threshold was chosen for the values of decision_function")

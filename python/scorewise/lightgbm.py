@@ -41,8 +41,8 @@ class Objective(_boosting.Objective):
 
 
 class Metric(_boosting.Metric):
-    # Both interfaces of LightGBM expect a metric to return its name, its value, and whether higher values are better.
     def __call__(self, labels: Any, predictions: Any, sample_weight: Any = None) -> tuple[str, float, bool]:
+        """Return the name and the value of the metric, and whether higher values are better, as both interfaces of LightGBM expect."""
         return self.__name__, self.value(labels, predictions, sample_weight), self.higher_is_better
 
 

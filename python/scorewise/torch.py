@@ -35,11 +35,13 @@ class _WithDerivative(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(ctx: Any, z: Any, value: Any, derivative: Any) -> Any:
+        """Return ``value``, and store the derivative for the backward pass."""
         ctx.save_for_backward(derivative)
         return value.view_as(value)
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> tuple[Any, None, None]:
+        """Return the gradient with respect to z, and None for the arguments ``value`` and ``derivative``."""
         (derivative,) = ctx.saved_tensors
         return gradient * derivative, None, None
 
@@ -86,6 +88,7 @@ class _Loss(nn.Module):  # type: ignore[misc]
     """Base class of the losses, with the formula of the score and the sums over all processes."""
 
     def __init__(self, score: str, process_group: Any, averaged: bool) -> None:
+        """``averaged`` says whether the gradients of the processes are averaged after the backward pass."""
         super().__init__()
         self.formula = _tensors.Formula(score, torch)
         self.process_group = process_group
@@ -382,10 +385,10 @@ def _logit(p: Any) -> Any:
 
 
 def _log_odds(z: Any) -> Any:
-    """Return ln p/(1 − p) for every class of a softmax, without cancellation.
+    """Return the log-odds ln(p/(1 − p)) of the softmax probability p of every class, computed from the logits z without cancellation.
 
-    For the class with the largest logit, 1 − p is the sum over the other classes. For every other class, the result is −ln(exp(g) − 1) with
-    g = ln(Σ e^z) − z ≥ ln 2, so exp(g) − 1 is at least 1.
+    For the class with the largest logit, 1 − p is computed as the sum over the other classes. For every other class, the result is
+    −ln(exp(g) − 1), where g = ln(Σ e^z) − z is at least ln 2, so exp(g) − 1 is at least 1.
     """
     top = torch.zeros_like(z, dtype=torch.bool).scatter(1, z.argmax(1, keepdim=True), True)
     rest = z.masked_fill(top, -torch.inf).logsumexp(1, keepdim=True)

@@ -42,6 +42,7 @@ class Metric(_boosting.Metric):
     # XGBoost's scikit-learn interface calls the metric with (labels, predictions) and expects a number; its training interface calls the metric
     # with (predictions, DMatrix) and expects a name and a number.
     def __call__(self, labels: Any, predictions: Any, sample_weight: Any = None) -> float | tuple[str, float]:
+        """Return the value of the metric, preceded by its name if ``predictions`` is a DMatrix."""
         value = self.value(labels, predictions, sample_weight)
         return (self.__name__, value) if _boosting.is_dataset(predictions) else value
 

@@ -36,7 +36,7 @@ def chromium_path() -> str | None:
 
 
 def browser_flags() -> list[str]:
-    """Return the command-line flags for Chromium, which refuses to start with a sandbox as root."""
+    """Return the command-line flags for Chromium, which must run without its sandbox if the user is root."""
     return ["--no-sandbox"] if os.geteuid() == 0 else []
 
 
@@ -69,7 +69,7 @@ def format_in_sentence(value: float | None) -> str:
 
 
 def format_count(value: float) -> str:
-    """Format a count with a narrow space between thousands, or a sum of weights that is not an integer with decimals."""
+    """Format an integer with a narrow space between thousands, and any other sum of weights with decimals."""
     return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else format_number(value)
 
 
@@ -88,7 +88,7 @@ class ReportPage:
     path: pathlib.Path
     # The JSON output of the command that wrote the page.
     result: Any
-    # The arguments of `score` and `tune` that name the table with the rows of this page.
+    # The arguments with which `score` and `tune` read the rows that this page describes.
     rows: tuple[str, ...] = ()
 
     @property
@@ -148,7 +148,7 @@ def write_tables(folder: pathlib.Path) -> None:
     write_csv("named.csv", {"pressure": inputs[:, 0], "wind": inputs[:, 1], "kind": named})
 
 
-# For each page: the arguments of the command that writes it, and the arguments of `score` and `tune` that name the table with its rows.
+# For each page: the arguments of the command that writes it, and the arguments with which `score` and `tune` read the rows that it describes.
 CASES: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "train": (["train", "adult", "-o", "adult.scorewise"], ("test.csv",)),
     "score": (["score", "p.csv", "--threshold", "0.31"], ("p.csv",)),

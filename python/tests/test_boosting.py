@@ -48,7 +48,7 @@ def margins_labels_and_weights(rows: int = 40, seed: int = 1) -> tuple[Floats, F
 
 @pytest.fixture(params=LIBRARIES, ids=["xgboost", "lightgbm"])
 def library(request: pytest.FixtureRequest) -> Any:
-    """Return `scorewise.xgboost`, and when the test is run a second time `scorewise.lightgbm`."""
+    """Return `scorewise.xgboost` in the first run of a test, and `scorewise.lightgbm` in the second run."""
     return request.param
 
 

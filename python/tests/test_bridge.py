@@ -168,7 +168,7 @@ def test_invalid_predictions_and_weights_raise_a_clear_error(values: Any, messag
             sw.score([0, 1, 1], [0.1, 0.5, 0.9], 0.5, weights=values)
 
 
-def test_masked_value_in_a_table_is_missing_and_masked_label_is_refused() -> None:
+def test_masked_value_in_a_table_is_read_as_missing_but_a_masked_label_is_refused() -> None:
     masked = np.ma.array(X, mask=np.zeros(X.shape, dtype=bool))
     masked[::7, 1] = np.ma.masked
     with_nan = X.copy()

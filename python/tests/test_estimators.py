@@ -42,8 +42,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Checks of scikit-learn that `ScoreClassifier` cannot pass, each with the reason.
 CLASSIFIER_FAILS = {
-    "check_sample_weight_equivalence_on_dense_data": "a row of weight 2 is a training or a validation row, but two equal rows may be one of each; "
-    "rows of weight 0 have exactly no effect",
+    "check_sample_weight_equivalence_on_dense_data": "of two equal rows, one may be a training row and one a validation row, "
+    "but a row of weight 2 cannot be both; rows of weight 0 have exactly no effect",
 }
 PROBABILITY_THRESHOLD_FAILS = {
     "check_classifiers_train": "the check requires that the predicted class has the greatest probability, but this estimator uses a threshold "
@@ -228,7 +228,7 @@ def test_second_class_in_sorted_order_is_the_positive_class():
 
 
 @pytest.mark.parametrize("multiclass", ["simplex", "one-versus-rest"])
-def test_more_than_two_classes_keep_their_order(multiclass):
+def test_more_than_two_numeric_classes_are_sorted_as_numbers(multiclass):
     # The classes are sorted as numbers; as strings, they would be sorted as "10", "2", "7".
     X, y = make_blobs(600, centers=3, cluster_std=1.0, random_state=3)
     labels = np.array([2, 7, 10])[y]
@@ -359,7 +359,7 @@ def test_pipelines_grid_search_and_cross_validation_work():
     assert f1_score(y, threshold.predict(X)) > 0.3
 
 
-def test_arguments_of_fit_are_passed_on_as_metadata_routing_requests():
+def test_metadata_routing_requests_decide_which_arguments_of_fit_are_passed_on():
     X, y = rare_events(800)
     weights = np.random.default_rng(0).random(len(y)) + 0.1
     plain = sw.ScoreThreshold(LogisticRegression(), cv=3).fit(X, y, sample_weight=weights)

@@ -61,7 +61,7 @@ def test_partial_dependence_is_the_mean_prediction_with_the_column_set_to_each_v
             assert (model.predict(changed) == "storm").mean() == pytest.approx(share, abs=1e-9)
 
 
-def test_the_command_gives_the_same_numbers(model: Any, tmp_path: Path) -> None:
+def test_the_command_and_the_method_explain_give_the_same_numbers(model: Any, tmp_path: Path) -> None:
     X, y = table_of(600, 1)
     X.assign(y=y).to_csv(tmp_path / "new.csv", index=False)
     X_train, y_train = table_of(800, 0)
@@ -77,7 +77,7 @@ def test_the_command_gives_the_same_numbers(model: Any, tmp_path: Path) -> None:
     assert loaded.explain(X, y, permutations=3, rows=500, random_state=9) == printed
 
 
-def test_weights_and_another_seed_change_the_numbers_and_the_same_seed_gives_the_same_numbers(model: Any) -> None:
+def test_explanation_depends_on_the_weights_and_on_the_seed_and_is_repeatable(model: Any) -> None:
     X, y = table_of(300, 2)
     first = model.explain(X, y, permutations=2)
     assert first == model.explain(X, y, permutations=2)

@@ -101,7 +101,7 @@ def test_smoothing_is_refused_with_conditions_and_invalid_widths(forecast: tuple
     assert undefined.value == 1.0
 
 
-def test_thinned_curve_keeps_the_optimum_of_every_score(forecast: tuple[np.ndarray, ...]) -> None:
+def test_curve_with_few_points_contains_the_best_value_of_every_score(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
     sweep = sw.sweep(y, p)
     curve = sweep.curve(["f1", "tss"], points=30)

@@ -43,7 +43,7 @@ def case_folder(tmp_path_factory):
     return folder
 
 
-def test_list_of_cases_contains_every_case_that_the_example_writes(case_folder):
+def test_list_of_test_cases_contains_every_test_case_that_the_example_writes(case_folder):
     assert sorted(path.name for path in case_folder.iterdir()) == sorted(CASES)
 
 
@@ -62,7 +62,7 @@ def test_onnxruntime_agrees_with_the_native_predictions(case_folder, name):
     assert numpy.abs(probability - expected.reshape(shape)).max() < 1e-5
     assert label.dtype == numpy.int64
     numpy.testing.assert_array_equal(label, labels)
-    assert len(set(labels.tolist())) > 1, "the labels of a case must not all be equal"
+    assert len(set(labels.tolist())) > 1, "the labels of a test case must not all be equal"
     if case["threshold"] is not None:
         numpy.testing.assert_array_equal(label, probability > case["threshold"])
 
@@ -185,7 +185,7 @@ def encode(encoder, rows):
         return min(max((x - scale["mean"]) / scale["deviation"], -1e6), 1e6)
 
     def encode_binned_cell(column, cell):
-        """Return the position of a cell among the knots or categories of a binned input."""
+        """Return the number that encodes a cell of a binned input: an index, or a number between two indices if the value lies between two knots."""
         missing = cell == ""
         if column["coding"] == "levels":
             levels = column["levels"]

@@ -42,7 +42,7 @@ CELLS = ["tn", "fp", "fn", "tp"]
 # Pages that together contain every section that a report can have.
 PAGES_WITH_ALL_SECTIONS = ["train", "tune", "theory", "compare", "reproduce", "classes", "plain"]
 
-# JavaScript that returns the texts, numbers and marks of the page that change with the threshold.
+# JavaScript that returns the texts and numbers of the page, and the marks in its figures, that change with the threshold.
 READ_STATE = """() => {
   const text = (selector) => document.querySelector(selector)?.textContent ?? null;
   return {
@@ -452,7 +452,7 @@ def test_entered_threshold_selects_the_interval_that_contains_it(pages_folder, b
     wrong = []
     for threshold, shown in zip(thresholds, states):
         known = [point for point in points if point["low"] <= threshold < point["high"] or threshold == 1 == point["high"]]
-        # The lookup table of a small file is not thinned, so it contains every interval.
+        # The lookup table of a small file contains every interval of thresholds with the same confusion matrix.
         assert known or name != "tiny", threshold
         if known and dict(shown["cells"]) != dict(zip(CELLS, map(format_number, known[0]["cells"]))):
             wrong.append((float(threshold), shown["exact"]))
@@ -666,7 +666,7 @@ def test_reference_forecasts_have_the_expected_scores(pages_folder, browser, nam
         # The page already uses the threshold 0.5, so it has no second bar for 0.5.
         del expected["this forecast at 0.5"]
     if name == "lead":
-        # Persistence forecasts that the next hour is like this one.
+        # The persistence forecast predicts that the next hour is like the present hour.
         persistence_result = json.loads(run_command(report.folder, "score", "lead.csv", "--probability", "persistence", "--replicates", 1, "--json"))
         expected["persistence"] = format_in_sentence(persistence_result["scores"][score]["value"])
     assert shown == expected

@@ -124,7 +124,7 @@ def test_weights_and_threshold_equal_those_of_a_plain_implementation():
         logits.append(scale * z + shift)
 
     def value(counts):
-        """Return the best expected CSI of a mean of the logits, in which `counts` are the weights of the classifiers."""
+        """Return the best CSI, averaged over nearby thresholds, of the mean of the logits in which `counts` are the weights of the classifiers."""
         mean = sum(count * z for count, z in zip(counts, logits)) / sum(counts)
         return sw.sweep(y, sigmoid(mean)).best("csi", smooth=0.2).expected_value
 
@@ -254,7 +254,7 @@ def test_class_that_is_absent_from_a_training_fold_has_probability_zero_there():
     pool = sw.ScorePool([("bayes", GaussianNB())], cv=folds).fit(X, y)
     assert len(pool.estimators_["bayes"][0].classes_) == 2
     assert np.isfinite(pool.predict_proba(X)).all()
-    with pytest.raises(ValueError, match="decision_function of 'svc' has 1 columns for 3 classes, of which it was trained on 2"):
+    with pytest.raises(ValueError, match="decision_function of 'svc' must return 3 columns for 3 classes, not 1; .* on rows of 2 classes"):
         sw.ScorePool([("svc", LinearSVC())], cv=folds).fit(X, y)
 
 
@@ -308,9 +308,9 @@ def test_folds_have_the_same_share_of_each_class_and_depend_on_the_seed():
     assert np.bincount(folds).tolist() == [60] * 5 and np.bincount(folds[y == 1]).tolist() == [12] * 5
     again, other = (held_out_folds(sw.ScorePool([("recorder", Recorder())], random_state=seed).fit(X, y), 300) for seed in (0, 1))
     assert (again == folds).all() and (other != folds).any()
-    assert len(np.unique(folds[:25])) == 5, "the folds are drawn at random, not blocks"
+    assert len(np.unique(folds[:25])) == 5, "the folds must be drawn at random, and must not be blocks of consecutive rows"
     few = sw.ScorePool([("recorder", Recorder())]).fit(X[:15], y[:15])
-    assert len(few.estimators_["recorder"]) == 3, "the default is fewer folds if a class has few rows"
+    assert len(few.estimators_["recorder"]) == 3, "by default, there must be fewer folds if a class has few rows"
     with pytest.raises(ValueError, match="cv: 5 folds, but the class `1` has only 3 rows"):
         sw.ScorePool([("recorder", Recorder())], cv=5).fit(X[:15], y[:15])
 
@@ -336,7 +336,7 @@ def test_folds_by_time_are_blocks_of_consecutive_times():
         pool = sw.ScorePool([("recorder", Recorder())], cv=4).fit(X, y, time=time)
         folds = held_out_folds(pool, 300)
         assert (np.diff(folds[np.argsort(order)]) >= 0).all() and set(folds) == {0, 1, 2, 3}
-        assert all(len(np.unique(folds[order // 2 == day])) == 1 for day in range(150)), "rows of the same time are in one fold"
+        assert all(len(np.unique(folds[order // 2 == day])) == 1 for day in range(150)), "rows of the same time must be in the same fold"
         assert len(pool.estimators_["recorder"][0].times_) == len(pool.estimators_["recorder"][0].rows_)
     # If the rows are already sorted by time, no times need to be given.
     assert (np.diff(held_out_folds(sw.ScorePool([("recorder", Recorder())], cv=KFold(4)).fit(X, y), 300)) >= 0).all()
@@ -374,7 +374,7 @@ def test_sample_weights_are_passed_to_the_classifiers_and_rows_of_weight_zero_ar
     np.testing.assert_allclose(ones.oof_probabilities_, without.oof_probabilities_, rtol=0, atol=1e-12)
 
 
-def test_arguments_of_fit_are_passed_on_as_metadata_routing_requests():
+def test_metadata_routing_requests_decide_which_arguments_of_fit_are_passed_on():
     X, y = rare_events(500, share=0.2)
     weights = np.random.default_rng(0).random(500) + 0.1
     groups = np.arange(500) % 20

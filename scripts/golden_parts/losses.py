@@ -98,7 +98,8 @@ def loss_sample():
 
 
 def expected_confusion(labels, weights, distribution):
-    """Return the expected confusion matrix; the arguments are tensors or lists of mpmath numbers."""
+    """Return the expected confusion matrix. `distribution` holds, for each row, the probability that the random threshold is below the prediction.
+    The arguments are tensors or lists of mpmath numbers."""
     tp = sum(w * y * f for w, y, f in zip(weights, labels, distribution))
     fp = sum(w * (1 - y) * f for w, y, f in zip(weights, labels, distribution))
     positives = sum(w * y for w, y in zip(weights, labels))
@@ -140,6 +141,7 @@ class ExactLoss:
     STEP = mpf("1e-16")  # gives an error of about 1e-32 in the derivative, far below the precision of a double
 
     def __init__(self, prior, logits, labels, weights):
+        """Compute the expected confusion matrix and the densities of the prior at all rows."""
         self.rows = [(y, mpf(w)) for y, w in zip(labels, weights)]
         probabilities = [logistic(mpf(z)) for z in logits]
         distribution = [prior_cdf(prior, p) for p in probabilities]
@@ -147,7 +149,7 @@ class ExactLoss:
         self.densities = [prior_pdf(prior, p) * p * (1 - p) for p in probabilities]
 
     def cells_after_step(self, label, step):
-        """Return the expected matrix if `step` more rows with this label were predicted positive."""
+        """Return the expected confusion matrix if `step` more rows with this label were predicted positive."""
         c = self.cells
         if label == 1:
             return Cells(tn=c.tn, fp=c.fp, fn=c.fn - step, tp=c.tp + step)
@@ -167,7 +169,7 @@ class ExactLoss:
 
 
 def exact_cross_entropy(positive_weight, logits, labels, weights):
-    """Return the same as `torch_cross_entropy`, computed with 50 digits."""
+    """Return the weighted mean cross-entropy and its gradient, like `torch_cross_entropy`, but computed with 50 digits."""
     weights = [mpf(w) * (mpf(positive_weight) if y else 1) for y, w in zip(labels, weights)]
     total = sum(weights)
     # The loss is −ln σ(z) for a positive row and −ln σ(−z) for a negative row; with 50 digits, z = 30 loses no precision that matters.
@@ -177,9 +179,9 @@ def exact_cross_entropy(positive_weight, logits, labels, weights):
 
 
 def check_case(case, value, gradient):
-    """Check that the values of torch agree with the exact values. The tolerance of the gradient is 1e-12 of its largest entry.
+    """Check that the loss and gradient of torch agree with the exact values. The tolerance of the gradient is 1e-12 of its largest entry.
 
-    The tolerance is not relative to each entry: at z = 30 an entry has at most three correct digits in f64, like 1 − σ(30).
+    The tolerance is not relative to each entry, because at a logit of 30 an entry has at most three correct digits in f64, like 1 − σ(30).
     """
     largest = max(abs(exact) for exact in gradient)
     assert abs(case["loss"] - value) <= TOLERANCE * abs(value), (case["score"], case["prior"], "loss")
@@ -188,7 +190,7 @@ def check_case(case, value, gradient):
 
 
 def make_losses():
-    """Write losses.json."""
+    """Write losses.json, the golden values of losses and gradients."""
     import torch
 
     torch.set_num_threads(1)
@@ -197,6 +199,7 @@ def make_losses():
     cases = []
 
     def add_case(score, prior, weighted, from_torch, exact):
+        """Add a case to losses.json, after checking that torch agrees with the exact values; both are pairs (loss, gradient)."""
         case = {"score": score, "prior": prior, "weighted": weighted, "loss": from_torch[0], "gradient": from_torch[1]}
         check_case(case, *exact)
         case["saturated_gradient"] = [float(exact[1][row]) for row in saturated]

@@ -49,9 +49,10 @@ def support_weighted_average(score):
 
 
 def micro_average(score):
-    """Return a function that computes a binary score of the sum of the one-versus-rest matrices of all classes."""
+    """Return a function that adds up the one-versus-rest matrices of all classes and computes a binary score of the sum."""
 
-    def formula(m):
+    def formula(m: ClassCounts):
+        """Return the micro average of the score for the confusion matrix `m` of several classes."""
         each = [m.one_versus_rest(k) for k in m.classes]
         sums = {cell: sum(getattr(c, cell) for c in each) for cell in ("tn", "fp", "fn", "tp")}
         return score(Cells(**sums))
@@ -59,28 +60,32 @@ def micro_average(score):
     return formula
 
 
-def chance_agreement(m):
+def chance_agreement(m: ClassCounts):
+    """Return the share of rows that would be correct if the forecast classes were assigned to the rows at random."""
     return sum(t * f for t, f in zip(m.observed, m.forecasts)) / m.total**2
 
 
-def multiclass_heidke(m):
+def multiclass_heidke(m: ClassCounts):
+    """Return the Heidke skill score of several classes."""
     return ratio(m.correct / m.total - chance_agreement(m), 1 - chance_agreement(m))
 
 
-def multiclass_peirce(m):
+def multiclass_peirce(m: ClassCounts):
+    """Return the Peirce skill score of several classes."""
     return ratio(m.correct / m.total - chance_agreement(m), 1 - sum(t**2 for t in m.observed) / m.total**2)
 
 
-def gorodkin_correlation(m):
-    """Gorodkin (2004): the correlation of the indicator matrices of observed and forecast classes."""
+def gorodkin_correlation(m: ClassCounts):
+    """Return the correlation between the indicator matrices of the observed and of the forecast classes (Gorodkin 2004)."""
     observed_variance = m.total**2 - sum(t**2 for t in m.observed)
     forecast_variance = m.total**2 - sum(f**2 for f in m.forecasts)
     covariance = m.correct * m.total - sum(t * f for t, f in zip(m.observed, m.forecasts))
     return ratio(covariance, square_root(observed_variance) * square_root(forecast_variance))
 
 
-def gerrity_score(m):
-    """Gerrity (1992): weights from the odds of the ordered observed classes; `odds[i]` are the odds that a class is above class i."""
+def gerrity_score(m: ClassCounts):
+    """Return the Gerrity skill score (Gerrity 1992) of ordered classes. Its weights come from `odds[i]`, the odds that an observed class is above
+    class i."""
     last = len(m.classes) - 1
     odds = [ratio(m.total - sum(m.observed[: k + 1]), sum(m.observed[: k + 1])) for k in range(last)]
 
@@ -117,6 +122,7 @@ def observed_and_forecast_rows(counts):
 
 
 def scikit_learn_class_scores(counts):
+    """Return the scores of a confusion matrix of several classes as scikit-learn computes them."""
     from sklearn import metrics
 
     truth, forecast = observed_and_forecast_rows(counts)
@@ -132,11 +138,12 @@ def scikit_learn_class_scores(counts):
 
 
 def xskillscore_class_scores(counts):
+    """Return the scores of a confusion matrix of several classes as xskillscore computes them."""
     import numpy
     import xarray
     import xskillscore
 
-    # xskillscore takes observations first, then forecasts; with these edges, class k is category k + 1.
+    # xskillscore takes observations first, then forecasts. It sorts them into categories by `edges`, so that class k becomes category k + 1.
     truth, forecast = (xarray.DataArray(column, dims="row") for column in observed_and_forecast_rows(counts))
     edges = numpy.arange(len(counts) + 1) - 0.5
     table = xskillscore.Contingency(truth, forecast, edges, edges, dim="row")
@@ -153,7 +160,7 @@ CLASS_TOOLS = {"scikit-learn": scikit_learn_class_scores, "xskillscore": xskills
 
 
 def make_multiclass():
-    """Write multiclass.json."""
+    """Write multiclass.json, the golden values of scores of several classes."""
     cases = []
     for name, counts in CLASS_MATRICES.items():
         matrix = ClassCounts(counts)

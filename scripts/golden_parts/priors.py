@@ -61,6 +61,7 @@ def standardise(x, mu, delta):
 
 
 def triangular_cdf(u):
+    """Return the distribution function of the triangular distribution on [−1, 1]."""
     return (1 + u) ** 2 / 2 if u < 0 else 1 - (1 - u) ** 2 / 2
 
 
@@ -74,11 +75,13 @@ COMPACT_FORMULAS = {
 
 
 def logistic(x):
+    """Return the standard logistic function 1/(1 + exp(−x))."""
     return 1 / (1 + mpmath.exp(-x))
 
 
 def prior_cdf(text, x):
-    """Return F(x) with 50 digits. Parameters and x are the values that f64 stores, not the values of their decimal strings."""
+    """Return the distribution function F(x) of a prior with 50 digits. Parameters and x are the values that f64 stores, not those of decimal
+    strings."""
     kind, parameters = parse_prior(text)
     x = mpf(x)
     if kind == "mix":
@@ -100,7 +103,7 @@ def prior_cdf(text, x):
 
 
 def prior_pdf(text, x):
-    """Return f(x) with 50 digits; raises Undefined where it is infinite or has a jump inside (0, 1)."""
+    """Return the density f(x) of a prior with 50 digits; raises Undefined where the density is infinite or has a jump inside (0, 1)."""
     kind, parameters = parse_prior(text)
     x = mpf(x)
     if kind == "mix":
@@ -127,7 +130,8 @@ def prior_pdf(text, x):
 
 
 def prior_quantile(text, level):
-    """Return a quantile, found by bisection of the distribution function because the result is used to check closed forms of the quantile."""
+    """Return the quantile for a probability, found by bisection of the distribution function, since it is used to check the closed forms of
+    quantiles."""
     low, high = (mpf(end) for end in prior_support(text))
     if level in (0.0, 1.0):
         return low if level == 0.0 else high
@@ -141,10 +145,11 @@ def prior_quantile(text, level):
 
 
 def prior_mean_and_variance(text):
-    """Return E[X] = ∫ (1 − F) and the variance from E[X²] = ∫ 2x (1 − F), which need only F and have bounded integrands."""
+    """Return the mean E[X] = ∫ (1 − F) of a prior and its variance, which is computed from E[X²] = ∫ 2x (1 − F). Both integrals are from 0 to 1,
+    need only the distribution function F, and have bounded integrands."""
     low, high = prior_support(text)
     kind, parameters = parse_prior(text)
-    # The intervals of the quadrature end at kinks, at the ends of the support and where F is steep.
+    # The quadrature is split at kinks of the distribution function F, at the ends of the support and where F is steep.
     breaks = {0.0, low, high, 1.0}
     if kind == "mix":
         breaks |= set(prior_support(parameters[1]))
@@ -162,6 +167,7 @@ class TruncatedLogistic:
     """scipy.stats.logistic truncated to [0, 1], because scipy truncates distributions only in its experimental classes."""
 
     def __init__(self, mu, scale):
+        """Truncate the logistic distribution with the centre `mu` and this scale."""
         from scipy import stats
 
         self.whole = stats.logistic(mu, scale)
@@ -169,12 +175,15 @@ class TruncatedLogistic:
         self.mass = above - self.below
 
     def cdf(self, x):
+        """Return the distribution function at x."""
         return (self.whole.cdf(x) - self.below) / self.mass
 
     def pdf(self, x):
+        """Return the density at x."""
         return self.whole.pdf(x) / self.mass
 
     def ppf(self, level):
+        """Return the quantile for this probability."""
         return self.whole.ppf(self.below + level * self.mass)
 
 
@@ -205,11 +214,11 @@ def scipy_prior(text):
     return None  # scipy has no kumaraswamy distribution, and mixtures only in its experimental classes
 
 
-# Levels of the quantiles that are computed for every prior: both ends, both tails and the middle.
+# The probabilities for which quantiles are computed for every prior: both ends, both tails and the middle.
 LEVELS = [0.0, 1e-6, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - 1e-6, 1.0]
 # Points x at which priors with the support [0, 1] are evaluated.
 POINTS = [0.0, 1e-9, 1e-4, 0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 1 - 1e-9, 1.0]
-# Points within a smaller support, which is scaled to [−1, 1].
+# Points at which priors with a smaller support are evaluated, as positions in the support: −1 is its lower end and 1 its upper end.
 POINTS_IN_SUPPORT = [-1.0, -0.999, -0.9, -0.5, -0.1, 0.0, 0.3, 0.7, 0.95, 0.999, 1.0]
 
 
@@ -224,7 +233,7 @@ def evaluation_points(text):
 
 
 def scipy_value(frozen, function, x):
-    """Return the cdf, pdf, quantile, mean or variance that scipy computes, or None if scipy does not have it."""
+    """Return the cdf, pdf, quantile, mean or variance of the scipy distribution `frozen`, or None if scipy cannot compute it."""
     if frozen is None:
         return None
     if function in ("mean", "variance"):
@@ -246,7 +255,8 @@ def exact_prior_values(text):
         yield "quantile", level, float(prior_quantile(text, level))
 
 
-# The points x at which scipy differs from the formula by more than 1e-12, with the reason; scipy's values at these points are left out.
+# For a prior and a function, the points x at which scipy differs from the formula by more than 1e-12, with the reason; its values there are left
+# out.
 KNOWN_SCIPY_DIFFERENCES = {
     ("cosine:0.5,0.1", "cdf"): ([0.4], "scipy rounds the lower end of the support: 5e-48 instead of 0"),
     ("cosine:0.3,0.3", "cdf"): ([1e-9], "scipy rounds x, and F near the end of the support grows with the cube of the distance from the end"),
@@ -254,13 +264,13 @@ KNOWN_SCIPY_DIFFERENCES = {
     ("cosine:0.3,0.3", "pdf"): ([1e-9, 0.0003, 0.5997], "scipy computes 1 + cos, which loses digits near the ends of the support"),
     ("triangular:0.5,0.2", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),
     ("epanechnikov:0.4,0.3", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),
-    ("beta:0.5,0.5", "cdf"): ([1 - 1e-9], "scipy differs by 1.1e-12; 1 − stats.beta.sf agrees with mpmath"),
+    ("beta:0.5,0.5", "cdf"): ([1 - 1e-9], "the cdf of scipy differs by 1.1e-12, but 1 − stats.beta.sf agrees with mpmath"),
     ("normal:0.5,0.1", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
     ("normal:0.2,0.3", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
     ("normal:0.2,0.3", "quantile"): ([1e-6], "scipy inverts a cdf that is a difference of two nearly equal values"),
     ("logistic:0.5,0.0137", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
     ("logistic:0.1,0.2", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
-    ("logistic:0.5,0.0137", "quantile"): ([1 - 1e-6, 1.0], "the level that scipy gets is near 1 and has too few digits: 0.9938 instead of 1"),
+    ("logistic:0.5,0.0137", "quantile"): ([1 - 1e-6, 1.0], "scipy inverts a probability near 1 with too few digits: 0.9938 instead of 1"),
     ("logistic:0.1,0.2", "quantile"): ([0.0, 1e-6], "scipy inverts a cdf that is a difference of two nearly equal values"),
 }
 
@@ -275,7 +285,7 @@ def check_density(text):
 
 
 def make_priors():
-    """Write priors.csv."""
+    """Write priors.csv, the golden values of priors."""
     rows = []
     for text in PRIORS:
         check_density(text)

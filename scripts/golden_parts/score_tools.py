@@ -5,9 +5,10 @@ The entries of the matrix are strings. Each tool is imported in its own function
 
 
 def scikit_learn_scores(tn, fp, fn, tp):
+    """Return the scores that scikit-learn computes from a confusion matrix."""
     from sklearn import metrics
 
-    # Four weighted rows represent the matrix; the weights are floats, because products of integers overflow.
+    # The matrix is passed as four weighted rows, one for each entry. The weights are floats, because products of integers would overflow.
     truth, forecast = [0, 0, 1, 1], [0, 1, 0, 1]
     rows = {"y_true": truth, "y_pred": forecast, "sample_weight": [float(tn), float(fp), float(fn), float(tp)]}
     lr_plus, lr_minus = metrics.class_likelihood_ratios(**rows)
@@ -32,7 +33,8 @@ def scikit_learn_scores(tn, fp, fn, tp):
 
 
 def repeated_rows(cells):
-    """Return a label and a prediction for each row that the matrix counts, for tools without weights; None if a count is fractional or too large."""
+    """Return a label and a prediction for each row that the matrix counts, for tools without weights; None if an entry is fractional or too
+    large."""
     import numpy
 
     if not all(cell.isdigit() and int(cell) < 1_000_000 for cell in cells):
@@ -42,6 +44,7 @@ def repeated_rows(cells):
 
 
 def imbalanced_learn_scores(*cells):
+    """Return the scores that imbalanced-learn computes from the entries tn, fp, fn and tp; no scores if it cannot represent the matrix."""
     from imblearn import metrics
 
     # Repeated rows are used instead of weights: with sample_weight, imbalanced-learn 0.14 computes the true negatives from the unweighted number of
@@ -59,6 +62,7 @@ def imbalanced_learn_scores(*cells):
 
 
 def scores_package_scores(tn, fp, fn, tp):
+    """Return the scores that the Python package `scores` computes from a confusion matrix."""
     import xarray
     from scores.categorical import BasicContingencyManager, relative_economic_value_from_rates
 
@@ -68,6 +72,7 @@ def scores_package_scores(tn, fp, fn, tp):
     table = BasicContingencyManager(counts)
 
     def economic_value(cost_loss_ratio):
+        """Return the relative economic value of the forecast for a user with this cost-loss ratio."""
         rates = table.probability_of_detection(), table.probability_of_false_detection(), table.base_rate()
         return relative_economic_value_from_rates(*rates, [cost_loss_ratio]).item()
 
@@ -97,6 +102,7 @@ def scores_package_scores(tn, fp, fn, tp):
 
 
 def pycm_scores(tn, fp, fn, tp):
+    """Return the scores that pycm computes from a confusion matrix; no scores if an entry is not an integer."""
     from pycm import ConfusionMatrix
 
     if not all(cell.isdigit() for cell in (tn, fp, fn, tp)):
@@ -150,6 +156,7 @@ def pycm_scores(tn, fp, fn, tp):
 
 
 def xskillscore_scores(*cells):
+    """Return the scores that xskillscore computes from the entries tn, fp, fn and tp; no scores if it cannot represent the matrix."""
     import numpy
     import xarray
     import xskillscore

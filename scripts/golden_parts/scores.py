@@ -41,7 +41,7 @@ MATRICES = {
 
 
 class Cells:
-    """The entries of a confusion matrix and their sums."""
+    """The entries tn, fp, fn and tp of a confusion matrix, and their sums."""
 
     def __init__(self, tn, fp, fn, tp):
         self.tn, self.fp, self.fn, self.tp = tn, fp, fn, tp
@@ -52,91 +52,99 @@ class Cells:
         self.total = self.positives + self.negatives
 
 
-def accuracy(c):
+def accuracy(c: Cells):
     return ratio(c.tp + c.tn, c.total)
 
 
-def recall(c):
+def recall(c: Cells):
     return ratio(c.tp, c.positives)
 
 
-def specificity(c):
+def specificity(c: Cells):
     return ratio(c.tn, c.negatives)
 
 
-def false_alarm_rate(c):
+def false_alarm_rate(c: Cells):
     return ratio(c.fp, c.negatives)
 
 
-def miss_rate(c):
+def miss_rate(c: Cells):
     return ratio(c.fn, c.positives)
 
 
-def precision(c):
+def precision(c: Cells):
     return ratio(c.tp, c.forecast_yes)
 
 
-def negative_predictive_value(c):
+def negative_predictive_value(c: Cells):
     return ratio(c.tn, c.forecast_no)
 
 
-def prevalence(c):
+def prevalence(c: Cells):
     return ratio(c.positives, c.total)
 
 
-def true_skill_statistic(c):
+def true_skill_statistic(c: Cells):
     return recall(c) - false_alarm_rate(c)
 
 
-def matrix_determinant(c):
+def matrix_determinant(c: Cells):
     return c.tp * c.tn - c.fp * c.fn
 
 
-def heidke_skill_score(c):
+def heidke_skill_score(c: Cells):
     """The Heidke skill score in its original form, in terms of the row and column sums of the confusion matrix."""
     chance = c.positives * c.forecast_no + c.forecast_yes * c.negatives
     return ratio(2 * matrix_determinant(c), chance)
 
 
-def equitable_threat_score(c):
+def equitable_threat_score(c: Cells):
     chance_hits = ratio(c.positives * c.forecast_yes, c.total)
     return ratio(c.tp - chance_hits, c.tp + c.fn + c.fp - chance_hits)
 
 
-def matthews_correlation(c):
+def matthews_correlation(c: Cells):
     return ratio(matrix_determinant(c), square_root(c.positives * c.negatives * c.forecast_yes * c.forecast_no))
 
 
 def fbeta(beta):
+    """Return a function that computes F-beta from the entries of a confusion matrix."""
     squared = mpf(beta) ** 2
     return lambda c: ratio((1 + squared) * c.tp, (1 + squared) * c.tp + squared * c.fn + c.fp)
 
 
 def tversky(alpha, beta):
+    """Return a function that computes the Tversky index with these weights of false alarms (alpha) and misses (beta)."""
     return lambda c: ratio(c.tp, c.tp + mpf(alpha) * c.fp + mpf(beta) * c.fn)
 
 
 def weighted_youden(weight):
+    """Return a function that computes the mean of recall and specificity, in which recall has this weight."""
     return lambda c: mpf(weight) * recall(c) + (1 - mpf(weight)) * specificity(c)
 
 
 def net_benefit(threshold):
+    """Return a function that computes the net benefit of decisions at this probability threshold."""
     odds = mpf(threshold) / (1 - mpf(threshold))
     return lambda c: ratio(c.tp - odds * c.fp, c.total)
 
 
 def standardised_net_benefit(threshold):
+    """Return a function that computes the net benefit at this probability threshold divided by the prevalence."""
     return lambda c: ratio(net_benefit(threshold)(c), prevalence(c))
 
 
 def cost(tn=0, fp=0, fn=0, tp=0):
+    """Return a function that computes the mean cost of a row, given the cost of each entry of the confusion matrix."""
     return lambda c: ratio(tn * c.tn + fp * c.fp + fn * c.fn + tp * c.tp, c.total)
 
 
 def relative_economic_value(cost_loss_ratio):
+    """Return a function that computes the relative economic value of a forecast for a user with this cost-loss ratio."""
     alpha = mpf(cost_loss_ratio)
 
-    def formula(c):
+    def formula(c: Cells):
+        """Return the relative economic value for the entries `c` of a confusion matrix."""
         base_rate = prevalence(c)
         climate = min(alpha, base_rate)
         gain = climate - false_alarm_rate(c) * alpha * (1 - base_rate) + recall(c) * base_rate * (1 - alpha) - base_rate
@@ -145,62 +153,63 @@ def relative_economic_value(cost_loss_ratio):
     return formula
 
 
-def odds_ratio(c):
+def odds_ratio(c: Cells):
     return ratio(c.tp * c.tn, c.fp * c.fn)
 
 
-def log_odds_ratio(c):
+def log_odds_ratio(c: Cells):
     half = mpf(1) / 2
     return ln(c.tp + half) + ln(c.tn + half) - ln(c.fp + half) - ln(c.fn + half)
 
 
-def odds_ratio_skill_score(c):
+def odds_ratio_skill_score(c: Cells):
     return ratio(matrix_determinant(c), c.tp * c.tn + c.fp * c.fn)
 
 
-def yules_coefficient_of_colligation(c):
+def yules_coefficient_of_colligation(c: Cells):
     right, wrong = square_root(c.tp * c.tn), square_root(c.fp * c.fn)
     return ratio(right - wrong, right + wrong)
 
 
-def extreme_dependency_score(c):
+def extreme_dependency_score(c: Cells):
     return ratio(2 * ln(prevalence(c)), ln(ratio(c.tp, c.total))) - 1
 
 
-def symmetric_extreme_dependency_score(c):
+def symmetric_extreme_dependency_score(c: Cells):
     forecast_rate = ratio(c.forecast_yes, c.total)
     return ratio(ln(forecast_rate) + ln(prevalence(c)), ln(ratio(c.tp, c.total))) - 1
 
 
-def extremal_dependence_index(c):
+def extremal_dependence_index(c: Cells):
     log_false, log_hit = ln(false_alarm_rate(c)), ln(recall(c))
     return ratio(log_false - log_hit, log_false + log_hit)
 
 
-def symmetric_extremal_dependence_index(c):
+def symmetric_extremal_dependence_index(c: Cells):
     log_false, log_hit = ln(false_alarm_rate(c)), ln(recall(c))
     log_true_no, log_miss = ln(specificity(c)), ln(miss_rate(c))
     return ratio(log_false - log_hit + log_miss - log_true_no, log_false + log_hit + log_miss + log_true_no)
 
 
-def p4_metric(c):
+def p4_metric(c: Cells):
     product = 4 * c.tp * c.tn
     return ratio(product, product + (c.tp + c.tn) * (c.fp + c.fn))
 
 
-def geometric_mean_score(c):
+def geometric_mean_score(c: Cells):
     return square_root(recall(c) * specificity(c))
 
 
 def index_of_balanced_accuracy(alpha):
+    """Return a function that computes the index of balanced accuracy, in which dominance (recall − specificity) has the weight alpha."""
     return lambda c: (1 + mpf(alpha) * (recall(c) - specificity(c))) * recall(c) * specificity(c)
 
 
-def optimisation_precision(c):
+def optimisation_precision(c: Cells):
     return accuracy(c) - ratio(abs(specificity(c) - recall(c)), specificity(c) + recall(c))
 
 
-def adjusted_geometric_mean(c):
+def adjusted_geometric_mean(c: Cells):
     # Batuwita and Palade define the adjusted geometric mean only for a recall above 0. At 0 it is undefined here, while pycm returns 0.
     if c.tp == 0:
         raise Undefined
@@ -208,12 +217,12 @@ def adjusted_geometric_mean(c):
     return (geometric_mean_score(c) + specificity(c) * share) / (1 + share)
 
 
-def adjusted_f_measure(c):
+def adjusted_f_measure(c: Cells):
     classes_swapped = Cells(tn=c.tp, fp=c.fn, fn=c.fp, tp=c.tn)
     return square_root(fbeta("2")(c) * fbeta("0.5")(classes_swapped))
 
 
-def root_of_tss_and_hss(c):
+def root_of_tss_and_hss(c: Cells):
     return square_root(max(true_skill_statistic(c), 0) * max(heidke_skill_score(c), 0))
 
 
@@ -298,7 +307,7 @@ def is_missing(value):
 
 
 def tool_rows(matrix, cells, exact_values):
-    """Yield a row of scores.csv for each score of each tool; stop the program if a tool unexpectedly disagrees with the formula."""
+    """Yield a row of scores.csv for each score that a tool computes; stop the program if a tool unexpectedly disagrees with the formula."""
     for tool, scores_of in SCORE_TOOLS.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the tools warn of divisions by zero, which are intended here
@@ -306,7 +315,7 @@ def tool_rows(matrix, cells, exact_values):
         for score, value in values.items():
             exact_value = exact_values[score]
             if exact_value == UNDEFINED:
-                # A number that a tool returns for an undefined score is only a convention of the tool, so it is left out.
+                # If a tool returns a number for an undefined score, this is only a convention of the tool, so the number is left out.
                 if is_missing(value):
                     yield [matrix, *cells, score, tool, version(tool), UNDEFINED]
             elif not is_missing(value) and agrees(value, exact_value):
@@ -316,7 +325,7 @@ def tool_rows(matrix, cells, exact_values):
 
 
 def make_scores():
-    """Write scores.csv."""
+    """Write scores.csv, the golden values of scores of two classes."""
     rows = []
     for matrix, cells in MATRICES.items():
         exact = Cells(*(mpf(cell) for cell in cells))

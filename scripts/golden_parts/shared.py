@@ -53,7 +53,7 @@ def value_or_undefined(formula, *arguments):
 
 
 def agrees(value, exact):
-    """Return whether the relative difference is at most TOLERANCE."""
+    """Return whether the relative difference between a value and the exact value is at most TOLERANCE."""
     return abs(value - exact) <= TOLERANCE * abs(exact)
 
 
@@ -63,7 +63,8 @@ def format_value(value):
 
 
 def provenance_record(what, tools):
-    """Return how a golden file was made: the command, the date, and the versions of Python and the tools."""
+    """Return a record of how a golden file was made: the command, the date, and the versions of Python and the tools. `what` is the
+    name of the file on the command line, such as `scores`."""
     return {
         "what": what,
         "command": f"python scripts/golden.py {what}",

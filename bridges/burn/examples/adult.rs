@@ -1,7 +1,7 @@
 //! Trains a small burn network on the Adult census data for F1: `cargo run --example adult`.
 //!
-//! The prior is centred at ½, so the network learns probabilities whose best threshold is near ½: F1 at ½ is close to F1 at the exact best
-//! threshold. The network is trained on the rows of `adult.data` and evaluated on those of `adult.test`.
+//! The prior (the distribution of the decision threshold) is centred at ½, so the network learns probabilities whose best threshold is near ½:
+//! F1 at ½ is close to F1 at the exact best threshold. The network is trained on the rows of `adult.data` and evaluated on those of `adult.test`.
 
 use std::error::Error;
 use std::fs::File;
@@ -16,6 +16,7 @@ use scorewise::sweep::sweep;
 use scorewise::{Probabilities, Rows, Score};
 use scorewise_burn::ScoreLossConfig;
 
+/// The folder with the files of the Adult data set.
 const DATA_FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/scorewise-table/data");
 /// Indices of the numeric columns.
 const NUMERIC: [usize; 6] = [0, 2, 4, 10, 11, 12];
@@ -29,6 +30,7 @@ const EPOCHS: usize = 5;
 const BATCH_SIZE: usize = 512;
 const LEARNING_RATE: f64 = 2e-3;
 
+/// Reads the rows of a gzip file in [`DATA_FOLDER`].
 fn read_records(file: &str) -> Result<Vec<StringRecord>, Box<dyn Error>> {
     let text = flate2::read::GzDecoder::new(File::open(format!("{DATA_FOLDER}/{file}"))?);
     // The first line of `adult.test` starts with `|` and is not a row.
@@ -37,7 +39,7 @@ fn read_records(file: &str) -> Result<Vec<StringRecord>, Box<dyn Error>> {
     Ok(reader.into_records().collect::<Result<_, _>>()?)
 }
 
-/// Standardises numeric columns and one-hot encodes categorical columns, with the means, standard deviations and values of the training rows.
+/// Standardises numeric columns and one-hot encodes categorical columns. Means, standard deviations and categories are those of the training rows.
 struct Encoder {
     /// Mean and standard deviation of each numeric column.
     moments: Vec<(f32, f32)>,
@@ -46,6 +48,7 @@ struct Encoder {
 }
 
 impl Encoder {
+    /// Computes the means and standard deviations, and lists the categories, from the training rows.
     fn fit(records: &[StringRecord]) -> Result<Self, Box<dyn Error>> {
         let mut moments = Vec::new();
         for column in NUMERIC {
@@ -63,6 +66,7 @@ impl Encoder {
         Ok(Encoder { moments, levels: levels.into() })
     }
 
+    /// The number of features of a row after encoding.
     fn n_features(&self) -> usize {
         self.moments.len() + self.levels.iter().map(Vec::len).sum::<usize>()
     }
@@ -82,6 +86,7 @@ impl Encoder {
     }
 }
 
+/// Whether the income of each row is above 50,000 dollars.
 fn labels(records: &[StringRecord]) -> Vec<bool> {
     records.iter().map(|record| record[INCOME].starts_with(">50K")).collect()
 }
@@ -95,6 +100,7 @@ struct Network {
 }
 
 impl Network {
+    /// Creates a network with random weights for this number of features.
     fn new(features: usize, device: &Device) -> Self {
         Network {
             first: LinearConfig::new(features, 50).init(device),

@@ -37,7 +37,7 @@ impl TensorArena {
 }
 
 impl ClassValues<'_> {
-    /// Returns the values as a tensor; a constant takes shape, type and device from `template`.
+    /// Returns the values as a tensor. A constant becomes a tensor with the shape, type and device of `template`.
     pub fn to_tensor(self, template: &Tensor<1>) -> Tensor<1> {
         match self {
             Constant(value) => template.full_like(value),
@@ -45,7 +45,7 @@ impl ClassValues<'_> {
         }
     }
 
-    /// Applies a function of one argument: `constant` if the value is a constant, `tensor` if it is a tensor.
+    /// Applies a function of one argument, given in two versions: `constant` for a constant and `tensor` for a tensor.
     fn map(self, constant: impl Fn(f64) -> f64, tensor: impl Fn(Tensor<1>) -> Tensor<1>) -> Self {
         match self {
             Constant(value) => Constant(constant(value)),
@@ -53,8 +53,8 @@ impl ClassValues<'_> {
         }
     }
 
-    /// Applies a function of two arguments: `constants` if both are constants, otherwise `tensors`, for which a constant is converted to a
-    /// tensor first.
+    /// Applies a function of two arguments, given in two versions: `constants` for two constants, and `tensors` for all other pairs, in which a
+    /// constant is first converted to a tensor.
     fn zip_map(
         self,
         other: Self,
@@ -158,7 +158,8 @@ impl Number for ClassValues<'_> {
     fn is_zero(self) -> bool {
         matches!(self, Constant(0.0))
     }
-    /// Compares two constants; if a value is a tensor, the result is "both sides", because the order can differ between classes.
+    /// Compares two constants. If one of the values is a tensor, the result is [`Side::Both`], because for some classes it may be the smaller one
+    /// and for others the larger one.
     fn compare(self, other: Self) -> Side {
         match (self, other) {
             (Constant(x), Constant(y)) => x.compare(y),
@@ -170,7 +171,8 @@ impl Number for ClassValues<'_> {
     fn merge_branches(self, other: Self) -> Self {
         self.plus(other).times(Constant(0.5))
     }
-    /// Chooses a branch of `min`, `max` or `abs`, for each class separately.
+    /// Chooses a branch of `min`, `max` or `abs` for each class: `below` where `self` is less than `other`, `above` where it is greater, and the
+    /// mean of both branches where the two are equal.
     fn choose_branch(self, other: Self, below: Self, above: Self) -> Self {
         let ((Stored(arena, _), _) | (_, Stored(arena, _))) = (self, other) else {
             return match self.compare(other) {

@@ -20,8 +20,8 @@ pub enum Task {
 pub struct ScoreLossConfig {
     /// The score: a registered name or alias, with its parameters if it takes any, or a formula such as `tp/(tp + 2*fp + fn)`.
     pub score: String,
-    /// The prior, that is the distribution of the threshold. Uniform by default, because every row then has a gradient; a narrow prior such as
-    /// `cosine:0.5,0.1` needs initial probabilities inside its support.
+    /// The prior, which is the distribution of the decision threshold. Uniform by default, because every row then has a gradient that is not 0; a
+    /// narrow prior such as `cosine:0.5,0.1` needs initial probabilities inside its support.
     #[config(default = "String::from(\"uniform\")")]
     pub prior: String,
     /// The type of classification. Binary by default, because scores are defined on the 2×2 confusion matrix.

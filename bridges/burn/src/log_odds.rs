@@ -15,8 +15,8 @@
 
 use burn::tensor::{Bool, Int, Tensor};
 
-/// The data needed to convert the gradient with respect to the log-odds to the gradient with respect to the predictions. Tensors are
-/// `[rows, classes]` unless stated otherwise.
+/// What the backward pass needs to turn the gradient with respect to the log-odds into the gradient with respect to the predictions. Tensors
+/// have the shape `[rows, classes]` unless stated otherwise.
 #[allow(clippy::large_enum_variant)] // one value exists per batch
 pub(crate) enum LogOddsLink {
     Logits,
@@ -32,7 +32,7 @@ pub(crate) struct SoftmaxLink {
     other_sums: Tensor<2>,
     /// True for the class with the largest logit of each row (the top class).
     is_top: Tensor<2, Bool>,
-    /// The sum of the exponentials of all classes except the one with the largest logit, `[rows, 1]`.
+    /// The sum of the exponentials of all classes except the one with the largest logit; its shape is `[rows, 1]`.
     rest: Tensor<2>,
 }
 
@@ -86,7 +86,8 @@ impl SoftmaxLink {
         // So the term of the top class is added separately.
         let shares = (gradient.clone() / other_sums.mask_fill(is_top.clone(), 1.0)).mask_fill(is_top.clone(), 0.0);
         let share_sum = shares.clone().sum_dim(1);
-        // If the sum `rest` underflows to 0, all its terms are 0, and so is the gradient of the top class; dividing by 1 instead of 0 avoids 0/0.
+        // `rest` is the sum over all classes but the top class. If it underflows to 0, all its terms are 0, and so is the gradient of the top class;
+        // dividing by 1 instead of 0 avoids 0/0.
         let rest_is_zero = rest.clone().equal_scalar(0.0);
         let through_top = exponentials.clone() * (top_gradient / rest.mask_fill(rest_is_zero, 1.0));
         let at_top = gradient.clone() - share_sum.clone();

@@ -21,7 +21,8 @@ use crate::prior_cdf::PriorCdf;
 /// at much smaller magnitudes.
 const MAX_LOGIT: f64 = 1e30;
 
-/// Largest magnitude of a derivative with respect to a cell of the confusion matrix; the product with a row weight of up to 1e8 still fits into f32.
+/// The largest magnitude to which derivatives with respect to entries of the confusion matrix are limited. The product of such a derivative and a
+/// row weight of up to 1e8 still fits into f32.
 const MAX_DERIVATIVE: f64 = 1e30;
 
 /// A score-oriented loss, created by [`ScoreLossConfig`](crate::ScoreLossConfig).
@@ -58,6 +59,7 @@ impl ModuleDisplay for ScoreLoss {
 }
 
 impl ScoreLoss {
+    /// Creates a loss and computes the table by which the distribution function of the prior is evaluated.
     pub(crate) fn new(score: Score, prior: Prior, task: Task, average: Average, from_logits: bool) -> Self {
         let prior_cdf = PriorCdf::new(&prior);
         ScoreLoss { score, prior, prior_cdf, task, average, from_logits }
@@ -189,7 +191,8 @@ impl ScoreLoss {
     /// Sums values over the rows, for each class separately; for the micro average, over all rows and classes.
     fn sum_by_class(&self, values: Tensor<2>) -> Tensor<1> {
         let sums = if self.average == Average::Micro { values.sum() } else { values.sum_dim(0).flatten(0, 1) };
-        // The sums are converted to f64, because differences such as tp·tn − fp·fn lose digits by cancellation; for a few numbers this costs nothing.
+        // The sums are converted to f64, because differences such as tp·tn − fp·fn lose digits by cancellation. There are only a few sums, so this
+        // costs nothing.
         if sums.device().supports_dtype(DType::F64) { sums.cast(FloatDType::F64) } else { sums }
     }
 

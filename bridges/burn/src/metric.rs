@@ -57,8 +57,8 @@ impl Adaptor<ScoreInput> for MultiLabelClassificationOutput {
 /// A metric for burn-train: a registered score, or your own formula, at a threshold.
 ///
 /// With several classes, the metric is the micro average over all classes, or the score of one class; create one metric for each class of interest.
-/// While the score is undefined, there is no value to plot. The final value of an epoch takes x/0 as 0, as the loss does, so that early stopping
-/// and checkpoints always have a number to compare.
+/// While the score is undefined, the metric has no value to plot. In the final value of an epoch, a division by 0 gives 0, as in the loss, so that
+/// early stopping and checkpoints always have a number to compare.
 ///
 /// ```
 /// use burn::tensor::{Bool, Device, Tensor};
@@ -148,8 +148,8 @@ impl ScoreMetric {
         Ok(MatrixAndRows { matrix: Confusion::new(tn as f64, fp as f64, fn_ as f64, tp as f64), rows })
     }
 
-    /// The largest f32 that does not exceed the exact threshold. An f32 prediction is above this f32 if and only if it is above the
-    /// exact threshold.
+    /// The threshold for predictions of type f32: the largest f32 that does not exceed the exact threshold. An f32 prediction is above this f32 if
+    /// and only if it is above the exact threshold.
     fn f32_threshold(&self) -> f32 {
         let exact = if self.from_logits { (self.threshold / (1.0 - self.threshold)).ln() } else { self.threshold };
         let nearest = exact as f32;

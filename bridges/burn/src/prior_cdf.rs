@@ -23,11 +23,13 @@ pub(crate) struct PriorCdf {
 }
 
 impl PriorCdf {
+    /// Approximates the distribution function of this prior by polynomials.
     pub fn new(prior: &Prior) -> Self {
         PriorCdf { pieces: prior.piecewise_polynomial() }
     }
 
-    /// Returns F(σ(z)) and its derivative with respect to z; both are NaN where z is NaN.
+    /// Returns F(σ(z)) and its derivative with respect to the logits z, where F is the cumulative distribution function of the prior. Both are NaN
+    /// where z is NaN.
     pub fn value_and_derivative(&self, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
         let mut value = z.full_like(self.pieces.base);
         let mut derivative = z.zeros_like();
@@ -41,13 +43,14 @@ impl PriorCdf {
     }
 }
 
-/// Returns the contributions of one segment to F(σ(z)) and to its derivative.
+/// Returns what one segment (a range of logits z, divided into panels) contributes to F(σ(z)) and to its derivative with respect to z. F is the
+/// cumulative distribution function of the prior.
 fn segment_value_and_derivative(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
     let table = PanelTable::new(segment, &z.device(), z.dtype());
     let (low, high) = (segment.low, segment.low + segment.width * segment.panels.len() as f64);
     let clamped = z.clone().clamp(low, high);
     let position = clamped.clone().sub_scalar(low).div_scalar(segment.width);
-    // Devices differ in how they convert NaN to an integer, so the index is clamped to stay inside the table.
+    // Devices differ in how they convert NaN to an integer, so the index of the panel is clamped to the size of the table.
     let panel = position.int().clamp(0, segment.panels.len() as i64 - 1);
     let s = clamped - table.lookup(CENTRE_COLUMN, &panel) - table.lookup(REMAINDER_COLUMN, &panel);
     let s = s.mul_scalar(2.0 / segment.width).clamp(-1.0, 1.0);
@@ -62,23 +65,24 @@ fn segment_value_and_derivative(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>,
     (value, derivative.mul_scalar(2.0 / segment.width).mask_fill(is_outside, 0.0))
 }
 
-/// Index of the column of a [`PanelTable`] that contains the centre of each panel, rounded to f32 unless the table is f64. This column follows the
-/// columns of the polynomial coefficients.
+/// The index of a column of [`PanelTable`]. The column holds the centre of each panel (interval of logits), rounded to f32 unless the table is f64,
+/// and follows the columns of the polynomial coefficients.
 const CENTRE_COLUMN: usize = COEFFICIENTS;
-/// Index of the column of a [`PanelTable`] that contains the exact centre of each panel minus the rounded centre.
+/// The index of a column of [`PanelTable`]. The column holds the exact centre of each panel (interval of logits) minus the rounded centre.
 const REMAINDER_COLUMN: usize = COEFFICIENTS + 1;
-/// Number of columns of a [`PanelTable`].
+/// The number of columns of a [`PanelTable`].
 const COLUMNS: usize = COEFFICIENTS + 2;
 
-/// A table on the device with the polynomial coefficients and the centre of every panel (interval of z) of a segment.
+/// The polynomial coefficients and the centre of every panel of a segment, as a table on the device. A panel is a short interval of logits z, on
+/// which F(σ(z)) is approximated by a polynomial; a segment is a range of logits that is divided into panels.
 struct PanelTable {
-    /// The transposed table, as a tensor `[COLUMNS, panels]`. A panel is an interval on which F(σ(z)) is
-    /// approximated by a polynomial.
+    /// The transposed table: a tensor `[COLUMNS, panels]` with one row for each column of the table.
     columns: Tensor<2>,
     panels: usize,
 }
 
 impl PanelTable {
+    /// Creates the table of a segment on the device, with numbers of the type `dtype`.
     fn new(segment: &Segment, device: &Device, dtype: DType) -> Self {
         let panels = segment.panels.len();
         let centre = |panel: usize| segment.low + (panel as f64 + 0.5) * segment.width;
@@ -92,7 +96,8 @@ impl PanelTable {
         PanelTable { columns: Tensor::from_data(TensorData::new(columns, [COLUMNS, panels]), (device, dtype)), panels }
     }
 
-    /// Returns the value of one column of the table for each row, taken from the panel (interval of z) that contains the logit of the row.
+    /// Returns the values in a column of the table for a batch of rows. `panel_of_row` is the panel (interval of logits) that contains the logit of
+    /// each row.
     fn lookup(&self, column: usize, panel_of_row: &Tensor<1, Int>) -> Tensor<1> {
         self.columns.clone().narrow(0, column, 1).reshape([self.panels]).select(0, panel_of_row.clone())
     }

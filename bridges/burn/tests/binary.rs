@@ -35,8 +35,8 @@ fn scorewise_value_and_gradient<R: Real>(
     (value, gradient.iter().map(|component| component.to_f64()).collect())
 }
 
-/// Compares the losses of burn with those of `scorewise` for all scores and priors. Returns the largest difference between their results, and panics
-/// if the difference exceeds the tolerance.
+/// Compares the losses and gradients of burn with those of `scorewise` for all scores and priors. Returns the largest relative error, as `distance`
+/// defines it, and panics if an error is not below the tolerance.
 fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
     let mut random = Random(7);
     let count = 301;
@@ -86,17 +86,17 @@ fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
 }
 
 #[test]
-fn losses_of_every_score_and_prior_agree_with_scorewise_in_f32() {
+fn the_loss_agrees_with_scorewise_in_f32_for_every_score_and_prior() {
     assert!(largest_distance(DType::F32, 1e-5) > 0.0);
 }
 
 #[test]
-fn losses_of_every_score_and_prior_agree_with_scorewise_in_f64() {
+fn the_loss_agrees_with_scorewise_in_f64_for_every_score_and_prior() {
     assert!(largest_distance(DType::F64, 1e-10) < 1e-10);
 }
 
 #[test]
-fn loss_of_a_custom_formula_agrees_with_scorewise() {
+fn the_loss_of_a_custom_formula_agrees_with_scorewise() {
     let formula = "max(tp - fn, 0)^2/(total^2 + 1) - min(fp, fn)^1.5/(1 + exp(tp/total)) + 2^(tp/p) + abs(tn - tp)/n";
     let (logits, labels) = ([1.2, -0.4, 0.3, 2.0, -1.0], [true, false, true, true, false]);
     let burn = ScoreLossConfig::new(formula.into()).init();

@@ -15,7 +15,7 @@ use scorewise_burn::{ScoreLossConfig, Task};
 const CLASSES: usize = 4;
 const N_ROWS: usize = 120;
 
-/// Random logits and weights of rows, with one class per row and with several labels per row.
+/// Random logits and weights of rows, with two kinds of targets: one class for each row, and any number of labels for each row.
 struct ClassData {
     logits: Vec<f64>,
     weights: Vec<f64>,
@@ -24,6 +24,7 @@ struct ClassData {
 }
 
 impl ClassData {
+    /// Draws data with a fixed seed.
     fn random() -> Self {
         let mut random = Random(11);
         let logits = random.f32_values(N_ROWS * CLASSES, -3.0, 3.0);
@@ -54,6 +55,7 @@ impl ClassData {
         (value.unwrap(), gradient)
     }
 
+    /// The targets that a loss for this task takes: class indices for a multi-class task, otherwise 0 or 1 for each row and class.
     fn targets(&self, task: Task) -> Vec<i64> {
         match task {
             Task::MultiClass => self.class_of_row.iter().map(|class| i64::from(*class)).collect(),
@@ -63,7 +65,7 @@ impl ClassData {
 }
 
 #[test]
-fn losses_of_every_score_and_average_agree_with_scorewise() {
+fn the_loss_agrees_with_scorewise_for_every_score_and_average() {
     let data = ClassData::random();
     let mut worst = [0f64; 2];
     for task in [Task::MultiLabel, Task::MultiClass] {
@@ -90,7 +92,7 @@ fn losses_of_every_score_and_average_agree_with_scorewise() {
 }
 
 #[test]
-fn loss_of_a_saturated_softmax_agrees_with_scorewise() {
+fn the_loss_of_a_saturated_softmax_agrees_with_scorewise() {
     let logits = [200.0, 0.0, -200.0, 90.0, 89.0, -1e4, 0.0, 0.0, 0.0, 1e5, -1e5, 0.0];
     let f32_logits = to_f32(&logits);
     for prior in FAMILIES {

@@ -27,7 +27,7 @@ fn score_input(predictions: &[f64], targets: &[bool], classes: usize) -> ScoreIn
     ScoreInput::new(Tensor::from_data(TensorData::new(predictions.to_vec(), shape), &device), targets)
 }
 
-/// The confusion matrix at a threshold, counted element by element.
+/// The confusion matrix of the probabilities at a threshold, counted element by element.
 fn confusion_at(probabilities: &[f64], targets: &[bool], threshold: f64) -> Confusion {
     let mut matrix = Confusion::default();
     for (p, target) in probabilities.iter().zip(targets) {
@@ -87,7 +87,7 @@ fn an_undefined_score_is_reported_as_undefined_and_has_a_final_value_of_zero() {
 }
 
 #[test]
-fn classification_outputs_of_burn_adapt_to_score_input() {
+fn the_classification_outputs_of_burn_can_be_converted_to_score_input() {
     let device = Device::flex();
     let loss = Tensor::<1>::zeros([1], &device);
     let output = Tensor::<2>::from_floats([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1]], &device);

@@ -8,14 +8,17 @@ use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{DType, Device, FloatDType, Int, Tensor};
 use scorewise_burn::{ScoreLoss, ScoreLossConfig, Task};
 
+/// The device of burn's CPU backend `flex`, with automatic differentiation.
 fn device() -> Device {
     Device::flex().autodiff()
 }
 
+/// The gradient of `value` with respect to `input`.
 fn gradient<const D: usize>(input: &Tensor<D>, value: &Tensor<1>) -> Vec<f64> {
     input.grad(&value.backward()).unwrap().try_into_vec_as::<f64>().unwrap()
 }
 
+/// Asserts that two lists have the same length and that their elements differ by at most `tolerance`.
 fn assert_close(got: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(got.len(), expected.len());
     for (got, expected) in got.iter().zip(expected) {
@@ -44,7 +47,7 @@ fn an_invalid_configuration_gives_an_error_that_says_why() {
 }
 
 #[test]
-fn the_display_of_a_loss_names_score_and_prior() {
+fn a_loss_is_displayed_with_the_names_of_its_score_and_prior() {
     let loss = ScoreLossConfig::new("jaccard".into()).with_prior("cosine:0.5,0.1".into()).init();
     let display = loss.to_string();
     assert!(display.contains("csi") && display.contains("cosine:0.5,0.1"), "{display}");
@@ -104,7 +107,7 @@ fn probabilities_give_the_same_loss_as_their_logits() {
     let with_certain = Tensor::<1>::from_floats([1.0, 0.0, 0.5, 0.25, 1.0], &device()).require_grad();
     let value = ScoreLossConfig::new("f1".into()).with_from_logits(false).init().forward(with_certain.clone(), targets);
     assert!(gradient(&with_certain, &value).iter().all(|component| component.is_finite()));
-    // In this batch TP = 1 + 1/4 + 1, FP = 1/2 and P = 3.
+    // In this batch, the expected number of true positives is 1 + 1/4 + 1 and of false positives 1/2, and three rows are positive.
     assert!((value.into_scalar::<f64>() - (1.0 - 4.5 / (4.5 + 0.5 + 0.75))).abs() < 1e-6);
 }
 

@@ -44,7 +44,7 @@ pub struct ExplainArguments {
     /// Seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// File for the importance of the columns as CSV
+    /// CSV file to write, with the importance of the columns
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
     #[command(flatten)]
@@ -71,7 +71,7 @@ fn parse_permutation_count(text: &str) -> Result<usize, String> {
 fn parse_row_count(text: &str) -> Result<usize, String> {
     match text.trim().parse::<usize>() {
         Ok(number) if number > 0 => Ok(number),
-        _ => Err("give an integer from 1; 10000 is common".into()),
+        _ => Err("give an integer, 1 or above; 10000 is common".into()),
     }
 }
 
@@ -140,9 +140,9 @@ fn explain_table(
     Ok((explanation, data, notes.iter().map(with_options).collect()))
 }
 
-/// Whether the model was trained on this table: whether the table has the fingerprint that is stored in the model. A fingerprint depends on the types
-/// of the columns. Here the target column was read as strings, but training may have read it as numbers or booleans, so the fingerprint is also
-/// computed with the target column converted to these types.
+/// Whether the model was trained on this table, that is, whether the fingerprint of the table is the one in the model file. A fingerprint depends on
+/// the types of the columns. Here the target column was read as strings, but training may have read it as numbers or booleans, so the fingerprint is
+/// also computed with the target column converted to these types.
 fn is_training_table(model: &Model, table: &Table) -> bool {
     if Fingerprint::of(table).hex() == model.fingerprint {
         return true;
@@ -171,7 +171,7 @@ fn is_training_table(model: &Model, table: &Table) -> bool {
     })
 }
 
-/// Writes the importance of the columns as a table; an undefined number is an empty cell.
+/// Writes the importance of the columns as a table; an undefined number is written as an empty cell.
 fn write_csv(file: AtomicFile, explanation: &Explanation) -> Result<(), Failure> {
     let numbers = |number: fn(&ColumnImportance) -> Option<f64>| {
         Values::Number(explanation.importance.iter().map(|column| number(column).unwrap_or(f64::NAN)).collect())
@@ -223,7 +223,7 @@ fn explanation_text(explanation: &Explanation) -> String {
     heads.push("");
     let table = aligned_table(&heads, &rows);
     let gain = if has_gain {
-        "Gain: the share of the column in the gains of all splits of the trees, that is, in the decrease of the training loss.\n"
+        "Gain: the column's share of the total decrease of the training loss by the splits of the trees.\n"
     } else {
         ""
     };
@@ -291,6 +291,6 @@ mod tests {
             "a       -0.25       -0.375  -0.125  0.25",
         ];
         assert_eq!(lines, expected);
-        assert!(text.contains("\nGain: the share"));
+        assert!(text.contains("\nGain: the column's share"));
     }
 }

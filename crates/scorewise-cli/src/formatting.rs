@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_have_no_decimal_point_and_different_ends_of_an_interval_look_different() {
+    fn integers_have_no_decimal_point_and_interval_ends_have_enough_digits_to_differ() {
         let confusion = Confusion::new(2680.0, 72.0, 23.0, 28.5);
         let expected = "          FORECAST NO  FORECAST YES\nnegative  2680         72\npositive  23           28.5\n";
         assert_eq!(confusion_table(&confusion), expected);

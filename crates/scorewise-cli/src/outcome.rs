@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_written_as_options_with_shell_quoted_values() {
+    fn names_of_settings_in_messages_become_options_with_shell_quoted_values() {
         use scorewise_table::setting::Setting;
         let option = |value: &str| with_options(Setting("target").to(value));
         assert_eq!(with_options(Setting("weight-decay")), "--weight-decay");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn success_unmet_condition_and_error_have_different_exit_codes() {
+    fn the_exit_codes_of_success_of_an_unmet_condition_and_of_an_error_differ() {
         assert_eq!(print_result(Ok(Outcome::default())), 0);
         assert_eq!(print_result(Ok(Outcome { unmet: Some("a condition".into()), ..Outcome::default() })), 1);
         assert_eq!(print_result(Err("an error".into())), 2);

@@ -10,7 +10,7 @@ use crate::formatting::format_number;
 /// A score at equally spaced thresholds from 0 to 1, with the chosen threshold marked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TerminalPlot {
-    /// The score in each column of characters; `None` where the score is undefined.
+    /// The score at the threshold of each character column of the plot; `None` where the score is undefined.
     values: Vec<Option<f64>>,
     /// The chosen threshold, which the plot marks with a triangle.
     threshold: f64,

@@ -162,7 +162,7 @@ struct PredictSummary<'a> {
     score: &'a str,
 }
 
-/// Options for reading a table whose rows the model shall predict: the column types and the markers of missing values of the training table. The
+/// Options for reading the table that the model predicts: the column types and the markers of missing values of the training table. The
 /// user's options take precedence.
 pub fn model_reading(model: &Model, arguments: &ReadArguments) -> Result<Reading, Failure> {
     let user = crate::train::read_options(arguments)?;
@@ -236,7 +236,7 @@ impl<'a> OutputColumns<'a> {
             // With a lead, the true class of a row is in a later row, which cannot be found if a column that orders the rows is missing.
             has_truth = false;
             note(format!(
-                "the column `truth` is not written: the table has no column `{name}`, which gives the order of the rows"
+                "the column `truth` is not written, because the table lacks the column `{name}`, which gives the order of the rows"
             ));
         }
         let weight = model.plan.as_ref().and_then(|plan| plan.weight.clone());
@@ -253,7 +253,7 @@ impl<'a> OutputColumns<'a> {
             if output_names.contains(name.as_str()) {
                 output_name = format!("{name} (table)");
                 note(format!(
-                    "the column `{name}` of the table is written as `{output_name}`: predictions have their own column `{name}`"
+                    "the column `{name}` of the table is written as `{output_name}`, because predictions have a column `{name}` of their own"
                 ));
             }
             columns.copied.push((name.clone(), output_name, kinds[name.as_str()]));
@@ -320,7 +320,7 @@ impl PredictOutput {
     }
 }
 
-/// Adds to an error in writing to standard output a message that names standard output; the kind of the error stays the same.
+/// Returns an error of the same kind as `error`, with a message that says that standard output cannot be written.
 fn standard_output_error(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("standard output: cannot be written: {error}"))
 }

@@ -21,7 +21,7 @@ use crate::outcome::{Failure, Outcome};
 pub struct ScoresArguments {
     /// Score to describe: a name, an alias, or a formula of tp fp fn tn p n total
     score: Option<String>,
-    /// Confusion matrix to compute the scores of
+    /// Confusion matrix whose scores are computed
     #[arg(long, value_name = "TN,FP,FN,TP", allow_hyphen_values = true)]
     matrix: Option<String>,
     /// Print the result as JSON

@@ -68,7 +68,7 @@ struct TunedForecast {
     tuning: Tuning,
     /// Data of the forecast for the report; `None` if no report is requested.
     forecast: Option<document::ForecastEvaluation>,
-    /// The threshold of the model that made the predictions, and the score there; `None` if the table does not name a threshold.
+    /// The threshold of the model that made the predictions, and the score at this threshold; `None` if the table does not name a threshold.
     model: Option<ModelThreshold>,
 }
 

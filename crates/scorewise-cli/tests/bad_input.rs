@@ -216,7 +216,7 @@ fn in_a_column_with_many_categories_only_the_most_frequent_are_distinguished() {
     );
     folder.works(
         &[&train_arguments("t.csv", "y")[..], &["--keep", "name", "--batch", "1024", "--ensemble", "1"]].concat()[..],
-        " levels, each with fewer than 3 training rows: all are treated as one",
+        " levels, each with fewer than 3 training rows: all levels are treated as one",
     );
 }
 
@@ -284,7 +284,7 @@ fn invalid_values_of_options_are_reported() {
     );
     assert_refused_with(
         &["--lags", "2", "--split", "random"],
-        "error: --lags: with a random split, neighbouring rows would be in different sets\nhint: write `--split time` or `--split group:COLUMN`",
+        "error: --lags: with a random split, neighbouring rows would be in different sets (training, validation, test)\nhint: write `--split time` or `--split group:COLUMN`",
     );
     folder.refuses(&["train", "t.csv"], "error: --target: is required: it says what to predict\nhint: name a column, or a condition such as --target \"pm2.5 > 400\"");
 }

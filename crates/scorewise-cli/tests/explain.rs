@@ -85,7 +85,7 @@ fn every_output_for_a_model_with_trees_contains_the_gain_of_each_column() {
 }
 
 #[test]
-fn text_json_csv_and_page_have_the_same_numbers() {
+fn the_text_the_json_the_csv_file_and_the_page_show_the_same_numbers() {
     let folder = folder_with_model("explain-numbers");
     let explain = ["explain", "model.scorewise", "new.csv", "--permutations", "4", "--rows", "250", "--seed", "7"];
     let with = |more: &[&'static str]| [&explain[..], more].concat();
@@ -189,7 +189,7 @@ fn bad_input_gives_an_error_message_and_exit_code_2() {
         (&["other.scorewise", "new.csv"], "other.scorewise: "),
         (&["model.scorewise", "nowhere.csv"], "nowhere.csv"),
         (&["model.scorewise", "new.csv", "--permutations", "0"], "give an integer from 1 to 1000"),
-        (&["model.scorewise", "new.csv", "--rows", "none"], "give an integer from 1"),
+        (&["model.scorewise", "new.csv", "--rows", "none"], "give an integer, 1 or above"),
         (&["model.scorewise", "new.csv", "--csv", "new.csv"], "is an input of this command"),
     ];
     for (arguments, message) in cases {

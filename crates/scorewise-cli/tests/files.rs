@@ -165,7 +165,7 @@ fn a_file_of_another_kind_is_replaced_only_with_the_option_overwrite() {
 }
 
 #[test]
-fn no_figure_is_written_if_one_would_replace_a_picture_of_the_user() {
+fn an_image_file_that_scorewise_did_not_write_is_replaced_by_a_figure_only_with_the_option_overwrite() {
     let folder = folder_with_model("files-figures");
     let plots = ["score", "p.csv", "--replicates", "20", "--plots", "figures", "--report", "page.html"];
     folder.run(&plots);

@@ -87,7 +87,7 @@ fn errors_about_too_many_or_too_wide_hidden_layers_name_the_limit() {
 }
 
 #[test]
-fn errors_about_negative_numbers_name_their_option() {
+fn errors_about_negative_numbers_name_the_option() {
     let folder = folder_with_tables("negative");
     for option in ["lead", "lags", "epochs", "seed", "ensemble", "folds", "patience"] {
         let message = error_message(&folder, &format!("train t.csv --target y --{option} -1"));

@@ -15,7 +15,8 @@ fn read_built_in(built_in: BuiltIn) -> Table {
     read(&Source::BuiltIn(built_in), &Reading::default()).unwrap()
 }
 
-/// The header and some rows of a table as the text of a file. `cell(column, row)` returns the text of a cell; each line ends with `tail` and `end`.
+/// The header and some rows of a table as the text of a file. `cell(column, row)` returns the text of a cell. Each line is followed by `tail`,
+/// such as the delimiters of empty columns, and by the line break `end`.
 fn table_text(
     table: &Table,
     rows: &[usize],
@@ -73,7 +74,7 @@ fn a_file_with_semicolons_decimal_commas_and_minus_200_for_missing_values_is_rea
 }
 
 #[test]
-fn a_file_sorted_by_class_with_question_marks_for_missing_values_is_read() {
+fn a_file_that_is_sorted_by_class_and_marks_missing_values_with_a_question_mark_is_read() {
     let table = read_built_in(BuiltIn::Adult);
     let income = table.column("income").unwrap();
     let mut rows: Vec<usize> = (0..6000).collect();

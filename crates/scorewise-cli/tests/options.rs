@@ -112,7 +112,7 @@ fn a_score_that_is_a_cost_is_minimised_and_gets_a_note() {
 }
 
 #[test]
-fn a_model_trained_for_a_cost_does_not_miss_every_event() {
+fn a_model_trained_to_minimise_a_cost_does_not_miss_every_event() {
     let folder = folder_with_table("options-cost-train");
     let options = ["--score", "fp + 10*fn", "--json", "--epochs", "60", "--replicates", "20", "--report", "none"];
     let trained = folder.json(&[&["train", "t.csv", "--target", "y"][..], &options].concat());
@@ -194,7 +194,7 @@ fn the_numbers_of_networks_repeats_and_folds_are_limited() {
 }
 
 #[test]
-fn the_error_for_keep_best_and_for_keep_last_suggests_the_option_keep_weights() {
+fn the_values_best_and_last_of_the_option_keep_get_an_error_that_suggests_keep_weights() {
     let folder = folder_with_table("options-weights");
     let hint = "to choose which weights the model keeps, write `--keep-weights last`";
     assert_refused(
@@ -353,7 +353,7 @@ fn columns_that_leak_the_target_get_a_note() {
     let perfect = "alone predicts the target almost perfectly";
     let parts = [
         format!(
-            "note: column `paid`: {perfect} (ROC area 1.0000): is it known when the forecast is made? `--drop paid` leaves it out"
+            "note: column `paid`: {perfect} (ROC area 1.0000): is this column known when the forecast is made? `--drop paid` leaves it out"
         ),
         format!("note: column `verdict`: {perfect} (its values determine the class of all "),
         format!("note: column `late`: {perfect}"),

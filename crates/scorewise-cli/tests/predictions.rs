@@ -122,7 +122,7 @@ impl Folder {
 }
 
 #[test]
-fn predictions_in_a_file_or_a_pipe_have_the_scores_that_train_printed_for_all_options() {
+fn predictions_from_a_file_or_a_pipe_have_the_scores_that_train_printed() {
     let folder = Folder::new("predictions-set-ups");
     folder.write("table.csv", &csv_table(1, 900));
     folder.write("test.csv", &csv_table(5, 500));
@@ -295,7 +295,7 @@ fn process_substitution_can_be_an_input() {
 }
 
 #[test]
-fn unknown_classes_get_a_note_and_words_for_yes_and_no_are_read_as_classes() {
+fn unknown_classes_get_a_note_and_the_words_yes_and_no_are_read_as_the_classes_1_and_0() {
     let folder = Folder::new("predictions-classes");
     folder.write("table.csv", &csv_table(1, 400));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
@@ -381,7 +381,7 @@ fn predictions_do_not_depend_on_whether_the_newest_row_is_first() {
 }
 
 #[test]
-fn the_row_before_a_gap_in_a_regular_series_has_no_truth() {
+fn with_a_lead_the_row_before_a_gap_in_the_series_has_no_true_class() {
     let folder = Folder::new("predictions-gap");
     folder.write("table.csv", &csv_table(1, 600));
     let arguments = ["train", "table.csv", "--target", "z > 0.9", "--lead", "1", "-o", "m.scorewise"];
@@ -404,7 +404,7 @@ fn the_row_before_a_gap_in_a_regular_series_has_no_truth() {
     folder.write("timeless.csv", &timeless);
     let output = folder.command(&["predict", "n.scorewise", "timeless.csv", "-o", "q.csv"]).output().unwrap();
     let notes = String::from_utf8(output.stderr).unwrap();
-    assert!(notes.contains("the column `truth` is not written: the table has no column `time`"), "{notes}");
+    assert!(notes.contains("the column `truth` is not written, because the table lacks the column `time`"), "{notes}");
     assert!(folder.table("q.csv").column("truth").is_none());
 }
 
@@ -528,7 +528,7 @@ fn a_copied_column_with_the_name_of_an_output_column_is_renamed() {
 }
 
 #[test]
-fn training_with_the_recipe_strong_says_why_row_sets_overlap_and_takes_the_threshold_from_the_prior() {
+fn the_recipe_strong_explains_overlapping_rows_and_takes_the_threshold_from_the_prior() {
     let folder = Folder::new("predictions-overlap");
     folder.write("table.csv", &csv_table(1, 400));
     let arguments =

@@ -86,7 +86,7 @@ fn row(i: usize) -> String {
 const HEADER: &str = "rate,price,day,at,zip,gaps,y\n";
 
 #[test]
-fn predict_reads_cells_with_the_conventions_of_the_training_table() {
+fn predict_reads_numbers_and_dates_in_the_formats_of_the_training_table() {
     let folder = Folder::new("alike");
     folder.write("t.csv", &(HEADER.to_owned() + &(0..400).map(row).collect::<String>()));
     let notes = folder.train(&[]);
@@ -145,7 +145,7 @@ fn predictions_have_one_row_for_every_row_of_the_table() {
 }
 
 #[test]
-fn the_option_numeric_reads_dates_and_codes_as_numbers() {
+fn the_option_numeric_reads_dates_and_digits_with_a_leading_zero_as_numbers() {
     let folder = Folder::new("numeric");
     let day = |i: usize| format!("2020{:02}{:02},{:04},{}\n", i % 12 + 1, i % 28 + 1, i % 50, u8::from(i % 50 > 30));
     folder.write("t.csv", &("day,code,y\n".to_owned() + &(0..300).map(day).collect::<String>()));

@@ -130,7 +130,7 @@ fn a_result_saved_as_json_can_be_made_into_a_report_later() {
 }
 
 #[test]
-fn train_writes_a_report_but_replaces_no_file_that_is_not_a_scorewise_report() {
+fn the_report_of_train_replaces_an_earlier_report_but_no_other_file() {
     let folder = Folder::new("report-train");
     let row = |k: u32| format!("{},{},{}\n", k % 97, (k * 31) % 17, u8::from((k * 7) % 97 > 70));
     let rows: String = (0..400).map(row).collect();

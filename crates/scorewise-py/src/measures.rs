@@ -172,7 +172,7 @@ impl PySweep {
         .map_err(value_error)
     }
 
-    /// The threshold that is best for a score on average over nearby thresholds, as JSON. It has the keys of `smooth` in the output of
+    /// The threshold that is best for a score on average over nearby thresholds, as JSON with the keys of `smooth` in the output of
     /// `scorewise tune --json`, and also `score`, the name of the score, and `interval`, the thresholds with the same confusion matrix.
     fn smooth_best(&self, py: Python<'_>, score: &str, width: f64) -> PyResult<String> {
         let score = parse_score(score)?;

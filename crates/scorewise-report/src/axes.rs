@@ -1,4 +1,4 @@
-//! The title, labelled axes and grid of a panel.
+//! Draws the title, the labelled axes and the grid of a panel.
 
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ pub(crate) struct Axis<'a> {
     pub from: f64,
     pub to: f64,
     pub kind: AxisKind,
-    /// Names that are written at the positions 0, 1, 2, … in place of numbers; empty for an axis of numbers.
+    /// Names that are written at the positions 0, 1, 2, … in place of numbers; empty if the axis shows numbers.
     pub names: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ const SPACE_ABOVE: f64 = 36.0;
 const SPACE_BELOW: f64 = 42.0;
 /// Minimum space to the left of the plotting area, for the tick numbers and the label of the y axis, in pixels.
 const MIN_SPACE_LEFT: f64 = 58.0;
-/// Space to the right of the plotting area, for the half of the last tick number that extends beyond the x axis, in pixels.
+/// Space to the right of the plotting area, in pixels. The last tick number is centred at the end of the x axis, so half of it lies here.
 const SPACE_RIGHT: f64 = 16.0;
 /// Space above a panel without a title, in pixels.
 const SPACE_ABOVE_WITHOUT_TITLE: f64 = 8.0;
@@ -124,7 +124,7 @@ const TICK_LENGTH: f64 = 3.5;
 const TICK_GAP: f64 = 4.0;
 /// Width of the rotated label of the y axis, including the gap to the tick numbers, in pixels.
 const Y_LABEL_WIDTH: f64 = 18.0;
-/// Maximum width of a name on an axis of names, in pixels.
+/// Maximum width of a name on an axis that shows names in place of numbers, in pixels.
 const MAX_NAME_WIDTH: f64 = 150.0;
 /// Minimum distance between two ticks of the x axis, in pixels.
 const MIN_X_TICK_SPACING: f64 = 45.0;
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_follow_the_scale_of_the_axis() {
+    fn relative_positions_depend_on_the_scale_of_the_axis() {
         assert_eq!(Axis::new("", -1.0, 3.0).relative_position(0.0), 0.25);
         assert_eq!(Axis::new("", 0.0, 16.0).square_root_scale().relative_position(4.0), 0.5);
         assert!((Axis::new("", 1.0, 1000.0).log_scale().relative_position(10.0) - 1.0 / 3.0).abs() < 1e-15);

@@ -73,7 +73,8 @@ impl<'a> DrawingBackend for Bitmap<'a> {
 }
 
 /// The four corners of a thick line segment. plotters truncates coordinates of corners to integers, which makes diagonal lines a quarter thinner than
-/// horizontal ones. This function rounds the coordinates; for an odd width, one side of the segment is one unit thicker than the other.
+/// horizontal ones. This function rounds the coordinates. A segment of odd width extends one unit farther on one side of its centre line than on the
+/// other.
 fn segment_corners(from: BackendCoord, to: BackendCoord, width: u32) -> [BackendCoord; 4] {
     let along = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
     let scale = f64::from(width) / along.0.hypot(along.1);

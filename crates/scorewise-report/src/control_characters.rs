@@ -21,7 +21,8 @@ pub fn escape_control_characters(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// Whether a character is a control character (C0 except the line feed, DEL, C1) or a Unicode bidirectional embedding, override or isolate.
+/// Whether a character must be escaped: every control character (C0, DEL and C1) but the line feed, and every Unicode bidirectional embedding,
+/// override or isolate.
 fn needs_escape(character: char) -> bool {
     character != '\n'
         && (character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))

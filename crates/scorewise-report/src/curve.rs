@@ -5,7 +5,7 @@ use scorewise::Prior;
 /// A point (x, y), in axis coordinates or in drawing units.
 pub(crate) type PlotPoint = (f64, f64);
 
-/// The number of points in the central 99.9 % of a prior, enough for a smooth line that is a few hundred pixels wide.
+/// The number of points at which the central 99.9 % of a prior is evaluated, enough for a smooth line that is a few hundred pixels wide.
 const CENTRAL_POINTS: usize = 160;
 
 /// The thresholds from 0 to 1, in increasing order, at which a prior is evaluated for plotting. They are dense where most of the probability lies
@@ -24,7 +24,7 @@ fn sample_thresholds(prior: &Prior) -> Vec<f64> {
     thresholds
 }
 
-/// The number of points in a tail of the prior with this width: one for each hundredth of the x axis.
+/// The number of points at which a prior is evaluated in a tail of this width: one for each 0.01 of the threshold.
 fn tail_point_count(width: f64) -> usize {
     (width * 100.0).ceil() as usize
 }
@@ -35,7 +35,7 @@ fn density_points(prior: &Prior) -> Vec<PlotPoint> {
     let (low, high) = prior.support();
     let mut points = Vec::new();
     for x in sample_thresholds(prior) {
-        // At an end of the support f may jump to 0, so two points are added there: one at 0 and one at the value of f.
+        // At an end of the support the density f may jump to 0, so two points are added there: one at 0 and one at the value of f.
         if x == low && low > 0.0 {
             points.push((x, 0.0));
         }
@@ -56,7 +56,7 @@ pub(crate) fn density_lines_below(prior: &Prior, ceiling: f64) -> Vec<Vec<PlotPo
             && (last.1 > ceiling) != (point.1 > ceiling)
         {
             let (inside, outside) = if point.1 > ceiling { (last, point) } else { (point, last) };
-            // If f is infinite at the point above the ceiling, the line ends at the x of that point.
+            // If the density is infinite at the point above the ceiling, the line ends at the x coordinate of that point.
             let fraction = if outside.1.is_finite() { (ceiling - inside.1) / (outside.1 - inside.1) } else { 1.0 };
             let border = (inside.0 + fraction * (outside.0 - inside.0), ceiling);
             if point.1 > ceiling {
@@ -90,7 +90,7 @@ pub(crate) fn peak_density(prior: &Prior) -> f64 {
         return greatest;
     }
     let inner = points.iter().filter(|(x, _)| (0.01..=0.99).contains(x)).map(|(_, f)| *f);
-    // Nearly all of the probability may lie outside [0.01, 0.99], where f is then small. The y axis nevertheless extends at least to 1.
+    // If nearly all of the probability lies outside [0.01, 0.99], the density inside is small. The y axis nevertheless extends at least to 1.
     inner.chain([prior.pdf(0.01), prior.pdf(0.99), 1.0]).fold(0.0, f64::max)
 }
 
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_prior_run_from_0_to_1_with_increasing_thresholds() {
+    fn the_lines_of_a_prior_lie_between_0_and_1_and_their_thresholds_increase() {
         for text in [
             "uniform",
             "uniform:0.2,0.6",
@@ -122,7 +122,7 @@ mod tests {
         ] {
             let line = cdf_points(&prior(text));
             assert!(line[0].0 == 0.0 && line.last() == Some(&(1.0, 1.0)), "{text}");
-            // Rounding errors may make F decrease in its last digit.
+            // Rounding errors may make the distribution function decrease in its last digit.
             assert!(line.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1 + 1e-12), "{text}");
             let peak = peak_density(&prior(text));
             assert!(peak.is_finite() && peak > 0.0, "{text}");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn peak_of_a_raised_cosine_is_1_over_its_half_width() {
+    fn the_peak_density_of_a_raised_cosine_is_1_over_its_half_width() {
         assert!((peak_density(&prior("cosine:0.3,0.1")) - 10.0).abs() < 0.01);
     }
 }

@@ -30,7 +30,7 @@ pub struct DecisionCurve {
     pub mark: Option<f64>,
 }
 
-/// Draws the net benefit. The y axis starts slightly below 0, and lines are clipped there.
+/// Draws the net benefit at each threshold probability. The y axis starts slightly below 0, and lines are clipped there.
 pub fn figure_decision(curve: DecisionCurve) -> Result<Picture> {
     if curve.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);

@@ -27,7 +27,7 @@ pub struct DependenceCurves {
     pub lines: Vec<NamedLine>,
 }
 
-/// Plots each kind of prediction as one line, or as one dot for each level of a categorical column.
+/// Plots each kind of prediction: as a line for a column of numbers, as one dot for each level of a categorical column.
 pub fn figure_dependence(curves: DependenceCurves) -> Result<Picture> {
     if curves.lines.iter().all(|line| line.defined_points().next().is_none()) {
         return Err(Error::Empty);
@@ -38,7 +38,7 @@ pub fn figure_dependence(curves: DependenceCurves) -> Result<Picture> {
 /// Upper end of the axis of predictions, as a multiple of the greatest prediction.
 const HEADROOM: f64 = 1.08;
 
-/// The axis of numbers has a square-root scale if the lower half of the numbers takes less than this share of a linear axis.
+/// The x axis gets a square-root scale if the lower half of the numbers would take less than this fraction of a linear axis.
 const MIN_LOWER_HALF_SHARE: f64 = 0.12;
 /// Radius in pixels of the dots on the lines, one dot for each number to which the column is set.
 const VALUE_RADIUS: f64 = 2.0;
@@ -52,7 +52,7 @@ impl DependenceCurves {
     /// The axis of predictions, which begins at 0 and does not extend beyond 1.
     fn prediction_axis(&self) -> Axis<'static> {
         let highest = self.points().map(|(_, y)| y).fold(0.0, f64::max);
-        Axis::new("share of rows, or mean probability", 0.0, (HEADROOM * highest).min(1.0))
+        Axis::new("predicted probability or share of the class", 0.0, (HEADROOM * highest).min(1.0))
     }
 
     /// The axis of the numbers to which the column is set. It has a square-root scale if most of the numbers are crowded at the low end.

@@ -29,7 +29,7 @@ pub struct Document {
     /// Notes for the user, such as warnings about the data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Evaluation of a forecast over all thresholds.
+    /// Evaluation of a forecast at all thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<ForecastEvaluation>,
     /// The importance of the columns for the model that `train` has trained. `None` for the command `explain`, where the explanation is
@@ -114,12 +114,12 @@ pub struct DataSource {
     pub name: String,
     /// Number of rows of the table.
     pub rows: usize,
-    /// Hash of the data that were used, as 16 hexadecimal digits: of all columns of a training table, or of the labels, forecasts and weights of
-    /// a table of predictions.
+    /// Hash of the data that were used, as 16 hexadecimal digits. It covers all columns of a training table, or the labels, forecasts and weights
+    /// of a table of predictions.
     pub fingerprint: String,
 }
 
-/// Evaluation of a forecast over all thresholds.
+/// Evaluation of a forecast at all thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForecastEvaluation {
     /// Which rows the forecast is evaluated on, such as `test rows`.
@@ -141,7 +141,8 @@ pub struct ForecastEvaluation {
     /// Start and end of the interval of thresholds with the same score as the decision threshold; the end is excluded unless it is 1 and no
     /// prediction is 1.
     pub interval: Option<(f64, f64)>,
-    /// The central 95 % of the best thresholds of the bootstrap replicates; for a result of `tune` with smoothing, that of the smoothed thresholds.
+    /// The 95 % interval of the best threshold over the bootstrap replicates; for a result of `tune` with smoothing, the 95 % interval of the
+    /// smoothed threshold.
     pub spread: Option<(f64, f64)>,
     /// The prior of the threshold that was used in training.
     pub prior: Option<String>,
@@ -180,8 +181,8 @@ pub struct ThresholdPoint {
 }
 
 impl ThresholdPoint {
-    /// The threshold rounded to `digits` decimals, or to more decimals where the rounded threshold would otherwise have another confusion
-    /// matrix.
+    /// The threshold rounded to `digits` decimals. More decimals are used if the threshold rounded to `digits` decimals would have a different
+    /// confusion matrix.
     ///
     /// ```
     /// use scorewise_report::document::ThresholdPoint;
@@ -216,7 +217,8 @@ impl ThresholdPoint {
     #[must_use]
     pub fn display_range(&self) -> String {
         let [_, fp, _, tp] = self.cells;
-        // At the threshold 1 no row is predicted positive. So the range includes 1 only if no row is predicted positive at its other thresholds.
+        // At the threshold 1 no row is predicted positive. So the range includes 1 only if no row is predicted positive at its other thresholds
+        // either.
         format_threshold_range(self.low, self.high, self.high == 1.0 && fp + tp == 0.0)
     }
 
@@ -310,14 +312,14 @@ pub struct MemberHistory {
     pub restarts: usize,
 }
 
-/// Losses and coverage of one epoch.
+/// The losses of one epoch, the fraction of predictions inside the support of the prior, and the score.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpochRecord {
     /// Mean training loss over the steps of the epoch.
     pub training: f64,
     /// Loss on the validation rows after the epoch.
     pub validation: f64,
-    /// Fraction of validation predictions inside the prior's support; `None` without a prior.
+    /// Fraction of the predictions for validation rows that lie inside the support of the prior; `None` without a prior.
     pub coverage: Option<f64>,
     /// The score that follows from the validation loss: 1 − loss, or the loss itself if lower scores are better; `None` if the loss does not
     /// correspond to a score.
@@ -373,7 +375,7 @@ pub struct ForecastCurves {
     pub thresholds: [Option<f64>; 2],
     /// Areas under the ROC curves of the two forecasts.
     pub areas: [Option<f64>; 2],
-    /// Confusion matrices of the two forecasts over all thresholds.
+    /// Confusion matrices of the two forecasts at all thresholds.
     pub points: [Vec<ThresholdPoint>; 2],
     /// The conclusion of the comparison in one sentence.
     pub verdict: String,
@@ -392,7 +394,7 @@ pub struct Reproduction {
     pub tables: Vec<ResultTable>,
     /// Remarks shown below the tables.
     pub remarks: Vec<String>,
-    /// The priors to plot as in Figure 1 of Marchetti et al. (2022), one row of panels for each.
+    /// The priors to plot as in Figure 1 of Marchetti et al. (2022). Each prior gets its own row of plots.
     pub priors: Vec<String>,
     /// The data of Figure 2 of Marchetti et al. (2022), one figure for each score.
     pub thresholds: Vec<ScoreThresholds>,
@@ -414,12 +416,12 @@ pub struct ResultTable {
 pub struct ScoreThresholds {
     /// Name of the score.
     pub score: String,
-    /// One panel per prior: the prior, and the best thresholds of the training runs with that prior.
+    /// One plot per prior: the prior, and the best thresholds of the training runs with that prior.
     pub panels: Vec<(String, Vec<f64>)>,
 }
 
 impl ForecastEvaluation {
-    /// All scores in the order of the page: the score that evaluates the forecast, the common scores, then all others.
+    /// All scores in the order of the page: the score by which the forecast is evaluated, the common scores, then all others.
     #[must_use]
     pub fn scores(&self) -> Vec<Score> {
         scores_in_display_order(Score::parse(&self.score).ok())

@@ -25,7 +25,7 @@ pub enum Error {
         /// The invalid threshold.
         value: f64,
     },
-    /// plotters, the PNG encoder or the parser of a score or prior failed.
+    /// The crate plotters or the PNG encoder failed, or a score, a prior or a condition could not be parsed.
     #[error("the picture cannot be drawn: {0}")]
     Drawing(String),
 }

@@ -1,4 +1,4 @@
-//! All figures of a result. The HTML page, `--plots` and notebooks show the same figures.
+//! Draws all figures of a result. The HTML page, the option `--plots` and notebooks show the same figures.
 
 use scorewise::sweep::Condition;
 use scorewise::{Prior, Score};
@@ -136,7 +136,7 @@ fn plotted_scores(forecast: &ForecastEvaluation) -> Vec<Score> {
     all.iter().take(1).chain(all.iter().skip(1).filter(is_common)).take(6).cloned().collect()
 }
 
-/// The figures of a forecast over all thresholds.
+/// The figures about a forecast at all thresholds, such as the ROC curve.
 fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> {
     let parse = |name: &str| -> Result<Score> { Score::parse(name).map_err(|error| Error::Drawing(error.to_string())) };
     let (precision, recall, pofd) = (parse("precision")?, parse("recall")?, parse("pofd")?);
@@ -296,7 +296,7 @@ pub(crate) fn infeasible_ranges(forecast: &ForecastEvaluation) -> Result<Vec<(f6
     Ok(ranges)
 }
 
-/// For each point of the forecast, whether all conditions of the user (such as `precision >= 0.3`) are met at its threshold.
+/// Whether all conditions of the user (such as `precision >= 0.3`) are met, for each threshold of `forecast.points`.
 pub(crate) fn conditions_met(forecast: &ForecastEvaluation) -> Result<Vec<bool>> {
     let mut conditions = Vec::new();
     for text in &forecast.conditions {

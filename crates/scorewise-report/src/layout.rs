@@ -3,7 +3,7 @@
 
 use crate::picture::Rect;
 
-/// Number of panels in a full row.
+/// Number of panels in a full row of a figure with this number of panels.
 pub(crate) fn column_count(panels: usize) -> usize {
     match panels {
         0..=3 => panels.max(1),
@@ -13,7 +13,7 @@ pub(crate) fn column_count(panels: usize) -> usize {
     }
 }
 
-/// Number of rows of panels.
+/// Number of rows that this number of panels needs.
 pub(crate) fn row_count(panels: usize) -> usize {
     panels.div_ceil(column_count(panels))
 }

@@ -1,4 +1,4 @@
-//! Lines with a name in the legend, which most figures consist of.
+//! Lines that have a name in the legend. Most figures consist of such lines.
 
 use plotters::prelude::DrawingBackend;
 

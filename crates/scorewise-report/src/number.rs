@@ -33,9 +33,9 @@ pub fn format_interval_ends(low: f64, high: f64) -> (String, String) {
     (7..=17).map(with_decimals).find(|(low, high)| low != high).unwrap_or((low.to_string(), high.to_string()))
 }
 
-/// Describes the interval of thresholds from `low` to `high`, which includes `high` if `is_high_included` is true. Among the intervals of
-/// thresholds with the same confusion matrix, only one that ends at 1 can include its upper end. An interval below 1 that ends at 1
-/// excludes 1 if a prediction is exactly 1, because the threshold 1 then has an interval of its own.
+/// Describes an interval of thresholds with the same confusion matrix. It extends from `low` to `high`, and includes `high` if `is_high_included` is
+/// true. Such an interval excludes its upper end unless that end is 1. An interval that begins below 1 and ends at 1 also excludes it if a prediction
+/// is exactly 1, because the threshold 1 then has another confusion matrix.
 ///
 /// ```
 /// use scorewise_report::format_threshold_range;

@@ -201,7 +201,8 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a label centred at a point, then shifted to the right and down by the given numbers of pixels.
+    /// Draws a label that is centred at a point and then shifted to the right and down by the given numbers of pixels; `em` is the text size in
+    /// pixels.
     pub fn draw_label_near(&self, label: &str, em: f64, point: PlotPoint, (right, down): (f64, f64)) -> Result<()> {
         let style = text_style(self.scale, em, HPos::Center, VPos::Center);
         let (x, y) = self.to_units(point);
@@ -210,7 +211,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a label centred at a point on a white background that hides the lines behind it.
+    /// Draws a label that is centred at a point, on a white background that hides the lines behind it; `em` is the text size in pixels.
     pub fn draw_label_on_background(&self, label: &str, em: f64, point: PlotPoint) -> Result<()> {
         let style = text_style(self.scale, em, HPos::Center, VPos::Center);
         let (x, y) = rounded_to_units(self.to_units(point));

@@ -26,7 +26,7 @@ pub struct ScoreCurves {
     pub mark: Option<f64>,
     /// The interval of thresholds with the same score as the chosen one.
     pub interval: Option<(f64, f64)>,
-    /// 95 % interval of the best (or smoothed) threshold over the bootstrap replicates.
+    /// 95 % interval of the best threshold, or of the smoothed threshold, over the bootstrap replicates.
     pub spread: Option<(f64, f64)>,
     /// The ranges of thresholds at which at least one condition of the user is not met; they are hatched.
     pub infeasible: Vec<(f64, f64)>,

@@ -94,7 +94,7 @@ impl GridPanel for ThresholdPanel {
     }
 }
 
-/// Draws the mean as a vertical line and the standard deviation as an error bar.
+/// Draws the mean as a vertical line and the standard deviation as an error bar; `top` is the upper end of the y axis.
 fn draw_spread<DB: DrawingBackend>(spread: MeanAndDeviation, panel: &Panel<'_, DB>, top: f64) -> Result<()> {
     let (mean, y) = (spread.mean, WHISKER_HEIGHT * top);
     panel.draw_line(MEAN_STROKE, &[(mean, 0.0), (mean, y + CAP_HALF_LENGTH * panel.pixel_size().1)])?;

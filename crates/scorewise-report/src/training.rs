@@ -14,7 +14,7 @@ use crate::panel_grid::{GridPanel, PanelGrid};
 use crate::picture::{Area, Picture, PixelScale, Rect};
 use crate::stroke::Stroke;
 
-/// Losses and coverage of one epoch.
+/// The losses of one epoch, and the fraction of predictions inside the support of the prior.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EpochValues {
     /// Loss on the training rows in this epoch.
@@ -263,7 +263,7 @@ impl TrainingCurves {
             })
             .collect();
         if self.members.len() > 1 {
-            keys.push((Mark::Band(BLUE, BAND_OPACITY), "range of the members".into()));
+            keys.push((Mark::Band(BLUE, BAND_OPACITY), "range over the ensemble members".into()));
         }
         if panels.iter().any(|panel| !panel.kept.is_empty()) {
             keys.push((Mark::Dot(INK), if self.members.len() > 1 { "epochs kept" } else { "epoch kept" }.into()));

@@ -22,7 +22,8 @@ fn tss_points() -> Vec<PlotPoint> {
     levels.into_iter().flat_map(|(from, to, value)| [(from, value), (to, value)]).collect()
 }
 
-/// Precision at increasing thresholds: ½, ⅔, then a gap between 0.6 and 0.7, then 1. It is undefined above 0.9, where no row is predicted positive.
+/// Precision at increasing thresholds: ½, ⅔ and 1. It is undefined above 0.9, where no row is predicted positive. Between 0.6 and 0.7 it is left out,
+/// to test that the line is interrupted there.
 fn precision_line() -> NamedLine {
     let mut line = named_line("precision", &[(0.0, 0.5), (0.2, 0.5), (0.2, 2.0 / 3.0), (0.6, 2.0 / 3.0)]);
     line.points.push((0.65, None));
@@ -50,7 +51,7 @@ fn score_lines_pass_through_their_points_and_are_interrupted_where_a_score_is_un
 }
 
 #[test]
-fn bands_prior_and_chosen_threshold_are_drawn_at_their_values() {
+fn the_chosen_threshold_its_intervals_and_the_prior_are_drawn_at_their_values() {
     let curves = ScoreCurves {
         title: "Scores".into(),
         lines: vec![named_line("tss", &tss_points())],
@@ -80,7 +81,7 @@ fn bands_prior_and_chosen_threshold_are_drawn_at_their_values() {
     assert_points_close(&mark[0], &[(0.519, 0.0), (0.519, 1.0)], 2e-3);
     let label = drawing.label_positions(0, "0.519");
     assert_close(label[0].0, 0.519, TOLERANCE);
-    assert!(label[0].1 > 1.0, "the label is above the plotting area");
+    assert!(label[0].1 > 1.0, "the label of the chosen threshold is above the plotting area");
 
     let not_vertical: Vec<_> = drawing.lines(0, FRAME).into_iter().filter(|ends| ends[0].0 != ends[1].0).collect();
     let hatching: Vec<f64> =
@@ -96,13 +97,13 @@ fn bands_prior_and_chosen_threshold_are_drawn_at_their_values() {
         let position = drawing.label_positions(0, name);
         assert!(
             position.len() == 1 && position[0].1 < 0.0,
-            "`{name}` must stand once, in the legend below the plotting area"
+            "`{name}` must appear exactly once, in the legend below the plotting area"
         );
     }
 }
 
 #[test]
-fn narrow_and_wide_figures_show_the_same_data() {
+fn a_narrow_figure_shows_the_same_data_as_a_wide_figure() {
     let curves = |is_narrow| ScoreCurves {
         lines: vec![named_line("tss", &tss_points())],
         mark: Some(0.4),

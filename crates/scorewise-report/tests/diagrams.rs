@@ -47,7 +47,7 @@ fn csi_isolines_have_constant_csi() {
 }
 
 #[test]
-fn bias_rays_end_at_the_border_with_a_label() {
+fn every_ray_of_equal_bias_ends_at_the_border_and_has_a_label_there() {
     let drawing = ReadPicture::new(&figure_performance(performance_data()).unwrap());
     let dashes: Vec<Vec<PlotPoint>> = drawing
         .lines(0, FRAME)
@@ -69,7 +69,7 @@ fn bias_rays_end_at_the_border_with_a_label() {
 }
 
 #[test]
-fn whiskers_end_at_the_ends_of_the_interval_or_at_the_border() {
+fn error_bars_end_at_the_ends_of_their_interval_or_at_the_border_of_the_diagram() {
     let drawing = ReadPicture::new(&figure_performance(performance_data()).unwrap());
     assert_points_close(&drawing.dots(0, INK), &[(0.5, 0.8)], TOLERANCE);
     let lines = drawing.lines(0, INK);
@@ -175,7 +175,7 @@ fn the_histogram_of_each_class_has_area_1() {
 }
 
 #[test]
-fn high_densities_get_a_square_root_axis_and_of_a_prior_with_support_0_to_1_the_central_95_percent_are_shaded() {
+fn high_densities_get_a_square_root_axis_and_a_prior_on_0_to_1_is_shaded_in_its_central_95_percent() {
     let bins = vec![bin(0.0, 0.01, 99.0, 1.0), bin(0.01, 1.0, 1.0, 1.0)];
     let drawing = ReadPicture::with_nonlinear_y(
         &figure_classes(class_histograms(bins, "uniform")).unwrap(),
@@ -195,7 +195,7 @@ fn high_densities_get_a_square_root_axis_and_of_a_prior_with_support_0_to_1_the_
 }
 
 #[test]
-fn bars_of_importance_end_at_their_values_and_have_their_intervals() {
+fn the_bars_of_importance_end_at_their_values_and_have_error_bars_at_their_intervals() {
     // Each bar is named by its position on the y axis, so that the axis can be read back.
     let bar = |name: &str, value: f64, interval: (f64, f64)| ImportanceBar { name: name.into(), value, interval };
     let bars = vec![

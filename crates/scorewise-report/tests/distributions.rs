@@ -29,7 +29,7 @@ fn the_score_distribution_is_a_step_function() {
     assert_eq!(figure_score_distribution(ScoreDistributionFigure::default()).unwrap_err(), Error::Empty);
 }
 
-/// A figure of differences of the score hss.
+/// The data of a figure that shows differences of the score hss.
 fn differences(values: &[f64], difference: f64, interval: (f64, f64)) -> Differences {
     Differences { title: "Two".into(), score: "hss".into(), values: values.into(), difference, interval }
 }

@@ -1,7 +1,7 @@
 //! Evaluates six rows whose confusion matrices can be counted by hand, and writes and reads the results as JSON.
 //!
 //! ```text
-//! predictions 0.9 0.8 0.6 0.4 0.3 0.1        events at 0.9, 0.6, 0.4
+//! predictions 0.9 0.8 0.6 0.4 0.3 0.1        the rows with the predictions 0.9, 0.6 and 0.4 are events
 //! ```
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
@@ -134,7 +134,7 @@ fn the_smoothed_threshold_is_proposed_and_the_page_also_shows_the_exactly_best_t
 }
 
 #[test]
-fn the_message_names_the_condition_that_cannot_be_met() {
+fn the_message_about_unmet_conditions_names_the_condition_that_cannot_be_met() {
     let sweep = sweep(&six_rows()).unwrap();
     let far = parse_conditions("precision >= 1.1");
     assert!(Tuning::new(&six_rows(), &tuning_options(&f1_score(), &far, None)).unwrap().is_err());

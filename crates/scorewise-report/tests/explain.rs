@@ -74,7 +74,7 @@ fn class_column(rows: u32, classes: u32, class: impl Fn(u32) -> u32) -> Column {
     column("y", Values::Category(Category { codes: (0..rows).map(class).collect(), levels }))
 }
 
-/// A table of the file `rows.csv` with these columns.
+/// A table with these columns, which appears in messages as the file `rows.csv`.
 fn table(columns: Vec<Column>) -> Table {
     Table { file: "rows.csv".into(), columns, ..Table::default() }
 }
@@ -168,7 +168,7 @@ fn columns_are_sorted_and_a_column_that_the_model_does_not_use_has_importance_0(
 }
 
 #[test]
-fn importance_is_positive_if_lower_scores_are_better_and_0_for_the_frequency_bias_which_shuffling_does_not_change() {
+fn importance_is_positive_if_lower_scores_are_better_and_0_if_shuffling_does_not_change_the_score() {
     for score in ["cost(fp=1, fn=10)", "far", "bias"] {
         let model = noisy_model(score);
         let mut table = noisy_table(300);
@@ -230,7 +230,10 @@ fn intervals_are_narrower_with_more_rows() {
         x.high.unwrap() - x.low.unwrap()
     };
     let ratio = width(250) / width(4000);
-    assert!((2.5..6.5).contains(&ratio), "16 times as many rows should make the interval a quarter as wide: {ratio}");
+    assert!(
+        (2.5..6.5).contains(&ratio),
+        "16 times as many rows should make the interval a quarter as wide; the ratio of the widths is {ratio}"
+    );
 }
 
 #[test]
@@ -498,7 +501,7 @@ fn trained_on(table: &Table, test_share: f64, cross_fit: usize) -> Trained {
 }
 
 #[test]
-fn the_column_that_determines_the_target_matters_most_and_the_intervals_of_the_others_contain_0() {
+fn the_column_that_determines_the_target_matters_most_and_the_intervals_of_other_columns_contain_0() {
     let rows = 1500;
     let table = table(vec![
         number_column("first", rows, |row| noise(row, 11)),
@@ -544,7 +547,7 @@ fn a_model_without_test_rows_is_explained_on_its_validation_rows_and_the_descrip
 }
 
 #[test]
-fn in_training_reports_slow_models_are_explained_on_fewer_rows_and_very_slow_ones_not_at_all() {
+fn the_report_of_a_training_run_explains_a_slow_model_on_fewer_rows_and_a_very_slow_model_not_at_all() {
     let quick = ExplainOptions::for_report(&noisy_model("f1")).unwrap();
     assert_eq!((quick.rows, quick.permutations, quick.dependence_rows), (2000, 5, 300));
     let of_columns = |columns: usize, width: usize| {

@@ -1,7 +1,7 @@
-//! Figures and page of a result with six rows, whose confusion matrices can be counted by hand.
+//! Checks the figures and the page of a result with six rows, whose confusion matrices can be counted by hand.
 //!
 //! ```text
-//! predictions 0.9 0.8 0.6 0.4 0.3 0.1        events at 0.9, 0.6, 0.4
+//! predictions 0.9 0.8 0.6 0.4 0.3 0.1        the rows with the predictions 0.9, 0.6 and 0.4 are events
 //! ```
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
@@ -188,7 +188,7 @@ fn training_curves_and_score_distribution_show_the_values_of_the_document() {
 }
 
 #[test]
-fn a_comparison_draws_both_forecasts() {
+fn the_page_and_the_figures_of_a_comparison_show_both_forecasts() {
     let points = six_row_forecast().points;
     let comparison = ForecastCurves {
         score: "f1".into(),
@@ -283,7 +283,7 @@ fn the_page_shows_the_threshold_its_costs_and_its_uncertainty() {
 }
 
 #[test]
-fn weighted_rows_show_their_number_and_their_total_weight() {
+fn the_page_shows_the_number_and_the_total_weight_of_weighted_rows() {
     let mut document = six_row_document();
     let forecast = document.forecast.as_mut().unwrap();
     forecast.is_weighted = true;

@@ -198,7 +198,7 @@ fn png_has_two_dots_per_pixel() {
 }
 
 #[test]
-fn frames_and_text_lie_inside_the_picture() {
+fn plotting_areas_and_text_lie_inside_the_picture() {
     for (name, picture) in typical_figures() {
         let (width, height) = picture.size();
         let (width, height) = (f64::from(width), f64::from(height));
@@ -216,7 +216,7 @@ fn frames_and_text_lie_inside_the_picture() {
 }
 
 #[test]
-fn non_finite_and_extreme_numbers_can_be_drawn() {
+fn figures_of_extreme_or_non_finite_numbers_can_be_drawn() {
     let single = [(0.5, Some(0.5))];
     let extreme =
         [(f64::NAN, Some(0.5)), (0.1, Some(f64::INFINITY)), (0.5, Some(0.5)), (0.6, Some(-1e300)), (0.7, Some(1e9))];

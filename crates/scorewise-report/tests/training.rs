@@ -59,7 +59,9 @@ fn kept_epochs_are_dots_at_the_values_of_their_members() {
     assert_points_close(&drawing.dots(0, INK), &[(3.0, 3.0), (2.0, 3.0)], 0.01);
     assert_points_close(&drawing.dots(1, INK), &[(3.0, 0.5), (2.0, 0.7)], 0.01);
     assert!(
-        drawing.dots(2, INK).is_empty() && drawing.has_text("epochs kept") && drawing.has_text("range of the members")
+        drawing.dots(2, INK).is_empty()
+            && drawing.has_text("epochs kept")
+            && drawing.has_text("range over the ensemble members")
     );
 }
 
@@ -77,7 +79,10 @@ fn a_warm_up_has_its_own_panel_and_a_single_member_has_no_band() {
     assert_points_close(&drawing.lines(0, BLUE)[0], &[(1.0, 9.0), (2.0, 8.0)], 0.01);
     assert_points_close(&drawing.lines(1, BLUE)[0], &[(1.0, 5.0), (2.0, 4.0), (3.0, 6.0)], 0.01);
     assert_points_close(&drawing.lines(2, PURPLE)[0], &[(1.0, 0.5), (3.0, 0.7)], 0.01);
-    assert!((0..3).all(|panel| drawing.areas(panel, BLUE).is_empty()) && !drawing.has_text("range of the members"));
+    assert!(
+        (0..3).all(|panel| drawing.areas(panel, BLUE).is_empty())
+            && !drawing.has_text("range over the ensemble members")
+    );
 }
 
 #[test]

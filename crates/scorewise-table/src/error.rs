@@ -54,7 +54,7 @@ impl Location {
         Location { file: file.into(), ..Location::default() }
     }
 
-    /// Returns this location with the name of the column set.
+    /// Returns this location after setting the name of its column.
     #[must_use]
     pub fn column(self, column: &str) -> Self {
         Location { column: Some(column.into()), ..self }

@@ -49,7 +49,8 @@ pub(crate) fn number_text(x: f64) -> String {
     format!("{}", x + 0.0)
 }
 
-/// Groups rows with equal keys. `name` returns the value that a row has in the column of groups.
+/// Puts rows with equal keys into one group. `keys` has one key for each row, and `name` returns the value of a row in the column of groups, as
+/// text.
 fn group_by<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>, name: impl Fn(usize) -> Option<String>) -> Groups {
     let mut indices = HashMap::new();
     let mut names = Vec::new();
@@ -110,7 +111,7 @@ impl RowOrder {
         order.time = Some(column.name.clone());
         let neighbours = Neighbours::new(table, &order)?;
         let Some(times) = &neighbours.times else { return Ok((order, notes)) };
-        // The positions in `neighbours.sorted` of all rows except the first row of each group.
+        // The positions in `neighbours.sorted` of all rows that have an earlier row in their group.
         let pairs = || (1..times.len()).filter(|at| neighbours.first[*at] < *at as u32);
         let ties = pairs().filter(|at| times[*at] == times[at - 1]).count();
         let is_file_order = neighbours.sorted.is_sorted();
@@ -232,7 +233,7 @@ pub struct Neighbours {
     sorted: Vec<u32>,
     /// The position of each row in `sorted`; [`NO_ROW`] for a row without a time, which has no row before or after it.
     position: Vec<u32>,
-    /// For each row of `sorted`, the position in `sorted` of the first row of its group.
+    /// For each position in `sorted`, the position of the first row of the same group.
     first: Vec<u32>,
     /// The times of the rows, in the order of `sorted`; `None` if rows keep the order of the file.
     times: Option<Vec<i64>>,
@@ -382,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_ordered_by_time_and_not_by_the_file() {
+    fn rows_are_ordered_by_time_and_not_by_their_order_in_the_file() {
         let newest_first = table_of_times(&[5 * DAY, 4 * DAY, 3 * DAY, 2 * DAY]);
         let (order, notes) = RowOrder::of_table(&newest_first, None, None).unwrap();
         assert_eq!(order, RowOrder { group: None, time: Some("time".into()), step: Some(DAY) });
@@ -407,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn lags_count_rows_in_an_irregular_series() {
+    fn in_an_irregular_series_a_lag_counts_rows_and_not_time_steps() {
         let table = table_of_times(&[DAY, 2 * DAY, 7 * DAY, 8 * DAY, 30 * DAY, Values::NO_TIME]);
         let (order, _) = RowOrder::of_table(&table, None, None).unwrap();
         assert_eq!(order.step, None);
@@ -415,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_the_same_time_keep_the_order_of_a_sorted_file_and_are_an_error_in_an_unsorted_one() {
+    fn equal_times_keep_the_file_order_if_the_file_is_sorted_and_are_an_error_if_not() {
         let rising = table_of_times(&[DAY, DAY, 2 * DAY, 2 * DAY]);
         let (order, notes) = RowOrder::of_table(&rising, None, None).unwrap();
         assert!(notes[0].to_string().contains("`group COLUMN`"), "{notes:?}");

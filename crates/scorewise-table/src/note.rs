@@ -24,7 +24,8 @@ impl Note {
         Note { column: Some(column.into()), text: text.into() }
     }
 
-    /// The same note, about one fold of a cross-validation. `fold` and `repeat`, the number of the repetition, are counted from 1.
+    /// Returns this note with the number of a cross-validation fold put before its text. `fold`, and `repeat`, which numbers the repetitions of the
+    /// cross-validation, are counted from 1.
     #[must_use]
     pub fn about_fold(&self, fold: usize, repeat: usize) -> Self {
         Note { column: self.column.clone(), text: format!("fold {fold} of repeat {repeat}: {}", self.text) }

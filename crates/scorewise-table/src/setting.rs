@@ -91,7 +91,7 @@ impl fmt::Display for HintLine<'_> {
 }
 
 /// Returns the message with every setting written by `formatter`, or by its plain name if `formatter` returns `None`. Of several
-/// hints, the message keeps only the first one whose settings are all known to `formatter`; if there is no such hint, it has none.
+/// hints, the message keeps only the first one whose settings are all known to `formatter`; if there is no such hint, the message has no hint.
 #[must_use]
 pub fn render(message: &str, formatter: SettingFormatter<'_>) -> String {
     let (mut rendered, mut rest) = (String::with_capacity(message.len()), message);
@@ -131,7 +131,7 @@ pub(crate) fn render_plain(message: &str) -> String {
     render(message, &format_plain_setting)
 }
 
-/// Writes a setting by its plain name, with the value after it if there is one. Never returns `None`.
+/// Writes a setting by its plain name, followed by its value if there is one. Never returns `None`.
 fn format_plain_setting(name: &str, value: Option<&str>) -> Option<String> {
     Some(match value {
         Some(value) => format!("{name} {value}"),

@@ -69,7 +69,7 @@ fn times(table: &Table, name: &str) -> Vec<i64> {
     }
 }
 
-/// The type that is recognised for a column of a text.
+/// The type that is recognised for the column `name` of a table, given as text.
 fn kind_of_column(content: &str, name: &str) -> ColumnKind {
     read_default(content).table.required_column(name).unwrap().values.kind()
 }
@@ -199,7 +199,7 @@ fn words_for_missing_values_are_levels_in_a_column_of_text() {
 }
 
 #[test]
-fn words_for_missing_values_in_parquet_are_read_as_in_text() {
+fn words_for_missing_values_mean_the_same_in_parquet_files_as_in_text_files() {
     use arrow_array::{ArrayRef, RecordBatch, StringArray};
     let folder = ScratchFolder::new();
     let x: ArrayRef = Arc::new(StringArray::from(vec!["1,234", "N/A", "-", "3.5", "<NA>"]));
@@ -268,7 +268,7 @@ fn per_cent_and_currency_signs_are_dropped_with_a_note() {
     }
     // A column of amounts in two currencies is read as text.
     assert_eq!(kind_of_column(&table_with_cells(["$3", "€3", "$4", "€5"]), "x"), ColumnKind::Category);
-    // A single cell with a sign among plain numbers is an error.
+    // A single cell with a per cent sign is an error in a column of plain numbers.
     let mut cells = vec!["1.5"; 20];
     cells.push("3.1%");
     let error = error_message(table_with_cells(cells), &default_reading());
@@ -444,7 +444,7 @@ fn a_repeated_value_far_from_all_others_gives_a_warning() {
 
 // Tests of the errors for files that cannot be read.
 
-/// A text in UTF-16 (`width` is 2) or UTF-32 (`width` is 4).
+/// The bytes of a text in UTF-16 (`width` is 2) or UTF-32 (`width` is 4), with or without a byte order mark at the beginning.
 fn utf_16_or_32(text: &str, width: usize, big_endian: bool, byte_order_mark: bool) -> Vec<u8> {
     let marked = format!("{}{text}", if byte_order_mark { "\u{feff}" } else { "" });
     let bytes = |unit: u32| {

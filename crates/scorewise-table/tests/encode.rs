@@ -47,6 +47,7 @@ fn table(columns: Vec<Column>) -> Table {
     Table { file: "test.csv".into(), columns, ..Table::default() }
 }
 
+/// The indices of all rows of a table.
 fn all_rows(table: &Table) -> Vec<u32> {
     (0..table.rows() as u32).collect()
 }
@@ -56,6 +57,7 @@ fn fit(table: &Table) -> Encoder {
     Encoder::fit(table, &all_rows(table), &EncodingOptions::default()).unwrap().0
 }
 
+/// Converts names to owned strings, as the encoding options need them.
 fn to_strings(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_string()).collect()
 }
@@ -188,7 +190,7 @@ fn levels_not_seen_in_training_are_encoded_in_the_rest_column_or_as_zeros_with_a
         notes,
         [
             "column `c`: 1 row has a value not seen in training: it is encoded as none of the levels",
-            "column `c`: 1 row has no value, unlike all training rows: it is encoded as none of the levels"
+            "column `c`: 1 row has no value, unlike all training rows: a missing value is encoded as none of the levels"
         ]
     );
     let (capped, notes) =
@@ -232,7 +234,7 @@ fn if_there_are_more_binned_levels_than_allowed_a_note_says_that_the_others_are_
     let choice = EncodingOptions { bins: 32, ..EncodingOptions::default() };
     let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
-    let note = "column `c`: 65637 levels: the 65536 most frequent (99.8 % of the rows) are told apart, all others are treated as one";
+    let note = "column `c`: 65637 levels: the 65536 most frequent (99.8 % of the rows) are told apart, all others are treated as one level";
     assert_eq!(notes, [note]);
     assert!(
         matches!(&encoder.inputs[0].coding, ColumnEncoding::Levels { levels, rest: true, .. } if levels.len() == limit)
@@ -264,7 +266,7 @@ fn useless_columns_are_dropped_with_a_note_unless_the_user_keeps_them() {
         "column `nothing`: dropped: no training row has a value",
         "column `empty`: dropped: no training row has a value",
         "column `id`: dropped: 30 different values in 30 rows, like an identifier",
-        "column `No`: dropped: it holds only row numbers",
+        "column `No`: dropped: the column holds only row numbers",
         "column `instant`: dropped: the times vary too little for a daily, weekly or yearly cycle",
     ];
     assert_eq!(notes, expected.map(|text| format!("{text}; add it to `keep` to use it anyway")));
@@ -329,7 +331,7 @@ fn unknown_columns_and_contradictory_settings_are_refused() {
     assert!(refused(EncodingOptions { categorical: to_strings(&["when"]), ..base() }).contains("`when` holds times"));
     assert_eq!(
         refused(EncodingOptions { ordinal: to_strings(&["size=s<l"]), ..base() }),
-        "ordinal: the order of `size` does not contain `m`\nhint: add every level to the order"
+        "ordinal: the order of the levels of `size` does not contain `m`\nhint: list all levels of the column, the lowest first"
     );
     assert!(refused(EncodingOptions { ordinal: to_strings(&["size=s<m<s"]), ..base() }).contains("twice"));
     assert!(refused(EncodingOptions { ordinal: to_strings(&["size=s"]), ..base() }).contains("is not an order"));
@@ -393,7 +395,7 @@ fn one_hot_columns_are_standardised_on_request() {
 }
 
 #[test]
-fn lags_never_reach_another_group_another_set_or_before_the_first_row() {
+fn no_lag_reaches_into_another_group_or_set_or_before_the_first_row() {
     let values: Vec<f64> = (0..12).map(f64::from).collect();
     let groups = ["a", "b", "a", "b", "a", "b", "a", "b", "a", "b", "a", "b"];
     let table = table(vec![number("x", &values), strings("g", &groups)]);
@@ -517,7 +519,7 @@ fn the_number_of_threads_does_not_change_the_encoding() {
 }
 
 #[test]
-fn encoders_are_unchanged_after_a_json_round_trip() {
+fn an_encoder_that_is_written_as_json_and_read_back_is_unchanged() {
     let whole = mixed_table(400);
     for choice in [
         EncodingOptions { lags: 2, standardise_all: true, ..EncodingOptions::default() },
@@ -590,7 +592,7 @@ fn invalid_encoders_are_refused() {
                 0,
                 ColumnEncoding::Time { cycles: vec![Cycle::Day, Cycle::Day], indicator: false },
             ),
-            "input `x`: a cycle is listed twice",
+            "input `x`: a calendar cycle is listed twice",
         ),
         (encoder(ColumnKind::Number, 0, knots(f64::NAN, 1.0)), "input `x`: the median is NaN, but must be finite"),
         (
@@ -631,7 +633,7 @@ fn one_error_names_all_missing_columns() {
 }
 
 #[test]
-fn the_error_for_a_column_of_another_type_names_its_first_value_and_an_empty_column_is_accepted() {
+fn a_column_of_the_wrong_type_is_an_error_that_names_a_value_unless_it_is_empty() {
     let training = table(vec![number("age", &[1.0, 2.0]), times("t", &[0, 7200])]);
     let encoder = fit(&training);
     let error = encoder.encode(&table(vec![strings("age", &["", "old"]), times("t", &[0, 0])])).unwrap_err();
@@ -701,7 +703,7 @@ fn the_pollution_table_is_encoded_with_lags_and_a_lead() {
     let (encoder, notes) = Encoder::fit(&table, &parts.training, &choice).unwrap();
     assert_eq!(
         notes[0].to_string(),
-        "column `No`: dropped: it holds only row numbers; add it to `keep` to use it anyway"
+        "column `No`: dropped: the column holds only row numbers; add it to `keep` to use it anyway"
     );
     let names = encoder.names();
     let place = |name: &str| names.iter().position(|other| other == name).unwrap();

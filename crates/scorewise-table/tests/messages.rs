@@ -67,7 +67,7 @@ fn hints_about_settings_that_a_front_end_lacks_are_not_shown() {
 }
 
 #[test]
-fn user_text_is_never_rendered_as_a_setting() {
+fn text_from_the_user_is_not_mistaken_for_the_name_of_a_setting() {
     let with_markers = Setting("drop").to("x").to_string();
     let error = Error::data(Location::file(&with_markers).column(&with_markers), "odd", "");
     assert!(!error.render(&command_line_option).contains("--"), "{}", error.render(&command_line_option));
@@ -76,8 +76,8 @@ fn user_text_is_never_rendered_as_a_setting() {
     assert!(!Note::about_column(&with_markers, "odd").render(&command_line_option).contains("--"));
 }
 
-/// A library does not know how a front end writes a setting, so no string in its source may contain an option such as `--name`. A front end passes
-/// the plain name of a setting to an error, so no string in its source may be `"--name"`.
+/// A library does not know how a front end writes a setting, so no string in the source of a library may contain an option such as `--name`. A front
+/// end (the command line or Python) passes the plain name of a setting to an error, so no string in its source may be `"--name"`.
 #[test]
 fn library_messages_do_not_contain_command_line_options() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -179,7 +179,7 @@ fn string_literals(source: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn string_literals_are_found_and_comments_are_not() {
+fn string_literals_are_found_and_comments_are_skipped() {
     let source = "// \"--a\"\nlet a = \"--b \\\" c\"; '\"'; b\"x\" // \"y\"\nr#\"--d \"q\"#";
     let expected = [(2, "--b \\\" c"), (2, "x"), (3, "--d \"q")];
     assert_eq!(string_literals(source), expected.map(|(line, text)| (line, text.to_string())));

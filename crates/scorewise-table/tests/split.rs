@@ -98,7 +98,7 @@ fn a_table_as_long_as_adult_is_split_into_the_set_sizes_of_marchetti_et_al_2022(
 }
 
 #[test]
-fn the_same_seed_gives_the_same_sets_and_another_seed_different_ones() {
+fn the_same_seed_gives_the_same_sets_and_another_seed_gives_different_sets() {
     let (table, labels) = sample_table(500, 40, 2);
     for split in ["random", "group:patient"] {
         let sets = |seed| split_into_sets(split, &table, &labels, &SHARES, seed);
@@ -249,7 +249,7 @@ fn the_hint_for_a_set_without_a_class_names_a_share_only_if_another_share_helps(
     // The test set takes one of the two positives, so the training and the validation set cannot both have one.
     assert_eq!(hint(split("random", &[0, 1], 9, 0.2, 0.3)), "give more rows, or another share with `test`");
     assert!(split("random", &[0, 1], 9, 0.0, 0.3).is_ok());
-    // Without validation rows, the share of test rows is the only share.
+    // Without validation rows, the share of test rows is the only share that the user can change.
     let hints = "give more rows, another share with `test`, or `split random`";
     assert_eq!(hint(split("time", &[2, 5], 6, 0.7, 0.0)), hints);
     assert!(split("time", &[2, 5], 6, 0.4, 0.0).is_ok() && split("random", &[2, 5], 6, 0.7, 0.0).is_ok());

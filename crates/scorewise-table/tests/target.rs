@@ -6,6 +6,7 @@ use scorewise_table::groups::{Neighbours, RowOrder};
 use scorewise_table::table::{Category, Column, Lines, Table, Values};
 use scorewise_table::target::{ComparisonOperator, ConditionValue, LabelRule, Labels, Target};
 
+/// A column of numbers; NaN is a missing value.
 fn number_column(name: &str, values: &[f64]) -> Column {
     Column { name: name.into(), values: Values::Number(values.to_vec()) }
 }
@@ -261,7 +262,7 @@ fn the_note_about_values_that_are_not_classes_is_in_the_singular_or_the_plural()
 }
 
 #[test]
-fn targets_are_unchanged_after_a_json_round_trip_and_invalid_ones_are_refused() {
+fn a_valid_target_is_unchanged_after_writing_and_reading_json_and_an_invalid_one_is_refused() {
     let table = table(vec![number_column("x", &[1.0, 5.0]), string_column("y", &["a", "b"], &[0, 1])]);
     for text in ["x >= 1.5", "x", "y != a"] {
         let (target, _) = Target::parse(text, &table, None, 3).unwrap();

@@ -16,10 +16,12 @@ const N_COLUMNS: usize = 50_000;
 /// The number of rows of the wide table.
 const N_ROWS: usize = 3;
 
+/// The name of a column of the wide table, given its number.
 fn column_name(column: usize) -> String {
     format!("column number {column}")
 }
 
+/// The number in a cell of the wide table.
 fn cell_value(column: usize, row: usize) -> f64 {
     (column * 7 % 1001) as f64 + row as f64
 }

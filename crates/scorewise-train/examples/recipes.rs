@@ -74,8 +74,8 @@ impl Candidate {
         Ok(candidate)
     }
 
-    /// Trains on the training hours of a window. Returns the score of its test hours at the threshold ½ and at the threshold that is best on the
-    /// training hours.
+    /// Trains networks on the training hours of `window`. Returns the score of the test hours at the threshold ½ and at the threshold that is best on
+    /// the training hours.
     fn scores(&self, data: &Pollution, window: &Window, score: &Score, seed: u64) -> Result<[f64; 2]> {
         let rows = data.window_rows(window, &self.inputs, seed);
         let loss = match self.loss.as_str() {

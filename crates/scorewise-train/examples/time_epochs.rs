@@ -98,7 +98,7 @@ impl TimingTable {
         let hidden = hidden.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
         let columns = columns.parse()?;
         Ok(TimingTable {
-            matrix: Matrix::new(columns, &values).ok_or("the last row is incomplete")?,
+            matrix: Matrix::new(columns, &values).ok_or("the last row of the .f32 file is incomplete")?,
             labels: std::fs::read(path("u8"))?.iter().map(|byte| *byte != 0).collect(),
             training_rows: training_rows.parse()?,
             shape: NetworkShape::new(columns, &hidden, 1).ok_or("every layer needs a width of at least 1")?,
@@ -121,6 +121,7 @@ struct TimedTraining {
 }
 
 impl TimedTraining {
+    /// Creates a network with random initial weights for this table, and the optimiser and buffers that train it.
     fn new(table: &TimingTable, seed: u64, threads: usize) -> Self {
         let network = Network::glorot(table.shape.clone(), seed);
         let rows = table.labels.len();
@@ -137,8 +138,8 @@ impl TimedTraining {
         }
     }
 
-    /// Runs one epoch: shuffles the training rows, takes an optimiser step for each batch, and computes the loss of the validation rows, which is
-    /// returned.
+    /// Runs one epoch: takes an optimiser step for each batch, and returns the loss of the validation rows. If there are several batches, the
+    /// training rows are shuffled first. `batch` is the number of rows in a batch.
     fn epoch(&mut self, table: &TimingTable, batch: usize) -> AnyResult<f64> {
         let TimedTraining { network, engine, adam, order, random, gradient, logits, logit_gradient, labels } = self;
         let (training, validation) = order.split_at_mut(table.training_rows);

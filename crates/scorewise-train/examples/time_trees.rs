@@ -60,7 +60,8 @@ fn main() -> AnyResult<()> {
     Ok(())
 }
 
-/// Settings without sampling of rows and without early stopping. For symmetric trees, `leaves` must be a power of two.
+/// Settings without sampling of rows and without early stopping. `codes` is the maximum number of bins of a feature. For symmetric trees, `leaves`
+/// must be a power of two.
 fn settings(growth: &str, leaves: usize, codes: usize, rounds: usize) -> AnyResult<TreeSettings> {
     let settings = match growth {
         "leaf-wise" => TreeSettings { leaves, ..TreeSettings::leaf_wise() },
@@ -95,7 +96,7 @@ fn read_table(folder: &Path, name: &str) -> AnyResult<Dataset> {
         (encoder.encode(&table)?.matrix, encoder.binned_columns().map(Arc::from))
     } else {
         let columns = std::fs::read_to_string(path("txt"))?.trim().parse()?;
-        (Matrix::new(columns, &read_numbers(&path("f32"))?).ok_or("the last row is incomplete")?, None)
+        (Matrix::new(columns, &read_numbers(&path("f32"))?).ok_or("the last row of the .f32 file is incomplete")?, None)
     };
     let splits = vec![RowSplit { training, validation: vec![0] }];
     Ok(Dataset { matrix, binned, labels: labels.into(), classes: 2, weights: None, splits })

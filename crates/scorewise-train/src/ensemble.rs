@@ -66,8 +66,8 @@ impl Ensemble {
         Ok(Ensemble { members, weights, mean: MeanOf::Probabilities })
     }
 
-    /// Creates an ensemble that averages the logits of its members with the given weights. It is an error if there is not one positive weight for
-    /// each member, or if the members differ in their number of inputs or outputs.
+    /// Creates an ensemble that averages the logits of its members with the given weights. There must be one positive weight for each member, and all
+    /// members must have the same number of inputs and the same number of outputs; otherwise an error is returned.
     pub fn of_logits(members: Vec<Member>, weights: Vec<f64>) -> Result<Self> {
         check_weights(&weights, members.len()).map_err(|problem| Error::setting("ensemble", problem, ""))?;
         Ok(Ensemble { weights, mean: MeanOf::Logits, ..Ensemble::new(members)? })
@@ -123,8 +123,8 @@ fn fits_to_use<F: Borrow<Fit>>(fits: &[F]) -> impl Iterator<Item = &Fit> {
     fits.iter().map(Borrow::borrow).filter(move |fit| fit.success || !some_succeeded)
 }
 
-/// For each fit of a learner, whether it becomes a member of the ensemble: the fits that learnt something, or all fits if some validation rows would
-/// otherwise have no prediction. `samples` has one entry for each fit.
+/// For each fit of a learner, whether it becomes a member of the ensemble. Normally the fits that learnt something become members; but if these fits
+/// leave a validation row without a prediction, all fits become members. `samples` has one entry for each fit.
 pub(crate) fn is_used<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> Vec<bool> {
     let rows = samples.first().map_or(0, |sample| sample.matrix.rows());
     let (mut is_predicted, mut is_needed) = (vec![false; rows], vec![false; rows]);

@@ -14,8 +14,8 @@ use crate::learner::Learner;
 pub struct Dataset {
     /// The features. Cloning the matrix does not copy them.
     pub matrix: Matrix,
-    /// For binned inputs, the positions (knots and levels) that each column of the matrix can have; `None` for dense inputs, which are numbers that
-    /// a network multiplies by its weights.
+    /// For binned inputs, the knots, frequent values and levels of each column. A number in the matrix is then a position among these; it can lie
+    /// between two knots. `None` for dense inputs, which are numbers that a network multiplies by its weights.
     pub binned: Option<Arc<[BinnedColumn]>>,
     /// The class of each row, counted from 0. With two classes, 1 is the positive class.
     pub labels: Arc<[u32]>,
@@ -27,7 +27,7 @@ pub struct Dataset {
     pub splits: Vec<RowSplit>,
 }
 
-/// Training and validation rows of one training run. The order of the rows affects the result, because batches are drawn from it.
+/// Training and validation rows of one training run. The order of the rows affects the result, because batches are formed from the shuffled list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowSplit {
     /// Indices of the rows that are trained on.

@@ -45,7 +45,7 @@ pub enum Member {
     Trees(Trees),
 }
 
-/// The JSON metadata of one member in a model file. The tensors of the member are stored separately.
+/// What a model file says in JSON about one member of the ensemble. The tensors of the member are stored separately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "learner", rename_all = "lowercase", deny_unknown_fields)]
 pub enum MemberDescription {
@@ -53,7 +53,7 @@ pub enum MemberDescription {
     Network {
         /// The number of inputs, the number of units of each hidden layer, and the number of outputs.
         widths: Vec<usize>,
-        /// The number of positions (knots and levels) of each binned input, if the first layer is a look-up layer; empty if the first layer is dense.
+        /// For a network with binned inputs, how many positions (knots, frequent values and levels) each input has; empty if inputs are not binned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         positions: Vec<usize>,
     },
@@ -194,7 +194,7 @@ impl Member {
         }
     }
 
-    /// Number of positions (knots and levels) of each binned input; empty if the inputs are not binned.
+    /// How many positions (knots, frequent values and levels) each binned input has; empty if the inputs are not binned.
     #[must_use]
     pub fn positions(&self) -> &[usize] {
         match self {
@@ -274,7 +274,7 @@ impl Member {
         }
     }
 
-    /// The JSON metadata of the member for the model file.
+    /// What the model file says in JSON about the member.
     #[must_use]
     pub fn description(&self) -> MemberDescription {
         match self {
@@ -405,7 +405,7 @@ impl LogitEngine {
     }
 }
 
-/// The names of the tensors of a layer: its weights and its biases.
+/// The names of the two tensors of the layer with this index: the weights and the biases.
 fn tensor_names(layer: usize) -> [String; 2] {
     ["weight", "bias"].map(|name| format!("layer.{layer}.{name}"))
 }
@@ -419,7 +419,7 @@ fn network_shape(widths: &[usize], positions: &[usize]) -> std::result::Result<N
         }
         [_, _, ..] => {
             return Err(format!(
-                "the network has {} inputs, but numbers of positions for {} inputs",
+                "the network has {} inputs, but the list of positions is for {} inputs",
                 widths[0],
                 positions.len()
             ));

@@ -20,7 +20,7 @@
 //! # Ok::<(), scorewise_train::Error>(())
 //! ```
 //!
-//! The modules, in the order of the data:
+//! The modules, in the order in which data pass through them:
 //!
 //! | module | contents |
 //! |---|---|

@@ -10,6 +10,7 @@ use scorewise_train::network::{Adam, Descent, Engine, Network, NetworkShape};
 struct TestRandom(u64);
 
 impl TestRandom {
+    /// The next random number, between −1 and 1.
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
@@ -129,7 +130,7 @@ fn logits_agree_with_an_f64_computation() {
                     reference_outputs(widths, &parameters, &case.inputs[row * inputs..(row + 1) * inputs])[0];
                 assert!(
                     (f64::from(*logit) - expected).abs() < 1e-5,
-                    "{instructions:?}, {:?}, row {row}: got {logit}, expected {expected}",
+                    "{instructions:?}, {:?}, row {row}: the logit is {logit}, expected {expected}",
                     case.network.shape()
                 );
             }
@@ -138,7 +139,7 @@ fn logits_agree_with_an_f64_computation() {
 }
 
 #[test]
-fn gradient_of_every_layer_loss_and_prior_matches_central_differences() {
+fn gradients_match_central_differences_for_all_types_of_layers_losses_and_priors() {
     let score = |text: &str| Score::parse(text).unwrap();
     let mut losses = vec![
         Loss::CrossEntropy(CrossEntropy::plain()),
@@ -200,7 +201,7 @@ fn gradient_of_every_layer_loss_and_prior_matches_central_differences() {
                     let got = f64::from(gradient[*index]);
                     assert!(
                         (got - expected).abs() <= 2e-4 * largest,
-                        "{instructions:?}, {:?}, {loss:?}: got {got}, expected {expected}",
+                        "{instructions:?}, {:?}, {loss:?}: the derivative is {got}, expected {expected}",
                         case.network.shape()
                     );
                 }
@@ -236,7 +237,7 @@ fn instruction_sets_agree_after_an_epoch_of_training() {
     for instructions in InstructionSet::supported() {
         let probabilities = train(instructions);
         let worst = probabilities.iter().zip(&portable).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(worst < 1e-5, "{instructions:?}: {worst}");
+        assert!(worst < 1e-5, "{instructions:?}: the greatest difference is {worst}");
         assert_eq!(train(instructions), probabilities, "a second run must give the same bits");
     }
 }
@@ -292,7 +293,7 @@ fn logits_and_gradient_have_the_same_bits_for_any_number_of_threads() {
             let expected = logits_and_gradient(&mut engine(), &case);
             for threads in [1, 2, 3] {
                 let threaded = logits_and_gradient(&mut engine().with_threads(threads), &case);
-                assert!(threaded == expected, "{instructions:?}, {hidden:?}, {threads} threads");
+                assert!(threaded == expected, "the bits differ: {instructions:?}, {hidden:?}, {threads} threads");
             }
         }
     }
@@ -322,7 +323,7 @@ fn gradient_of_a_large_batch_is_the_sum_over_small_batches() {
         for (derivative, sum) in gradient.iter().zip(&sum) {
             assert!(
                 (f64::from(*derivative) - sum).abs() < 1e-5 * largest,
-                "{hidden:?}: got {derivative}, expected {sum}"
+                "{hidden:?}: the derivative is {derivative}, expected {sum}"
             );
         }
     }

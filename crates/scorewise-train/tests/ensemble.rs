@@ -151,7 +151,10 @@ fn when_training_is_stopped_the_members_that_were_started_are_kept() {
 fn invalid_ensembles_are_refused() {
     assert_eq!(Ensemble::new(Vec::new()).unwrap_err().to_string(), "ensemble: has no members");
     let member = |inputs, hidden| Member::Network(Network::glorot(NetworkShape::new(inputs, &[hidden], 1).unwrap(), 0));
-    assert!(Ensemble::new(vec![member(2, 2), member(2, 3)]).is_ok(), "hidden layers may differ");
+    assert!(
+        Ensemble::new(vec![member(2, 2), member(2, 3)]).is_ok(),
+        "the members of an ensemble may have different hidden layers"
+    );
     let error = Ensemble::new(vec![member(2, 2), member(3, 2)]).unwrap_err().to_string();
     assert!(error.contains("different numbers of inputs"), "{error}");
     assert_eq!(check_members(0).unwrap_err().to_string(), "ensemble: must be at least 1, not 0");
@@ -202,7 +205,7 @@ fn random_numbers_of_the_initial_weights(seed: u64, inputs: usize) -> Vec<f64> {
 }
 
 #[test]
-fn initial_weights_split_and_bootstrap_use_independent_random_numbers() {
+fn the_random_numbers_of_initial_weights_and_splits_and_bootstraps_are_independent() {
     const N_ROWS: usize = 200;
     for seed in [0, 1, 7, u64::MAX] {
         let units = random_numbers_of_the_initial_weights(seed, N_ROWS);

@@ -62,11 +62,11 @@ fn score_oriented_training_moves_the_best_threshold_to_the_centre_of_the_prior()
     assert!(trained.success && trained.restarts == 0);
     let (at_half, best) = f1_on_all_rows(&trained, &data);
     assert!(at_half > 0.85, "{at_half}");
-    assert!(best - at_half < 0.02, "F1 {at_half} at the threshold ½, {best} at the best threshold");
+    assert!(best - at_half < 0.02, "F1 is {at_half} at the threshold ½ and {best} at the best threshold");
 }
 
 #[test]
-fn the_setting_cure_moves_the_first_predictions_into_the_support_of_the_prior() {
+fn the_setting_named_cure_moves_the_first_predictions_into_the_support_of_the_prior() {
     let data = disc(600);
     let mut settings = TrainingSetup::new(score_loss("tss", "cosine:0.05,0.04"));
     (settings.epochs, settings.patience) = (40, 40);
@@ -103,7 +103,7 @@ fn equal_seeds_give_equal_bits_and_different_seeds_give_different_bits() {
 }
 
 #[test]
-fn every_loss_learns_and_the_best_or_last_weights_are_kept_as_requested() {
+fn networks_learn_with_every_loss_and_keep_the_best_or_last_weights_as_requested() {
     let data = disc(800);
     for loss in [
         Loss::CrossEntropy(CrossEntropy::plain()),
@@ -184,7 +184,7 @@ fn every_multiclass_objective_separates_three_clusters() {
 }
 
 #[test]
-fn the_setting_cure_uses_a_warm_start_if_first_predictions_cannot_lie_in_all_supports() {
+fn a_warm_start_is_used_if_no_first_predictions_lie_inside_the_supports_of_all_priors() {
     // Three probabilities cannot all be near ½, so `cure` uses a warm start. Without `cure`, some class is never predicted.
     let data = blobs(600);
     let mut settings = TrainingSetup::new(one_versus_rest("f1", "cosine:0.5,0.02"));
@@ -227,8 +227,8 @@ fn a_warm_start_learns_a_ring_that_the_score_loss_alone_does_not_learn() {
     settings.warm_start = Some(WarmStart::default());
     let trained = data.train(&[24, 12], &settings);
     let (warm, best) = f1_on_all_rows(&trained, &data);
-    assert!(warm > 0.9 && cold < 0.8, "F1 {warm} with a warm start, {cold} without");
-    assert!(best - warm < 0.02, "F1 {warm} at the threshold ½, {best} at the best threshold");
+    assert!(warm > 0.9 && cold < 0.8, "F1 is {warm} with a warm start and {cold} without");
+    assert!(best - warm < 0.02, "F1 is {warm} at the threshold ½ and {best} at the best threshold");
     assert!(trained.success && trained.warm_up.iter().all(|epoch| epoch.phase == Phase::WarmUp));
     assert!(trained.history.iter().all(|epoch| epoch.phase == Phase::Main));
 }
@@ -254,7 +254,7 @@ fn a_warm_start_moves_the_best_threshold_to_the_mean_of_the_prior() {
 }
 
 #[test]
-fn the_setting_steady_moves_the_output_bias_to_the_value_with_the_lowest_loss() {
+fn the_setting_named_steady_moves_the_output_bias_to_the_value_with_the_lowest_loss() {
     let data = disc(1200);
     let loss = ScoreLoss::new(Score::parse("csi").unwrap(), "cosine:0.4,0.2".parse().unwrap());
     let mut settings = TrainingSetup::new(Loss::Score(loss.clone()));
@@ -278,7 +278,7 @@ fn the_setting_steady_moves_the_output_bias_to_the_value_with_the_lowest_loss() 
     let [steady, others @ ..] = losses(true);
     assert!(others.iter().all(|other| *other > steady - 1e-6), "{steady} and {others:?}");
     let exact = losses(false)[0];
-    assert!(exact > steady + 1e-3, "loss {exact} without the steady shift, {steady} with it");
+    assert!(exact > steady + 1e-3, "the loss is {exact} without the setting `steady` and {steady} with it");
 }
 
 #[test]

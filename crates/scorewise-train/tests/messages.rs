@@ -104,7 +104,7 @@ pub fn jobs() -> Vec<Job> {
 }
 
 #[test]
-fn data_sets_have_the_same_bits_after_a_round_trip_and_still_share_their_values() {
+fn data_sets_that_are_written_and_read_have_the_same_bits_and_still_share_their_values() {
     let originals = datasets();
     let bytes = Dataset::to_bytes(&originals).unwrap();
     let copies = Dataset::from_bytes(&bytes).unwrap();
@@ -145,7 +145,10 @@ fn data_sets_that_cannot_be_trained_on_are_refused() {
             "has the position 6 in row 17 of column 0, whose last position is 5",
         ),
         (Dataset { matrix: matrix(f32::NAN), ..original.clone() }, "has the position NaN in row 17"),
-        (Dataset { binned: Some([].into()), ..original.clone() }, "has 3 columns, but the positions of 0 columns"),
+        (
+            Dataset { binned: Some([].into()), ..original.clone() },
+            "has 3 columns, but describes the positions of 0 columns",
+        ),
         (Dataset { matrix: Matrix::default(), ..original.clone() }, "has 0 rows and 0 columns"),
     ] {
         let error = Dataset::to_bytes(&[original.clone(), dataset]).unwrap_err().to_string();
@@ -179,7 +182,7 @@ fn messages_of_other_versions_and_other_kinds_are_refused() {
 fn read_message<T>(bytes: &[u8], what: &str, read: impl FnOnce() -> Result<T>) -> Option<T> {
     let (peak, result) = peak_memory(read);
     let limit = 160 * bytes.len() + (64 << 10);
-    assert!(peak <= limit, "{what}: {peak} bytes of memory for a message of {}", bytes.len());
+    assert!(peak <= limit, "{what}: reading took {peak} bytes of memory for a message of {}", bytes.len());
     match result {
         Ok(value) => Some(value),
         Err(error) => {

@@ -202,10 +202,13 @@ fn a_file_with_one_flipped_bit_anywhere_is_refused() {
         for bit in 0..8 {
             let mut bytes = original.clone();
             bytes[byte] ^= 1 << bit;
-            assert!(Model::from_bytes("m.scorewise", &bytes).is_err(), "bit {bit} of byte {byte}");
+            assert!(
+                Model::from_bytes("m.scorewise", &bytes).is_err(),
+                "the file was read although bit {bit} of byte {byte} was flipped"
+            );
         }
     }
-    // A changed weight leaves the rest of the file valid, so only the checksum reveals it.
+    // If only a weight is changed, the file is valid except for its checksum.
     let mut bytes = original.clone();
     let end = bytes.len();
     bytes[end - 2] ^= 1;
@@ -302,7 +305,7 @@ fn a_file_of_format_3_loads_and_gives_the_predictions_of_the_program_that_wrote_
 }
 
 #[test]
-fn the_weights_of_members_are_stored_checked_and_used() {
+fn the_weights_of_members_are_written_to_the_file_and_used_and_invalid_weights_are_refused() {
     let equal = crate::models::two_class_model(12, &[4], 2, 0.3);
     let weighted = Model { weights: vec![0.2, 0.6], ..equal.clone() };
     let loaded = Model::from_bytes("m.scorewise", &weighted.to_bytes().unwrap()).unwrap();
@@ -321,7 +324,7 @@ fn the_weights_of_members_are_stored_checked_and_used() {
 }
 
 #[test]
-fn gains_are_stored_checked_and_summed_over_the_inputs_of_a_column() {
+fn the_gains_of_trees_are_written_to_the_file_and_summed_for_each_column_of_the_table() {
     let model = crate::models::model_of_trees();
     let columns: Vec<&str> = model.encoder.matrix_columns().into_iter().map(|(name, _)| name).collect();
     // The second and the third feature of the trees come from the second column. Members without stored gains are ignored.
@@ -365,7 +368,7 @@ fn binned_inputs_are_checked_against_the_networks() {
         ("/encoder/inputs/1/levels", json!(["calm", "calm"]), "input `state`"),
         ("/members/1/positions", json!([5, 4]), "the tensor `member.1."),
         ("/members/1/positions", json!([5, 0]), "a network needs"),
-        ("/members/1/positions", json!([5]), "the network has 2 inputs, but numbers of positions for 1 inputs"),
+        ("/members/1/positions", json!([5]), "the network has 2 inputs, but the list of positions is for 1 inputs"),
         ("/members/1/positions", json!([]), "the tensor `member.1."),
     ] {
         let changed = edit_model_file(&bytes, |text, _| *text.pointer_mut(pointer).unwrap() = value.clone());
@@ -389,7 +392,7 @@ fn an_inconsistent_description_is_refused() {
         ("/format", json!("1"), "its description cannot be parsed: invalid type: string \"1\", expected u64"),
         ("/classes", json!(["no"]), "the model has 1 classes, but at least 2 are needed"),
         ("/classes", json!(["no", "no"]), "the class `no` appears twice"),
-        ("/classes", json!(["a", "b", "c"]), "a condition has 2 classes, not 3"),
+        ("/classes", json!(["a", "b", "c"]), "a target that is a condition has 2 classes, not 3"),
         ("/decision/threshold", json!(1.5), "the threshold 1.5 lies outside [0, 1]"),
         ("/decision/threshold", json!(0.9), "the threshold 0.9 lies outside its interval from"),
         ("/decision/threshold", Value::Null, "its description cannot be parsed: invalid type: null"),

@@ -188,7 +188,7 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
     let mut loaded = 0;
     for round in 0..20_000 {
         let (index, change, bytes) = mutated_file(&originals, &mut random);
-        let what = format!("round {round}, change {change}");
+        let what = format!("in round {round}, change number {change}");
         check_loading(&bytes, &what);
         let Ok(model) = Model::from_bytes("m.scorewise", &bytes) else { continue };
         // Change number 4 joins the beginning of one file to the end of another; the result may be equal to the other file.
@@ -214,7 +214,7 @@ fn damaged_files_with_a_correct_checksum_load_or_give_a_clear_error() {
         let (_, change, bytes) = mutated_file(&originals, &mut random);
         accepted += usize::from(check_loading(
             &crate::models::with_checksum(bytes),
-            &format!("round {round}, change {change}"),
+            &format!("in round {round}, change number {change}"),
         ));
     }
     assert!((2000..30_000).contains(&accepted), "{accepted} of 40000 damaged files were accepted");

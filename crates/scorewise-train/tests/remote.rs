@@ -23,7 +23,8 @@ use crate::mutated_models::MutationRandom;
 /// Name of the environment variable that passes a folder and the number of a chunk to [`train_chunk_in_this_process`]; only tests use it.
 const FOLDER: &str = "SCOREWISE_TEST_CHUNK";
 
-fn never_stop(_: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
+/// A watcher that never stops a training run.
+fn never_stop(_job: usize, _number: usize, _epoch: &Epoch) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -152,7 +153,7 @@ fn train_chunk_in_this_process() {
 }
 
 #[test]
-fn a_model_has_the_same_bytes_if_its_jobs_are_trained_in_chunks() {
+fn a_model_has_the_same_bytes_if_its_jobs_run_in_chunks() {
     let expected = model_bytes(&Cpu { threads: 2 });
     for chunks in [0, 1, 3, 7, 1000] {
         assert!(model_bytes(&Remote { chunks, transport: careless_transport }) == expected, "{chunks} chunks");
@@ -160,13 +161,13 @@ fn a_model_has_the_same_bytes_if_its_jobs_are_trained_in_chunks() {
 }
 
 #[test]
-fn a_model_has_the_same_bytes_if_its_jobs_are_trained_in_other_processes() {
+fn a_model_has_the_same_bytes_if_its_jobs_run_in_other_processes() {
     let expected = model_bytes(&Cpu { threads: 1 });
     assert!(model_bytes(&Remote { chunks: 4, transport: process_transport }) == expected);
 }
 
 #[test]
-fn the_folds_of_a_cross_validation_are_the_same_in_chunks() {
+fn a_cross_validation_has_the_same_results_if_its_jobs_run_in_chunks() {
     let (table, plan) = table_and_plan();
     let folds = CrossValidation { folds: 3, repeats: 1, validation: 0.0 };
     let results = |backend: &dyn Backend| {
@@ -177,7 +178,7 @@ fn the_folds_of_a_cross_validation_are_the_same_in_chunks() {
 }
 
 #[test]
-fn an_experiment_in_chunks_has_the_same_results_and_the_durations_that_workers_measured() {
+fn an_experiment_whose_jobs_run_in_chunks_has_the_same_results_and_the_durations_of_the_workers() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let scores = ["tss".parse().unwrap()];
     let contenders = ["cosine:0.5,0.1", "ce", "persistence"].map(|contender| contender.parse().unwrap());
@@ -200,7 +201,7 @@ fn an_experiment_in_chunks_has_the_same_results_and_the_durations_that_workers_m
 }
 
 #[test]
-fn open_returns_the_installed_backend() {
+fn the_function_open_returns_the_installed_backend() {
     let transport = |_: &RemoteRun<'_>| Err(Error::data(Location::file("worker"), "is asleep", ""));
     let before = install(Some(Arc::new(Remote { chunks: 1, transport })));
     assert!(before.is_none());
@@ -221,7 +222,7 @@ struct CountingWatch {
 }
 
 impl Watch for CountingWatch {
-    fn epoch(&self, _: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
+    fn epoch(&self, _job: usize, _number: usize, _epoch: &Epoch) -> ControlFlow<()> {
         let epochs = self.epochs.fetch_add(1, Ordering::Relaxed) + 1;
         if self.stop_after.is_some_and(|after| epochs >= after) {
             ControlFlow::Break(())
@@ -230,7 +231,7 @@ impl Watch for CountingWatch {
         }
     }
 
-    fn finished(&self, job: usize, _: &Fit, _: f64) -> Result<()> {
+    fn finished(&self, job: usize, _fit: &Fit, _seconds: f64) -> Result<()> {
         self.finished.lock().unwrap().push(job);
         Ok(())
     }
@@ -276,7 +277,7 @@ fn a_stopped_run_keeps_the_fits_that_have_arrived() {
     /// A watcher that has stopped the run from the beginning. A transport can find that out before it has received a response.
     struct Stopped;
     impl Watch for Stopped {
-        fn epoch(&self, _: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
+        fn epoch(&self, _job: usize, _number: usize, _epoch: &Epoch) -> ControlFlow<()> {
             ControlFlow::Break(())
         }
 
@@ -306,7 +307,7 @@ fn errors_name_the_chunk() {
     let expected = "chunk 2 of 3 (jobs 3 to 4): message with fits: is the response to other jobs or other data sets";
     assert!(other.starts_with(expected), "{other}");
     let none = error(&jobs, |run| run.receive(3, &[]));
-    assert_eq!(none, "chunk: there is no chunk 3, only chunks from 0 to below 3");
+    assert_eq!(none, "chunk: there is no chunk 3; the greatest chunk number is 2");
     let empty = error(&jobs, |run| run.receive(2, &[]));
     assert!(
         empty.starts_with("chunk 3 of 3 (jobs 5 to 7): message with fits: is not a message of scorewise"),
@@ -327,7 +328,7 @@ fn errors_name_the_chunk() {
 }
 
 #[test]
-fn jobs_are_the_same_after_a_round_trip_and_train_the_same_bits() {
+fn jobs_that_were_written_and_read_are_unchanged_and_give_the_same_fits() {
     let (datasets, jobs) = (&datasets()[..], jobs());
     assert_eq!(Job::from_bytes(&Job::to_bytes(&jobs).unwrap()).unwrap(), jobs);
     let watch = CountingWatch::default();

@@ -12,6 +12,7 @@ use scorewise_train::reproduce::{
     Window, paper, perform,
 };
 
+/// The tasks of the pollution experiment for the scores and contenders with these names.
 fn pollution_tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -> Vec<Task> {
     let scores: Vec<_> = scores.iter().map(|score| score.parse().unwrap()).collect();
     let contenders: Vec<Contender> = contenders.iter().map(|contender| contender.parse().unwrap()).collect();
@@ -24,7 +25,7 @@ fn without_duration(trial: &Trial) -> Trial {
 }
 
 #[test]
-fn adult_has_the_published_rows_and_features() {
+fn the_adult_data_have_the_published_numbers_of_rows_and_features() {
     let adult = Adult::read().unwrap();
     assert_eq!(adult.rows(), 30_162);
     let rows = adult.repeat_rows(7);
@@ -38,7 +39,10 @@ fn adult_has_the_published_rows_and_features() {
         let values: Vec<f64> = (0..30_162).map(|row| f64::from(rows.matrix.row(row)[column])).collect();
         let mean = values.iter().sum::<f64>() / 30_162.0;
         let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 30_162.0;
-        assert!(mean.abs() < 1e-5 && (variance - 1.0).abs() < 1e-4, "column {column}: {mean}, {variance}");
+        assert!(
+            mean.abs() < 1e-5 && (variance - 1.0).abs() < 1e-4,
+            "column {column} has the mean {mean} and the variance {variance}"
+        );
     }
     assert_eq!(adult.repeat_rows(7).training, rows.training);
     assert_ne!(adult.repeat_rows(8).training, rows.training);
@@ -71,7 +75,10 @@ fn a_window_is_standardised_with_its_training_rows_only() {
                 rows.seen.iter().map(|row| f64::from(rows.matrix.row(*row as usize)[column])).collect();
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / values.len() as f64;
-            assert!(mean.abs() < 1e-5 && (variance - 1.0).abs() < 1e-4, "column {column}: {mean}, {variance}");
+            assert!(
+                mean.abs() < 1e-5 && (variance - 1.0).abs() < 1e-4,
+                "column {column} has the mean {mean} and the variance {variance}"
+            );
         }
     }
 }
@@ -109,7 +116,7 @@ fn a_missing_pm25_value_is_0_or_the_last_measurement_depending_on_the_input() {
 }
 
 #[test]
-fn persistence_has_the_scores_of_an_independent_computation() {
+fn the_persistence_forecast_has_the_scores_of_an_independent_computation() {
     // The expected values, which are means over all windows, were computed by an independent implementation.
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     for (score, expected) in [("tss", "0.6192"), ("csi", "0.4965")] {
@@ -138,7 +145,7 @@ fn every_row_of_the_published_tables_has_a_contender() {
 }
 
 #[test]
-fn a_contender_without_a_prior_has_one_task_for_both_values_of_the_setting_cure() {
+fn a_contender_without_a_prior_has_one_task_for_both_values_of_the_setting_named_cure() {
     let all_tasks = pollution_tasks(&["tss"], &["ce", "uniform"], 2, &[false, true]);
     let settings: Vec<(String, bool)> = all_tasks.iter().map(|task| (task.contender.to_string(), task.cured)).collect();
     let one_repeat = [("ce".to_string(), false), ("uniform".into(), false), ("uniform".into(), true)];
@@ -146,7 +153,7 @@ fn a_contender_without_a_prior_has_one_task_for_both_values_of_the_setting_cure(
 }
 
 #[test]
-fn the_setting_cure_makes_a_stuck_network_learn() {
+fn the_setting_named_cure_makes_a_stuck_network_learn() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let prior = "cosine:0.9,0.02";
     let pair = pollution_tasks(&["tss"], &[prior], 1, &[false, true]);
@@ -180,7 +187,7 @@ fn a_truncated_results_file_is_completed_to_the_same_bits() {
     // The file is truncated in the header, within a number or between lines. The run is continued with two threads instead of one.
     for length in [0, 10, text.len() / 3, text.len() / 2, text.len() - 1] {
         fs::write(&path, &text[..length]).unwrap();
-        assert_eq!(run(2).0, expected, "truncated to {length} bytes");
+        assert_eq!(run(2).0, expected, "the file was truncated to {length} bytes");
     }
     let _ = fs::remove_file(&path);
 }

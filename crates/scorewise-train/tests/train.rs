@@ -11,10 +11,12 @@ use scorewise_train::learner::Member;
 use scorewise_train::plan::{Plan, Recipe, TrainingOptions};
 use scorewise_train::train::{cross_validate, prepare};
 
-fn never_stop(_: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
+/// A watcher that never stops a training run.
+fn never_stop(_job: usize, _number: usize, _epoch: &Epoch) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
+/// A column of numbers; `value` returns the number of a row.
 fn numeric_column(name: &str, rows: usize, value: impl Fn(usize) -> f64) -> Column {
     Column { name: name.into(), values: Values::Number((0..rows).map(value).collect()) }
 }

@@ -53,6 +53,7 @@ fn tree_settings(growth: Growth) -> TreeSettings {
     TreeSettings { rounds: 200, patience: 20, learning_rate: Some(0.1), ..settings }
 }
 
+/// Trains trees on the first split of a data set.
 fn fit_trees(dataset: &Dataset, settings: &TreeSettings, objective: &Objective, threads: usize) -> Fit {
     let learner = Learner::Trees(settings.clone());
     let job = Job { dataset: 0, split: 0, learner, objective: objective.clone(), seed: 3 };
@@ -65,6 +66,7 @@ fn cross_entropy() -> Objective {
     Objective::Binary(Loss::CrossEntropy(CrossEntropy::plain()))
 }
 
+/// The fitted trees; panics if the member is not made of trees.
 fn trees_of(fit: &Fit) -> &Trees {
     let Member::Trees(trees) = &fit.member else { panic!("not trees") };
     trees
@@ -305,7 +307,7 @@ fn a_row_reaches_the_leaf_that_the_splits_of_the_tree_lead_to() {
                 }
                 expected[tree % 2] += node.number;
             }
-            assert_eq!(logits, expected, "row {row} of {rows}");
+            assert_eq!(logits, expected, "a wrong leaf for row {row} of {rows}");
         }
     }
 }

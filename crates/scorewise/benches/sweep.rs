@@ -71,7 +71,7 @@ fn main() {
             },
         },
         Candidate {
-            name: "sort_unstable of the pairs, copied first",
+            name: "copying the pairs and sorting them (sort_unstable)",
             run: Box::new(|| {
                 spare.copy_from_slice(&pairs);
                 spare.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
@@ -92,7 +92,7 @@ fn main() {
             }),
         },
         Candidate {
-            name: "f64: sort_unstable of the pairs, copied first",
+            name: "f64: copying the pairs and sorting them (sort_unstable)",
             run: Box::new(|| {
                 spare_f64.copy_from_slice(&pairs_f64);
                 spare_f64.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
@@ -112,7 +112,7 @@ fn main() {
     drop(candidates);
     let sorted = timings[1].median - timings[0].median;
     print_requirement(
-        "sweep and best thresholds of nine scores, relative to sort_unstable",
+        "time of the sweep and nine best thresholds, relative to sort_unstable",
         timings[2].median / sorted,
         1.0,
         " x",
@@ -128,7 +128,7 @@ fn main() {
         found.iter().flatten().count()
     );
     print_requirement(
-        "sweep and best thresholds of all registered scores",
+        "time of the sweep and the best thresholds of all registered scores",
         timings[3].median + start.elapsed().as_secs_f64(),
         5.0,
         " s",
@@ -158,7 +158,7 @@ fn main() {
         black_box(sweep.all_best(&nine));
         let extra = PEAK_BYTES.load(Ordering::Relaxed) - before;
         print_requirement(
-            &format!("{name}: bytes of the input and of the sweep's allocations, relative to the input"),
+            &format!("{name}: peak memory of the input and the sweep together, relative to the input"),
             (input + extra) as f64 / input as f64,
             3.0,
             " x",
@@ -180,7 +180,7 @@ fn main() {
             all.len(),
             start.elapsed().as_secs_f64()
         );
-        print_requirement("best threshold over 1000 replicates", seconds, 2.0, " s");
+        print_requirement("time of the best thresholds in 1000 replicates", seconds, 2.0, " s");
         let start = Instant::now();
         let smooth = bootstrap.smooth_best(&subset, &nine[5], 0.2).expect("replicates");
         let interval = smooth.threshold.interval(0.95);

@@ -178,12 +178,12 @@ impl Real for f32 {
     }
 }
 
-/// e^(−z), with z clamped to ±87. Within these limits the result is a normal f32 number, and p = σ(z), q = σ(−z) and pq stay above 0.
+/// e^(−z), with z clamped to [−87, 87]. Within these limits the result is a normal f32 number, and p = σ(z), q = σ(−z) and pq stay above 0.
 #[inline(always)]
 fn exp_minus(z: f32) -> f32 {
     // e^(−z) = 2^k e^r with an integer k and |r| ≤ ln 2 / 2; e^r is a Chebyshev fit with an error of 8e-8.
     const LOG2_E: f32 = std::f32::consts::LOG2_E;
-    const LN_2_HIGH: f32 = 0.693_359_4; // has few significant bits, so that k · LN_2_HIGH is exact
+    const LN_2_HIGH: f32 = 0.693_359_4; // ln 2 rounded to few bits, so that its product with any small integer is exact
     const LN_2_LOW: f32 = -2.121_944_4e-4; // ln 2 − LN_2_HIGH
     const ROUNDING_SHIFT: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds a number to an integer and leaves that integer in the low bits of the sum
     let z = at_least(at_most(z, 87.0), -87.0);

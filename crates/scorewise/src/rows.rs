@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn optional_weights_are_set_when_given_and_1_otherwise() {
+    fn rows_have_weight_1_unless_weights_are_given() {
         let rows = Rows::new(Logits(&[1.5, -0.5]), &[true, false]).unwrap();
         let weighted = rows.with_weights(Some(&[3.0, 0.5])).unwrap();
         assert_eq!((weighted.weight(0), weighted.weight(1)), (3.0, 0.5));

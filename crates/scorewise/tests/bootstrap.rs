@@ -60,10 +60,13 @@ fn assert_similar(found: &BootstrapDistribution, expected: &[f64], what: &str) {
     let (found_mean, found_deviation) = (found.mean().unwrap(), found.deviation().unwrap());
     assert!(
         (found_mean - mean).abs() < 4.0 * deviation * (2.0 / count).sqrt(),
-        "{what}: mean {found_mean}, expected {mean}"
+        "{what}: the mean is {found_mean}, expected {mean}"
     );
     let ratio = found_deviation / deviation;
-    assert!((ratio - 1.0).abs() < 4.0 / count.sqrt(), "{what}: deviation {found_deviation}, expected {deviation}");
+    assert!(
+        (ratio - 1.0).abs() < 4.0 / count.sqrt(),
+        "{what}: standard deviation {found_deviation}, expected {deviation}"
+    );
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn if_there_are_many_distinct_weights_the_bootstrap_draws_copies_row_by_row() {
 }
 
 #[test]
-fn number_of_runs_lies_between_a_third_of_the_limit_and_the_limit_and_equal_predictions_share_a_run() {
+fn sorted_rows_are_divided_into_about_as_many_runs_as_allowed_without_splitting_equal_predictions() {
     let data = two_forecasts(3, 0.01);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let sweep = sweep(&rows).unwrap();
@@ -142,7 +145,7 @@ fn best_threshold_between_runs_of_rows_has_the_same_distribution_as_the_best_thr
 }
 
 #[test]
-fn bootstrap_of_runs_of_rows_equals_bootstrap_of_rows_for_weighted_stratified_and_block_resampling() {
+fn bootstrap_of_single_row_runs_equals_bootstrap_of_rows_if_copies_are_drawn_row_by_row() {
     let data = two_forecasts(6, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let weighted = rows.weighted(&data.weights).unwrap();
@@ -191,7 +194,7 @@ fn paired_replicates_draw_the_same_rows_for_both_forecasts() {
 }
 
 #[test]
-fn for_two_forecasts_drawing_totals_of_matrix_cells_gives_the_same_distribution_as_drawing_copies_of_rows() {
+fn paired_bootstrap_has_the_same_distribution_whether_it_draws_totals_of_matrix_cells_or_copies_of_rows() {
     let data = two_forecasts(8, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 2 };

@@ -50,7 +50,7 @@ fn undefined_formulas_are_zero_in_a_loss_and_none_in_a_report() {
 }
 
 #[test]
-fn parameters_are_given_by_position_or_name_or_have_defaults() {
+fn parameters_can_be_given_by_position_or_by_name_or_left_at_their_defaults() {
     assert_eq!(formula_value("fbeta(2)"), formula_value("fbeta(beta=2)"));
     assert_eq!(formula_value("fbeta"), formula_value("f1"));
     assert_eq!(formula_value("tversky(0.3, 0.7)"), 15.0 / (15.0 + 0.3 * 10.0 + 0.7 * 5.0));
@@ -95,7 +95,7 @@ fn errors_point_at_the_position_of_the_mistake() {
         ("tss >= 0.5", "a score cannot contain a comparison\n  tss >= 0.5\n      ^^"),
         ("1e999", "this number is too large\n  1e999\n  ^^^^^"),
         (".", "`.` is not a number\n  .\n  ^"),
-        ("$beta", "`$beta` is not a parameter here\n  $beta\n  ^^^^^"),
+        ("$beta", "`$beta` is not a parameter of this formula\n  $beta\n  ^^^^^"),
         ("tp\u{7}fp", "`\\u{7}` has no meaning in a formula\n  tp fp\n    ^"),
     ] {
         assert_eq!(Formula::parse(text).unwrap_err().to_string(), expected, "{text}");

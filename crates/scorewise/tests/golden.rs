@@ -40,7 +40,7 @@ fn scores_agree_with_other_tools_on_every_matrix() {
             ("undefined", None) => {
                 assert!(score.value(&confusion).is_finite(), "{case}: undefined, but a loss needs a number");
             }
-            ("undefined", Some(value)) => panic!("{case}: {value}, expected undefined"),
+            ("undefined", Some(value)) => panic!("{case}: the value is {value}, but it must be undefined"),
             (_, None) => panic!("{case}: undefined, expected {}", &row[8]),
             // The absolute tolerance matters only where 0 is expected: the score `leverage` of a forecast without skill is computed as 7e-18.
             (expected, Some(value)) => assert_close(value, parse_number(expected), 1e-12, 1e-17, &case),
@@ -104,7 +104,7 @@ fn losses_and_gradients_agree_with_automatic_differentiation() {
         }
         let mut gradient = vec![0.0; logits.len()];
         let value = loss.value_and_gradient(&rows, &mut gradient).unwrap();
-        let description = format!("{score} under {prior}, weighted {weighted}");
+        let description = format!("{score} under {prior}, rows with weights: {weighted}");
         assert_close(value, case["loss"].as_f64().unwrap(), 1e-12, 1e-13, &description);
         let expected = numbers(&case["gradient"]);
         let largest = expected.iter().fold(0f64, |largest, derivative| largest.max(derivative.abs()));
@@ -113,7 +113,13 @@ fn losses_and_gradients_agree_with_automatic_differentiation() {
         }
         // For saturated logits automatic differentiation is inaccurate, so the expected values come from fifty-digit arithmetic.
         for (row, expected) in saturated.iter().zip(numbers(&case["saturated_gradient"])) {
-            assert_close(gradient[*row], expected, 1e-9, 1e-300, &format!("{description}, saturated row {row}"));
+            assert_close(
+                gradient[*row],
+                expected,
+                1e-9,
+                1e-300,
+                &format!("{description}, row {row} with a saturated logit"),
+            );
         }
     }
 }

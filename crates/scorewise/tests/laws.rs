@@ -144,7 +144,10 @@ fn losses_stay_finite_at_extreme_logits_and_weights() {
                         assert!(value.is_finite() && value_f32.is_finite(), "{score} under {prior}");
                         let finite = gradient.iter().all(|derivative| derivative.is_finite())
                             && gradient_f32.iter().all(|derivative| derivative.is_finite());
-                        assert!(finite, "{score} under {prior}: gradient {gradient:?}, in f32 {gradient_f32:?}");
+                        assert!(
+                            finite,
+                            "{score} under {prior}: the gradient must be finite: {gradient:?}, {gradient_f32:?}"
+                        );
                     }
                 }
             }
@@ -286,7 +289,7 @@ fn losses_of_linear_scores_are_unbiased_over_mini_batches_given_the_class_counts
 }
 
 #[test]
-fn every_score_is_correctly_classified_as_linear_linear_fractional_or_nonlinear() {
+fn shape_derived_from_a_formula_agrees_with_the_shape_found_from_values_and_derivatives() {
     // The library derives the shape (linear, linear-fractional or nonlinear) from the formula. This test determines the shape independently,
     // from values and derivatives at random matrices.
     let mut random = Random(16);
@@ -342,7 +345,7 @@ fn preserves_cross_ratios(score: &Score, random: &mut Random) -> bool {
 }
 
 #[test]
-fn values_of_scores_agree_with_their_registered_range_perfect_value_and_direction() {
+fn every_score_has_the_range_the_perfect_value_and_the_direction_that_the_registry_states() {
     let mut random = Random(17);
     for score in all_scores() {
         let row = score.row().unwrap();
@@ -497,7 +500,8 @@ fn losses_of_logits_in_the_far_tail_stay_finite() {
                         let loss = ScoreLoss::new(score.clone(), prior.clone());
                         let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
                         let mut gradient = [0.0; 2];
-                        let what = format!("{score} under {prior}, {logits:?}, {labels:?}, {weights:?}");
+                        let what =
+                            format!("{score} under {prior}, logits {logits:?}, labels {labels:?}, weights {weights:?}");
                         let value = loss
                             .value_and_gradient(&rows, &mut gradient)
                             .unwrap_or_else(|error| panic!("{what}: {error}"));

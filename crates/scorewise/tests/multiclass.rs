@@ -71,6 +71,7 @@ impl ClassBatch {
         ClassRows::new(&self.logits, self.classes, AnyOf(&self.flags)).unwrap()
     }
 
+    /// The same batch with other logits.
     fn with_logits(&self, logits: &[f64]) -> ClassBatch {
         ClassBatch { logits: logits.to_vec(), ..self.clone() }
     }
@@ -97,12 +98,13 @@ fn multi_score(text: &str) -> MultiScore {
     MultiScore::parse(text).unwrap()
 }
 
+/// A one-versus-rest loss for the score with this name.
 fn one_versus_rest(name: &str, priors: &[&str], average: Average) -> OneVersusRest {
     let priors = priors.iter().map(|text| text.parse().unwrap()).collect();
     OneVersusRest::new(score(name), priors, average).unwrap()
 }
 
-/// A simplex loss in which every setting differs from its default.
+/// A simplex loss for the score with this name, in which every setting differs from its default.
 fn simplex_loss(name: &str) -> SimplexLoss {
     SimplexLoss::new(multi_score(name)).with_sharpness(1.5).unwrap().with_centres(vec![0.1, -0.3, 0.2, 0.4]).unwrap()
 }

@@ -22,7 +22,7 @@ fn priors_are_probability_distributions() {
                 assert_eq!(prior.pdf(x), 0.0, "{prior} at {x}");
             }
             let round_trip = prior.cdf(prior.quantile(cdf));
-            assert!((round_trip - cdf).abs() < 1e-12, "{prior}: F(Q({cdf})) = {round_trip}");
+            assert!((round_trip - cdf).abs() < 1e-12, "{prior}: F(quantile({cdf})) = {round_trip}");
         }
         // f is the density and F the distribution function of the prior. With p = σ(z), the density with respect to the logit z is
         // f(p) p (1 − p), and it must equal the derivative of F(σ(z)).
@@ -109,10 +109,10 @@ fn priors_with_extreme_parameters_are_accurate() {
     }
     for sigma in ["1e4", "1e6"] {
         let wide = prior(&format!("normal:0.2,{sigma}"));
-        close(wide.mean(), 0.5, "a very wide normal is uniform");
-        close(wide.variance(), 1.0 / 12.0, "a very wide normal is uniform");
+        close(wide.mean(), 0.5, "mean of a very wide normal prior");
+        close(wide.variance(), 1.0 / 12.0, "variance of a very wide normal prior");
     }
-    close(prior("kumaraswamy:1000,1000").variance(), 1.617_145_95e-6, "the variance of a narrow prior");
+    close(prior("kumaraswamy:1000,1000").variance(), 1.617_145_95e-6, "variance of a narrow Kumaraswamy prior");
     close(prior("uniform:0,1e-8").cdf(7.5e-9), 0.75, "narrow at 0");
     close(prior("triangular:1e-8,1e-8").cdf(1.5e-8), 0.875, "narrow at 0");
     assert!("cosine:0.5,1e-12".parse::<Prior>().unwrap_err().to_string().contains("the half-width must be at least"));

@@ -117,7 +117,7 @@ fn smoothed_threshold_equals_brute_force_for_every_score() {
 
 #[test]
 fn expected_matrix_is_accurate_for_narrow_and_wide_priors_and_extreme_predictions() {
-    // The log-odds range from −700 to 36. Sums over all rows would lose the digits of the few rows inside a narrow prior.
+    // The finite log-odds range from −700 to 37. Sums over all rows would lose the digits of the few rows inside a narrow prior.
     let mut random = Random(42);
     let mut probabilities = vec![1e-304, 1e-200, 1e-12, 1.0 - 1e-12, 1.0_f64.next_down(), 0.0, 1.0];
     probabilities.extend((0..400).map(|_| random.uniform()));
@@ -131,7 +131,7 @@ fn expected_matrix_is_accurate_for_narrow_and_wide_priors_and_extreme_prediction
             for (cell, by_rows) in found.expected.array().into_iter().zip(by_rows.array()) {
                 assert!(
                     (cell - by_rows).abs() < 1e-9 * by_rows.max(1e6),
-                    "{score}, width {width}: cell {cell}, expected {by_rows}"
+                    "{score}, width {width}: a cell of the expected matrix is {cell}, but must be {by_rows}"
                 );
             }
         }
@@ -153,7 +153,7 @@ fn trying_more_centres_of_the_prior_would_hardly_improve_the_score() {
             let near = (-40..=40).map(value).fold(f64::NEG_INFINITY, f64::max);
             assert!(
                 near < found.expected_value + 1e-4,
-                "{score} is {near} for a centre of the prior near the threshold found: {found:?}"
+                "{score} is better ({near}) for another centre of the prior near the threshold that was found: {found:?}"
             );
         }
     }

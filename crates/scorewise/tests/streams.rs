@@ -19,7 +19,7 @@ fn every_combination_of_seed_purpose_and_number_has_its_own_stream() {
     }
     let mut assert_new = |seed: u64, name: String| {
         if let Some(other) = seen.insert(seed, name.clone()) {
-            panic!("{name} has the same stream as {other}");
+            panic!("{name} equals {other}");
         }
     };
     for seed in SEEDS {
@@ -27,7 +27,7 @@ fn every_combination_of_seed_purpose_and_number_has_its_own_stream() {
             for number in 0..1000 {
                 assert_new(
                     stream(seed, *purpose, number),
-                    format!("purpose {}, number {number}, seed {seed}", purpose.name()),
+                    format!("the stream of purpose {}, number {number}, seed {seed}", purpose.name()),
                 );
             }
         }
@@ -36,13 +36,18 @@ fn every_combination_of_seed_purpose_and_number_has_its_own_stream() {
             let fold_seed = stream(seed, Purpose::FoldTraining, fold);
             for member in 0..10 {
                 let member_seed = stream(fold_seed, Purpose::Member, member);
-                assert_new(member_seed, format!("member {member} of fold {fold}, seed {seed}"));
+                assert_new(member_seed, format!("the stream of member {member} of fold {fold}, seed {seed}"));
                 for restart in 0..5 {
                     let start = stream(member_seed, Purpose::Restart, restart);
-                    assert_new(start, format!("restart {restart} of member {member} of fold {fold}, seed {seed}"));
+                    assert_new(
+                        start,
+                        format!("the stream of restart {restart} of member {member} of fold {fold}, seed {seed}"),
+                    );
                     for purpose in [Purpose::InitialWeights, Purpose::BatchOrder] {
                         let name = purpose.name();
-                        let name = format!("{name} of restart {restart}, member {member}, fold {fold}, seed {seed}");
+                        let name = format!(
+                            "the stream {name} of restart {restart}, member {member}, fold {fold}, seed {seed}"
+                        );
                         assert_new(stream(start, purpose, 0), name);
                     }
                 }

@@ -292,7 +292,10 @@ fn exact_optimum_lies_between_the_best_score_of_a_histogram_and_its_bound() {
                 // The reported matrix is exact: it equals the matrix of the rows at the same threshold.
                 assert_eq!(exact.at(found.best.threshold), found.best.confusion, "{name}, {bits} bits, shape {shape}");
                 if name != "far" {
-                    assert!(exact_best - found_best < 0.02, "{name}: {found_best}, expected {exact_best}");
+                    assert!(
+                        exact_best - found_best < 0.02,
+                        "{name}: the histogram finds {found_best}, but the exact optimum is {exact_best}"
+                    );
                 }
             }
         }
@@ -419,7 +422,7 @@ fn number_of_copies_of_a_row_follows_the_resampling_scheme() {
 }
 
 #[test]
-fn bootstrap_interval_contains_the_best_score_and_replicates_equal_weighted_sweeps() {
+fn bootstrap_replicates_equal_weighted_sweeps_and_their_interval_contains_the_best_score() {
     let mut random = Random(29);
     let (probabilities, labels) = large_batch(&mut random, 3000, 0);
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();

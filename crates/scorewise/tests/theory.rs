@@ -606,7 +606,7 @@ fn theory_report_rejects_invalid_input() {
     let rows = Rows::new(Probabilities(&[0.7, 0.2]), &labels).unwrap();
     let report = |score: &Score, fractions: &[f64]| theory::report(score, &Prior::uniform(), &rows, fractions, None);
     let message = report(&score("f1"), &[0.5, 0.0]).unwrap_err().to_string();
-    assert_eq!(message, "fractions of the range must be above 0, not 0");
+    assert_eq!(message, "fractions of the range must be finite numbers above 0, not 0");
     let overflow = report(&score("exp(1000*tp)"), &DEFAULT_FRACTIONS).unwrap_err();
     assert_eq!(overflow, Error::NotFinite { score: "exp(1000*tp)".into() });
     let invalid = Rows::new(Probabilities(&[0.7, 1.2]), &labels).unwrap();

@@ -9,6 +9,7 @@ use scorewise_burn::ScoreLoss;
 pub struct Random(pub u64);
 
 impl Random {
+    /// A random integer; all 64-bit integers are equally likely.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -19,6 +20,7 @@ impl Random {
     pub fn uniform(&mut self) -> f64 {
         ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
+    /// A uniform random number between `low` and `high`.
     pub fn uniform_between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform()
     }
@@ -28,11 +30,12 @@ impl Random {
     }
 }
 
+/// Rounds the values to f32.
 pub fn to_f32(values: &[f64]) -> Vec<f32> {
     values.iter().map(|value| *value as f32).collect()
 }
 
-/// Input of a loss. The logits `[rows, classes]` are in row-major order.
+/// The logits, targets and weights for which a loss is computed. The logits `[rows, classes]` are in row-major order.
 pub struct Batch<'a> {
     pub logits: &'a [f64],
     pub classes: usize,
@@ -62,8 +65,9 @@ impl Batch<'_> {
     }
 }
 
-/// The larger of two errors of a result (value and gradient): the error of the value, relative to the expected value if that exceeds 1, and the
-/// largest error of a gradient component, relative to the largest expected component.
+/// How far a result, which consists of a value and a gradient, is from the expected result: the larger of two errors. The error of the value is
+/// relative to the expected value if the magnitude of that exceeds 1, and absolute otherwise. The error of the gradient is the largest error of a
+/// component, relative to the largest expected component.
 pub fn distance(got: &(f64, Vec<f64>), expected: &(f64, Vec<f64>)) -> f64 {
     let value = (got.0 - expected.0).abs() / expected.0.abs().max(1.0);
     let largest = expected.1.iter().fold(0f64, |largest, component| largest.max(component.abs()));

@@ -20,8 +20,8 @@ impl Default for FloatValues {
 }
 
 impl FloatValues {
-    /// Appends the values of a column, or returns an error if `is_valid` is false for one of them. `quantity`, such as `probability`, is what error
-    /// messages call a value.
+    /// Appends the values of a column, or returns an error if `is_valid` is false for one of them. `quantity` is the noun that error messages use
+    /// for a value, such as `probability`.
     pub(super) fn append_checked(
         &mut self,
         table: &Table,
@@ -56,8 +56,8 @@ impl FloatValues {
     }
 }
 
-/// The values of a numeric column, or an error if `is_valid` is false for one of them. `quantity`, such as `probability`, is what error messages call
-/// a value.
+/// The values of a numeric column, or an error if `is_valid` is false for one of them. `quantity` is the noun that error messages use for a value,
+/// such as `probability`.
 pub(super) fn checked_values<'a>(
     table: &Table,
     column: &'a Column,

@@ -213,8 +213,8 @@ fn record_column_values(table: &Table, name: &str, constant: &mut ColumnConstant
     }
 }
 
-/// The score for evaluating one class against all others. `text` is the score of the model. If it is a score for two classes, it is used itself. If
-/// it is an average over the classes, such as `macro(f1)`, the score inside is used, here `f1`. Any other score is replaced by F1.
+/// The score for evaluating one class against all others. `text` is the score of the model. A score for two classes is used unchanged. Of an
+/// average over the classes, such as `macro(f1)`, the averaged score is used, here `f1`. Any other score is replaced by F1.
 pub fn one_versus_rest_score(text: &str) -> std::result::Result<Score, Failure> {
     match Score::parse(text) {
         Ok(score) => Ok(score),

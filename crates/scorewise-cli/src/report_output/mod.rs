@@ -80,7 +80,8 @@ impl ReportArguments {
         Ok(ReportFiles { report, plots: self.plots.as_deref().map(folder).transpose()?, outputs })
     }
 
-    /// Writes the report and the figures if the user requested them. `document` makes the data of the report and is called only then.
+    /// Writes the report and the figures if the user requested them. `document` makes the data of the report; it is called only if
+    /// they were requested.
     pub fn write(
         &self,
         files: ReportFiles,

@@ -25,7 +25,7 @@ fn shell_argument(word: &str) -> String {
     if is_safe { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
-/// The provenance of a result.
+/// The provenance of a result: the command line, the time, the seed and the data.
 pub fn provenance(seed: Option<u64>, data: Vec<DataSource>) -> Provenance {
     let command = COMMAND_LINE.lock().map(|text| text.clone()).unwrap_or_default();
     Provenance { command, time: current_utc_time(), seed, data }

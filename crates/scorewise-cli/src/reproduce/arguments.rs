@@ -16,10 +16,10 @@ pub struct ReproduceArguments {
     /// Experiment of Marchetti et al. (2022): adult (Table 1, Figures 1 and 2) or pollution (Table 2)
     #[arg(value_name = "adult|pollution")]
     pub experiment: String,
-    /// Number of training runs for each row of the table
+    /// Number of training runs for each row of the result table
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub repeats: usize,
-    /// Rows of the table: priors of the threshold, or ce for cross-entropy [default: those of Marchetti et al. (2022)]
+    /// Rows of the result table: priors of the threshold, or ce for cross-entropy [default: those of Marchetti et al. (2022)]
     #[arg(long, value_name = "PRIOR,PRIOR,…")]
     pub priors: Option<String>,
     /// Scores to train for [default: those of Marchetti et al. (2022)]
@@ -28,7 +28,7 @@ pub struct ReproduceArguments {
     /// Whether initial predictions are moved into the support of the prior and failed training runs are restarted: on, off (as published), or both
     #[arg(long, value_enum, default_value_t = Cure::Both)]
     pub cure: Cure,
-    /// Train the recipe `strong` and its reference models instead of the published networks, on the same time windows
+    /// Train models with the recipe `strong`, and reference models, instead of the published networks, on the same time windows
     #[arg(long, conflicts_with_all = ["priors", "cure"])]
     pub beyond: bool,
     /// Seed of all random numbers
@@ -67,7 +67,7 @@ pub enum Cure {
 pub struct ReproduceSettings {
     pub experiment: Experiment,
     pub scores: Vec<Score>,
-    /// The losses and models to compare, one for each row of the table.
+    /// The losses and models to compare, one for each row of the result table.
     pub contenders: Vec<Contender>,
     /// The variants of the training: `true` trains with the remedy for failed training runs (see [`Cure`]), `false` without it. `--cure both` gives
     /// `[false, true]`.

@@ -66,7 +66,7 @@ pub struct TrainArguments {
     /// Share of test rows, which training never uses, or a separate table of test rows; 0 for no test rows
     #[arg(long, value_name = "SHARE|TABLE", help_heading = "Rows")]
     pub test: Option<TestRows>,
-    /// Cross-validate: repeat the whole training K times, each time with another Kth of the rows as test rows
+    /// Cross-validate: divide the rows into K folds and repeat the whole training K times, each time with another fold as the test rows
     #[arg(long, value_name = "K", help_heading = "Rows")]
     pub folds: Option<usize>,
     /// Repeat the cross-validation N times with other folds

@@ -171,7 +171,8 @@ impl TrainInputs {
             (None, None) => Split::Random,
         };
         if split == Split::Random && arguments.lags > 0 {
-            let problem = "with a random split, neighbouring rows would be in different sets";
+            let problem =
+                "with a random split, neighbouring rows would be in different sets (training, validation, test)";
             return Err(Error::setting("lags", problem, "write `--split time` or `--split group:COLUMN`").into());
         }
         Ok(split)

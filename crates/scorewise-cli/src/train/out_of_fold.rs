@@ -11,8 +11,8 @@ use crate::predictions::{DECISION, PredictedRows, TRUTH, WEIGHT, file_metadata};
 /// Name of the column with the number of the row in the training table, counted from 1 without the header.
 const ROW: &str = "row";
 
-/// Writes the predictions of the validation rows in the order of the training table, with the columns that `scorewise predict` writes and the
-/// number of each row.
+/// Writes the predictions of the validation rows in the order of the training table, with the columns that `scorewise predict` writes and a
+/// column with the number of each row.
 pub fn write(file: AtomicFile, format: TableFormat, trained: &Trained) -> Result<(), Failure> {
     let Trained { model, validation, validation_rows, .. } = trained;
     let classes = if model.decision.threshold().is_some() { 1 } else { model.classes.len() };

@@ -69,7 +69,7 @@ impl ProgressWatch {
 }
 
 impl Watch for ProgressWatch {
-    /// Adds the jobs that are about to begin to the progress bar. `first` is the number of earlier jobs.
+    /// Adds jobs to the progress bar before their training begins. `first` is the number of earlier jobs.
     fn begin(&self, first: usize, jobs: &[Job]) {
         let Ok(mut planned) = self.jobs.write() else { return };
         planned.truncate(first);

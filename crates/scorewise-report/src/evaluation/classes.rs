@@ -1,4 +1,4 @@
-//! The scores of decisions between more than two classes.
+//! Computes the scores of a classifier that decides between more than two classes.
 
 use scorewise::Result;
 use scorewise::multiclass::{MultiConfusion, MultiScore};
@@ -9,14 +9,14 @@ use super::summary::{Estimate, NamedEstimate};
 /// Names of the multiclass scores that are shown in addition to the score that a model was trained for.
 const COMMON_SCORES: [&str; 6] = ["accuracy", "macro(f1)", "macro(recall)", "mcc", "hss", "peirce"];
 
-/// The scores of decisions between more than two classes.
+/// The scores of a classifier that decides between more than two classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassSummary {
     /// Number of rows. Without weights, the cells of the confusion matrix add up to this number; with weights, they add up to the total weight.
     pub rows: usize,
     /// The names of the classes.
     pub classes: Vec<String>,
-    /// The confusion matrix: one row for each true class, one column for each decision.
+    /// The confusion matrix: one row for each true class, one column for each predicted class.
     pub confusion: Vec<Vec<f64>>,
     /// Values of the scores, without intervals.
     #[serde(with = "super::json::named_estimates")]

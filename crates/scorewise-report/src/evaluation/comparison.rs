@@ -51,14 +51,14 @@ pub struct ForecastComparison {
     curves: Option<[ComparedCurve; 2]>,
 }
 
-/// For one of the two forecasts: the confusion matrices at all thresholds, and the area under the ROC curve.
+/// The confusion matrices of one of the two forecasts at all thresholds, and the area under its ROC curve.
 #[derive(Clone, Debug)]
 struct ComparedCurve {
     points: Vec<ThresholdPoint>,
     roc_area: Option<f64>,
 }
 
-/// The result of a comparison of two forecasts, written as JSON.
+/// The result of a comparison of two forecasts, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonSummary {
     /// Name of the score.
@@ -81,7 +81,7 @@ pub struct ComparisonSummary {
     pub seed: u64,
 }
 
-/// One of two compared forecasts, written as JSON.
+/// One of two compared forecasts, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedForecast {
     /// Name of the forecast.
@@ -220,7 +220,7 @@ impl ForecastComparison {
         }
     }
 
-    /// The comparison as JSON.
+    /// Converts the comparison to the form that is written as JSON.
     #[must_use]
     pub fn summary(&self) -> ComparisonSummary {
         let PairedScores { first, second, difference, .. } = &self.paired;
@@ -242,7 +242,7 @@ impl ForecastComparison {
         }
     }
 
-    /// The data of a page about the comparison; its curves are empty unless `with_curves` was set in [`ForecastComparison::new`].
+    /// The data of a page about the comparison. The curves of the page are empty unless `with_curves` was set in [`ForecastComparison::new`].
     #[must_use]
     pub fn page(&self) -> document::ForecastCurves {
         let mut differences = self.paired.difference.values().to_vec();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{Evaluation, evaluate};
 
-/// The result of a cross-validation, as JSON.
+/// The result of a cross-validation, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoldsSummary {
     /// One entry for every fold of every repetition.
@@ -20,7 +20,7 @@ pub struct FoldsSummary {
     pub deviation: Option<f64>,
 }
 
-/// The result of one fold of a cross-validation, as JSON.
+/// The result of one fold of a cross-validation, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoldSummary {
     /// Number of the repetition, counted from 1.

@@ -12,7 +12,7 @@ use crate::document::{self, ForecastEvaluation, Optimum, ReferenceForecast, Scor
 
 /// Approximate number of points of a curve: more than a screen can show, but few enough to embed in a page.
 const CURVE_POINTS: usize = 1000;
-/// Number of bins into which the predicted probabilities are divided. The reliability diagram merges each five adjacent bins into one.
+/// Number of bins into which the predicted probabilities are divided. The reliability diagram merges every five adjacent bins into one.
 const PREDICTION_BINS: usize = 50;
 
 /// What a page needs to know about a forecast in addition to its sweep (the confusion matrices at all thresholds).
@@ -32,7 +32,8 @@ pub struct ForecastOptions<'a> {
     pub source: &'a str,
     /// The interval of thresholds with the same score as the decision threshold.
     pub interval: Option<(f64, f64)>,
-    /// 95 % interval of the best threshold over the bootstrap replicates; for a result of `tune` with smoothing, that of the smoothed threshold.
+    /// 95 % interval of the best threshold over the bootstrap replicates; for a result of `tune` with smoothing, the 95 % interval of the smoothed
+    /// threshold.
     pub spread: Option<(f64, f64)>,
     /// The prior of the threshold.
     pub prior: Option<&'a Prior>,
@@ -47,6 +48,7 @@ pub struct ForecastOptions<'a> {
 
 impl Default for ForecastOptions<'_> {
     fn default() -> Self {
+        /// The true skill statistic, which is the default score.
         static TSS: LazyLock<Score> = LazyLock::new(|| Score::parse("tss").expect("`tss` is a registered score"));
         ForecastOptions {
             rows: "rows",

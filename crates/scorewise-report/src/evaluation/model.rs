@@ -61,8 +61,8 @@ pub struct DecisionScore {
     pub test: Option<f64>,
 }
 
-/// The result of `train`, as JSON. When it is read, only the keys that a page needs are required, so that a result written by another
-/// version can still be shown.
+/// The result of `train`, in the form that is written as JSON. When it is read, only the keys that a page needs are required, so that a result
+/// written by another version can still be shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrainSummary {
     /// Path of the model file.
@@ -158,7 +158,7 @@ impl ColumnGain {
     }
 }
 
-/// Summary of the training run of one ensemble member, as JSON.
+/// Summary of the training run of one ensemble member, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberSummary {
     /// The type of the member: `network`, `linear` or `trees`.
@@ -175,7 +175,7 @@ pub struct MemberSummary {
     pub restarts: usize,
     /// Validation loss of the epoch whose weights were kept.
     pub validation_loss: Option<f64>,
-    /// Fraction of validation predictions inside the support of the prior, in the epoch whose weights were kept.
+    /// Fraction of the predictions for validation rows that lie inside the support of the prior, in the epoch whose weights were kept.
     pub coverage: Option<f64>,
 }
 
@@ -388,7 +388,7 @@ pub fn model_document(
         _ => (&trained.validation, &evaluation.validation, "validation rows used for early stopping"),
     };
     let Evaluation::Binary(evaluation) = evaluation else { return Ok(document) };
-    // Only if the threshold was chosen by its score on the validation rows, a bootstrap interval of the best threshold is computed.
+    // A bootstrap interval of the best threshold is computed only if the threshold was chosen by its score on the validation rows.
     let spread = match chosen {
         ThresholdSource::ValidationSweep => with_rows(&trained.validation, |rows| {
             // `swept` holds the confusion matrices of the validation rows only if there are no test rows; otherwise it cannot be used here.
@@ -453,7 +453,7 @@ fn persistence_confusion(predictions: &LabelledPredictions) -> Result<Option<Con
 #[must_use]
 pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> document::TrainingHistory {
     let score = score.filter(|_| plan.has_prior());
-    // The loss is 1 − s, or s itself when lower scores are better, so the score s can be computed from the loss.
+    // The loss is 1 minus the score, or the score itself if lower scores are better, so the score can be computed from the loss.
     let score_of = |loss: f64| match score?.direction() {
         Direction::Higher => Some(1.0 - loss),
         Direction::Lower => Some(loss),
@@ -462,7 +462,7 @@ pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> docu
     let epoch = |epoch: &fit::Epoch, score_of: &dyn Fn(f64) -> Option<f64>| document::EpochRecord {
         training: epoch.training,
         validation: epoch.validation,
-        // Coverage is the fraction of predictions inside the support of the prior, so it is defined only if there is a prior of a single threshold.
+        // Coverage is the fraction of predictions inside the support of the prior. It is defined only for two classes and a loss with a prior.
         coverage: score.is_some().then_some(epoch.coverage),
         score: score_of(epoch.validation),
     };

@@ -1,4 +1,4 @@
-//! Descriptions of the registered scores and of the families of priors, as JSON.
+//! Descriptions of the registered scores and of the families of priors, in the form that is written as JSON.
 
 use scorewise::multiclass::{Average, MultiConfusion, MultiScore};
 use scorewise::prior::{FAMILIES, Family};
@@ -9,14 +9,14 @@ use serde::Serialize;
 /// The probabilities p for which the p-quantile of a prior is reported.
 const QUANTILE_LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
-/// Name, formula and properties of a score, as JSON.
+/// Name, formula and properties of a score, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScoreDescription {
     /// Name of the score in the registry; the formula itself for a score given as a formula.
     pub name: String,
     /// Name of the score with its parameters.
     pub signature: String,
-    /// Formula of the score over tp, fp, fn, tn, p, n and total.
+    /// Formula of the score in tp, fp, fn, tn, p = tp + fn, n = fp + tn and total = p + n.
     pub formula: String,
     /// Formula of the score in LaTeX.
     pub latex: String,
@@ -47,7 +47,7 @@ pub struct ScoreDescription {
     pub value: Option<Option<f64>>,
 }
 
-/// A parameter of a score, as JSON.
+/// A parameter of a score, in the form that is written as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ParameterDescription {
     /// Name of the parameter.
@@ -56,7 +56,7 @@ pub struct ParameterDescription {
     pub default: Option<f64>,
 }
 
-/// Which values of a score are better, as JSON: `"higher"`, `"lower"` or `{"toward": 1.0}`.
+/// Which values of a score are better, written as JSON: `"higher"`, `"lower"` or `{"toward": 1.0}`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScoreDirection {
@@ -68,7 +68,7 @@ pub enum ScoreDirection {
     Toward(f64),
 }
 
-/// Name and averaging of a multiclass score, as JSON.
+/// A multiclass score and how it is averaged over the classes, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MultiScoreDescription {
     /// Name of the multiclass score.
@@ -82,7 +82,7 @@ pub struct MultiScoreDescription {
     pub value: Option<Option<f64>>,
 }
 
-/// A family of priors, as JSON.
+/// A family of priors, in the form that is written as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PriorFamilyDescription {
     /// Name of the family.
@@ -91,13 +91,13 @@ pub struct PriorFamilyDescription {
     pub form: &'static str,
     /// An example of a prior of this family.
     pub example: &'static str,
-    /// Cumulative distribution function of the family.
+    /// Formula of the cumulative distribution function of the family.
     pub cdf: &'static str,
     /// When to use a prior of this family.
     pub note: &'static str,
 }
 
-/// Support, moments and quantiles of a prior, as JSON.
+/// Support, mean, standard deviation and quantiles of a prior, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PriorDescription {
     /// The prior in the syntax that users write.
@@ -112,7 +112,7 @@ pub struct PriorDescription {
     pub quantiles: Vec<PriorQuantile>,
 }
 
-/// A quantile of a prior, as JSON.
+/// A quantile of a prior, in the form that is written as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PriorQuantile {
     /// Probability that a random threshold with this prior does not exceed the quantile.

@@ -28,7 +28,7 @@ pub struct PaperComparison {
     seconds: f64,
 }
 
-/// The result of `reproduce`, as JSON.
+/// The result of `reproduce`, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReproductionSummary {
     /// Name of the experiment.
@@ -53,7 +53,7 @@ pub struct ReproductionSummary {
     pub differences: Vec<DifferenceSummary>,
 }
 
-/// One row of the results that this run of `reproduce` computed, as JSON: those of one score and one contender (training method).
+/// The results that this run of `reproduce` computed for one score and one contender (training method), in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReproductionRow {
     /// Name of the score.
@@ -83,8 +83,8 @@ pub struct ReproductionRow {
     pub test: ThresholdPair,
 }
 
-/// One row of the results published in Marchetti et al. (2022), as JSON. The order of its keys differs from that of [`ReproductionRow`], so that
-/// the output stays the same between versions.
+/// The results published in Marchetti et al. (2022) for one score and one contender (training method), in the form that is written as JSON. The keys
+/// are in another order than in [`ReproductionRow`], so that the output stays the same between versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PaperRow {
     /// Name of the score.
@@ -111,7 +111,7 @@ pub struct PaperRow {
     pub train: ThresholdPair,
 }
 
-/// A score at the threshold ½ and at the best threshold of the training rows, as JSON.
+/// A score at the threshold ½ and at the best threshold of the training rows, in the form that is written as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdPair {
     /// Score at the threshold ½.
@@ -120,7 +120,7 @@ pub struct ThresholdPair {
     pub best: Option<MeanAndSd>,
 }
 
-/// A mean and a standard deviation, as JSON.
+/// A mean and a standard deviation, in the form that is written as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeanAndSd {
     /// The mean.
@@ -129,7 +129,7 @@ pub struct MeanAndSd {
     pub sd: Option<f64>,
 }
 
-/// The mean difference (score of contender `of`) − (score of contender `from`), as JSON.
+/// The mean difference (score of contender `of`) − (score of contender `from`), in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DifferenceSummary {
     /// Name of the score.
@@ -148,7 +148,7 @@ pub struct DifferenceSummary {
     pub blocks: DifferenceBlocks,
 }
 
-/// The 95 % interval of a mean difference from a block bootstrap, as JSON.
+/// The 95 % interval of a mean difference from a block bootstrap, in the form that is written as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DifferenceBlocks {
     /// Number of consecutive time windows in a block.
@@ -207,7 +207,7 @@ impl PaperComparison {
         }
     }
 
-    /// The comparison as JSON.
+    /// Converts the comparison to the form that is written as JSON.
     #[must_use]
     pub fn summary(&self) -> ReproductionSummary {
         let difference = |(score, difference): &(String, Difference)| DifferenceSummary {
@@ -328,8 +328,8 @@ impl PaperComparison {
     }
 }
 
-/// The data of Figure 2 of Marchetti et al. (2022) for every score: the best thresholds of the training runs with each prior. `cured` selects the
-/// runs with or without the remedy for runs that learn nothing (see [`ReproductionRow::cure`]).
+/// The data of Figure 2 of Marchetti et al. (2022) for every score: the best thresholds of the training runs with each prior. If `cured` is true,
+/// these are the runs with the remedy for training runs that learn nothing, otherwise the runs without it (see [`ReproductionRow::cure`]).
 #[must_use]
 pub fn best_thresholds(
     scores: &[Score],
@@ -352,7 +352,8 @@ pub fn best_thresholds(
     all.filter(|figure| !figure.panels.is_empty()).collect()
 }
 
-/// Score of the contender `strong` at ½ minus score of `tuned-ce` at its best threshold; `None` when one of the two contenders was not run.
+/// Score of the contender `strong` at the threshold ½ minus score of `tuned-ce` at its best threshold; `None` when one of the two contenders was not
+/// run.
 fn strong_minus_tuned_ce(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
     let of_contender = |contender: &str| {
         let mut found: Vec<&Trial> =
@@ -380,6 +381,7 @@ fn format_mean_and_deviation(spread: Option<MeanAndDeviation>, digits: usize) ->
 }
 
 impl ReproductionRow {
+    /// Converts a row of results to the form that is written as JSON.
     fn new(line: &ResultRow) -> Self {
         let contender = line.contender.parse::<Contender>().ok();
         let spread = |spread: Option<MeanAndDeviation>| {

@@ -9,7 +9,7 @@ use crate::document;
 /// Approximate maximum number of points in the distribution function of a score on a page.
 const MAX_DISTRIBUTION_POINTS: usize = 400;
 
-/// Exact results about a score under a random threshold, as JSON.
+/// Exact results about a score under a random threshold, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TheorySummary {
     /// Name of the score.
@@ -41,7 +41,7 @@ pub struct TheorySummary {
     pub bounds: Vec<BoundSummary>,
 }
 
-/// An upper bound of a quantity, and the exact value of that quantity, as JSON.
+/// An upper bound of a quantity, and the exact value of that quantity, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundSummary {
     /// The bounded quantity, written as a formula.

@@ -24,7 +24,7 @@ pub struct TuningOptions<'a> {
     pub conditions: &'a [Condition],
     /// Width of the smoothing (see [`SmoothThreshold::width`]) if the smoothed threshold shall be computed as well; `None` otherwise.
     pub smooth: Option<f64>,
-    /// The bootstrap of the best and of the smoothed threshold.
+    /// Settings of the bootstrap that gives the 95 % intervals of the best and of the smoothed threshold.
     pub bootstrap: &'a Bootstrap,
 }
 
@@ -41,8 +41,8 @@ pub struct Tuning {
     pub smooth: Option<SmoothThreshold>,
 }
 
-/// The threshold with the best score on average over nearby thresholds, as JSON. The fields after `width` are `None` when the score of the expected
-/// confusion matrix is undefined at every threshold.
+/// The smoothed threshold, whose score is best on average over nearby thresholds, in the form that is written as JSON. The fields after `width` are
+/// `None` when the score of the expected confusion matrix is undefined at every threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SmoothThreshold {
     /// Width of the smoothing. The prior over nearby thresholds has a constant width on the scale of log-odds; if it is centred at ½, it reaches
@@ -63,7 +63,7 @@ pub struct SmoothThreshold {
     pub bootstrap: Option<ThresholdBootstrap>,
 }
 
-/// The best threshold of a score, as JSON.
+/// The best threshold of a score, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BestThreshold {
     /// Name of the score.
@@ -81,7 +81,7 @@ pub struct BestThreshold {
     pub subject_to: Vec<String>,
 }
 
-/// 95 % intervals of the best threshold and of its score over bootstrap replicates, as JSON.
+/// 95 % intervals of the best threshold and of its score over bootstrap replicates, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdBootstrap {
     /// Lower end of the 95 % interval of the best threshold.
@@ -115,7 +115,8 @@ pub enum TuneSummary {
     Binary(TuningSummary),
 }
 
-/// The best threshold of a binary forecast, as JSON; every field but the score is `None` when no threshold satisfies the conditions.
+/// The best threshold of a binary forecast, in the form that is written as JSON. Every field but the score is `None` when no threshold satisfies the
+/// conditions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TuningSummary {
     /// Name of the score.
@@ -142,7 +143,7 @@ pub struct TuningSummary {
     pub model: Option<ModelThreshold>,
 }
 
-/// The threshold of the model that made the predictions, and the score there.
+/// The threshold of the model that made the predictions, and the score at this threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelThreshold {
     /// Threshold of the model.
@@ -151,7 +152,7 @@ pub struct ModelThreshold {
     pub value: Option<f64>,
 }
 
-/// The best threshold of every class against all others, for more than two classes, as JSON.
+/// The best threshold of every class against all others, for more than two classes, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassTuningSummary {
     /// Name of the score.
@@ -205,7 +206,7 @@ impl Tuning {
         Ok(Ok(Tuning { sweep, best, distribution, smooth }))
     }
 
-    /// The result as JSON; `model` is the threshold of the model that made the predictions, if it is known.
+    /// Converts the result to the form that is written as JSON; `model` is the threshold of the model that made the predictions, if it is known.
     #[must_use]
     pub fn summary(&self, options: &TuningOptions<'_>, model: Option<ModelThreshold>) -> TuningSummary {
         TuningSummary {

@@ -20,7 +20,7 @@ pub(super) struct Headline {
     pub heading: String,
     /// The result in one sentence, as HTML, shown below the heading.
     pub lead: String,
-    /// The cards below the heading, as HTML.
+    /// The HTML of the cards (boxes with text) below the heading.
     pub html: String,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn headline(document: &Document) -> Headline {
     Headline { title: format!("{heading} – {kind}"), kind, heading, lead, html: html + &notes_html(document) }
 }
 
-/// The notes on the data as HTML, in a section that the reader must open.
+/// The HTML of the notes on the data, in a section that is closed until the reader opens it.
 fn notes_html(document: &Document) -> String {
     let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", prose_to_html(note))).collect();
     let summary = match document.notes.len() {

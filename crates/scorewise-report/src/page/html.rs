@@ -49,7 +49,7 @@ pub(super) fn section(id: &str, heading: &str, body: &str) -> String {
     )
 }
 
-/// A table that scrolls horizontally when it is too wide. The first cell of each row is the row header.
+/// An HTML table that scrolls horizontally when it is too wide. The first cell of each row is the row header.
 pub(super) fn table_html(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><caption>{}</caption>\n<thead><tr>",
@@ -82,7 +82,7 @@ pub(super) fn table_html(caption: &str, heading: &[&str], rows: &[Vec<String>]) 
     text
 }
 
-/// A list of names and values; names with an empty value are left out.
+/// An HTML list of names and values; names with an empty value are left out.
 pub(super) fn facts_html(facts: &[(&str, String)]) -> String {
     let mut text = String::from("<dl class=\"facts\">\n");
     for (name, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {

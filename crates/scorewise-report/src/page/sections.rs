@@ -258,7 +258,7 @@ fn comparison_section(document: &Document) -> String {
     section("comparison", "Comparison", &table_html(&caption, &heading, &rows))
 }
 
-/// The section with tables, remarks and figures of a reproduced experiment.
+/// The section with the tables, remarks and figures of an experiment that was reproduced from Marchetti et al. (2022).
 fn reproduction_section(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(reproduction) = &document.reproduction else { return Ok(String::new()) };
     let mut body = String::new();

@@ -9,8 +9,8 @@ use super::{ColumnEncoding, Encoder, InputColumn, Standardisation};
 use crate::table::ColumnKind;
 
 impl Encoder {
-    /// Checks that all numbers are finite, that no standard deviation is 0, that no input, level or cycle is listed twice, that all sizes are
-    /// within bounds, and that every encoding fits the type of its column. The error says what is wrong.
+    /// Checks that all numbers are finite, that no standard deviation is 0, that no input, level or calendar cycle is listed twice, that all
+    /// sizes are within bounds, and that every encoding fits the type of its column. The error says what is wrong.
     pub fn check(&self) -> Result<(), String> {
         if self.inputs.is_empty() {
             return Err("the encoder has no inputs".into());
@@ -29,7 +29,7 @@ impl Encoder {
         }
         let binned = self.inputs.iter().filter(|input| input.coding.binned_column().is_some()).count();
         if binned != 0 && binned != self.inputs.len() {
-            return Err("some inputs are binned and others are not".into());
+            return Err("some inputs are binned and others are not; either all inputs or none must be binned".into());
         }
         if width > MAX_WIDTH {
             return Err(format!("the encoder has {width} columns; at most {MAX_WIDTH} are allowed"));
@@ -68,15 +68,16 @@ impl InputColumn {
             }
             ColumnEncoding::Time { cycles, .. } => {
                 if (1..cycles.len()).any(|at| cycles[..at].contains(&cycles[at])) {
-                    return Err("a cycle is listed twice".into());
+                    return Err("a calendar cycle is listed twice".into());
                 }
                 self.kind == ColumnKind::Time
             }
             ColumnEncoding::Knots { knots, own, median, spread, .. } => {
                 if knots.is_empty() || knots.len().saturating_add(own.len()) > MAX_KNOTS {
                     return Err(format!(
-                        "the encoding has {} knots; from 1 to {MAX_KNOTS} are allowed",
-                        knots.len() + own.len()
+                        "the encoding has {} knots and {} frequent values; it must have at least one knot and at most {MAX_KNOTS} of both together",
+                        knots.len(),
+                        own.len()
                     ));
                 }
                 check_ascending(knots)?;
@@ -96,22 +97,22 @@ impl InputColumn {
         if self.part.is_some()
             && (self.kind != ColumnKind::Time || !matches!(self.coding, ColumnEncoding::Knots { .. }))
         {
-            return Err("only a binned column of times can have a part of a time".into());
+            return Err("a part of a time is given, but the input is not a binned column of times".into());
         }
         if fits { Ok(()) } else { Err("the encoding does not fit the type of the column".into()) }
     }
 }
 
-/// The maximum number of knots of an input. Positions among knots are stored as f32, so more knots would leave too few digits for the fraction of a
-/// position.
+/// The maximum number of knots and frequent values of an input, counted together. The position of a value among the knots is stored as f32, so more
+/// knots would leave too few digits for the fraction of the position.
 const MAX_KNOTS: usize = 4096;
 
-/// Checks that knots are finite numbers in ascending order.
+/// Checks that the knots, or the frequent values, are finite numbers in ascending order.
 fn check_ascending(numbers: &[f64]) -> Result<(), String> {
     if numbers.iter().all(|x| x.is_finite()) && numbers.is_sorted_by(|a, b| a < b) {
         return Ok(());
     }
-    Err("the knots are not finite numbers in ascending order".into())
+    Err("the knots or the frequent values are not finite numbers in ascending order".into())
 }
 
 /// Checks that the mean is finite, and that the standard deviation is finite and at least [`MIN_DEVIATION`].

@@ -12,14 +12,14 @@ use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Category, Column, Values};
 
-/// A categorical column is considered an identifier of rows if its number of different values is more than this share of the
-/// training rows that have a value, and more than [`FEW_ROWS`].
+/// A categorical column is considered an identifier of rows if the number of its different values is above [`FEW_ROWS`], and above this share of the
+/// number of training rows that have a value.
 const IDENTIFIER_SHARE: f64 = 0.95;
 /// With at most this many training rows, no column is considered an identifier of rows or a column of row numbers, because all values of an
 /// ordinary column may be different.
 const FEW_ROWS: usize = 20;
 
-/// The maximum number of levels of a categorical column that have an index of their own in a binned encoding.
+/// In a binned encoding, the maximum number of levels of a categorical column that get an index of their own. All other levels share one index.
 const MAX_BINNED_LEVELS: usize = 1 << 16;
 /// In a binned encoding, a level with fewer training rows than this is treated like an unknown level, because too little can be learnt about it.
 const MIN_LEVEL_ROWS: usize = 3;
@@ -29,7 +29,7 @@ const MIN_NOTED_RARE_SHARE: f64 = 0.05;
 /// The decision on how one column of the table is encoded, or that it is dropped, and notes that tell the user about it.
 pub(super) struct EncodingDecision {
     /// The encoding of each input that is made from the column; empty if the column is dropped. In a binned encoding, a column of times
-    /// has one input for each part of a time that varies or is sometimes missing.
+    /// has one input for each part of a time (hour, weekday, day of the year) that varies or is sometimes missing.
     pub codings: Vec<(Option<TimePart>, ColumnEncoding)>,
     pub notes: Vec<Note>,
 }
@@ -70,8 +70,8 @@ pub(super) fn decide_encoding(
     Ok(decision)
 }
 
-/// The binned encodings of a column, given its dense encoding: for a column of times, one for each part of a time that varies or is sometimes
-/// missing; for any other column, a single one.
+/// Turns the dense encoding of a column into binned encodings. A column of times gets one for each part of a time (hour, weekday, day of the
+/// year) that varies or is sometimes missing; any other column gets a single one. `bins` is the maximum number of intervals between knots.
 fn binned_encodings(
     coding: ColumnEncoding,
     column: &Column,
@@ -79,8 +79,8 @@ fn binned_encodings(
     bins: usize,
 ) -> Vec<(Option<TimePart>, ColumnEncoding)> {
     let rows = rows.iter().map(|row| *row as usize);
-    // If all values of a column are missing and the user asked to keep it, it gets one knot at 0, which no training row uses, and a position for
-    // missing values.
+    // If all values of a column are missing and the user asked to keep the column, its encoding has a single knot at 0, which no training row uses,
+    // and a position for missing values.
     let or_missing = |coding: Option<ColumnEncoding>| {
         let (knots, own, median, spread, missing) = (vec![0.0], Vec::new(), 0.0, 1.0, true);
         coding.unwrap_or(ColumnEncoding::Knots { knots, own, median, spread, missing })
@@ -120,7 +120,7 @@ struct DraftEncoding {
 }
 
 impl DraftEncoding {
-    /// The decision for a column that the user did not ask to keep: it is dropped if it is useless.
+    /// The decision for a column that the user did not ask to keep: the column is dropped if it is useless.
     fn dropped_if_useless(self, name: &str) -> EncodingDecision {
         let dropped =
             self.useless.map(|why| format!("dropped: {why}; add it to `{}` to use it anyway", Setting("keep")));
@@ -131,10 +131,11 @@ impl DraftEncoding {
         }
     }
 
-    /// The decision for a column that the user asked to keep: it is encoded even if it is useless.
+    /// The decision for a column that the user asked to keep: the column is encoded even if it is useless.
     fn kept(mut self, column: &Column) -> EncodingDecision {
         match &mut self.coding {
-            // A column that the user asked to keep gets at least one column in the matrix.
+            // A column of times without a calendar cycle would get no column in the matrix. The user asked to keep it,
+            // so it is encoded by all three cycles.
             ColumnEncoding::Time { cycles, .. } if cycles.is_empty() => {
                 *cycles = vec![Cycle::Day, Cycle::Week, Cycle::Year];
             }
@@ -168,7 +169,7 @@ fn draft_number_encoding(summary: &NumberSummary, is_row_number: impl Fn() -> bo
     } else if summary.min == summary.max && summary.missing == 0 {
         Some(format!("every training row holds {}", quoted(&number_text(summary.min))))
     } else if is_row_number() {
-        Some("it holds only row numbers".into())
+        Some("the column holds only row numbers".into())
     } else {
         None
     };
@@ -208,8 +209,9 @@ impl LevelCounts {
                 (&grouped.codes, &|at| grouped.names.get(at).cloned().flatten())
             }
         };
-        // A categorical column may have many more codes than there are training rows, or many fewer. Counting codes in an array is fastest, but an
-        // array for all codes could be too large, so small codes are counted in an array and the others in a hash map.
+        // A code is the integer that stands for a level. A column may have many more codes than there are training rows, or many fewer. Counting
+        // codes in an array is fastest, but an array for all codes could be too large, so small codes are counted in an array, the others in a hash
+        // map.
         let mut counts: HashMap<u32, usize> = HashMap::new();
         let mut dense = vec![0usize; if rows.len() > 1000 { rows.len().min(1 << 20) } else { 0 }];
         for row in rows {
@@ -258,10 +260,12 @@ fn draft_one_hot_encoding(counts: &LevelCounts, rows: usize, resolved: &CheckedO
     let kept_rows: usize = kept.iter().map(|(_, count)| count).sum();
     if is_reduced && ((rows - counts.missing - kept_rows) as f64) > MIN_NOTED_RARE_SHARE * rows as f64 {
         note = Some(if kept.is_empty() {
-            format!("{distinct} levels, each with fewer than {MIN_LEVEL_ROWS} training rows: all are treated as one")
+            format!(
+                "{distinct} levels, each with fewer than {MIN_LEVEL_ROWS} training rows: all levels are treated as one"
+            )
         } else {
             format!(
-                "{distinct} levels: the {} levels with at least {MIN_LEVEL_ROWS} training rows are told apart, all others are treated as one",
+                "{distinct} levels: the {} levels with at least {MIN_LEVEL_ROWS} training rows are told apart, all others are treated as one level",
                 kept.len()
             )
         });
@@ -273,10 +277,10 @@ fn draft_one_hot_encoding(counts: &LevelCounts, rows: usize, resolved: &CheckedO
         kept.sort_unstable();
         let covered: usize = kept.iter().map(|(_, count)| count).sum();
         let percent = 100.0 * covered as f64 / (rows - counts.missing) as f64;
-        // In a binned encoding, this note replaces the one about rare levels, because they are among the levels that are treated as one.
+        // In a binned encoding, this note replaces the note about rare levels, because rare levels are among the levels that are treated as one.
         note = Some(if is_binned {
             format!(
-                "{distinct} levels: the {max_levels} most frequent ({percent:.1} % of the rows) are told apart, all others are treated as one"
+                "{distinct} levels: the {max_levels} most frequent ({percent:.1} % of the rows) are told apart, all others are treated as one level"
             )
         } else {
             format!(

@@ -14,7 +14,8 @@ use crate::table::{Column, ColumnKind, Table};
 /// The maximum number of columns of the matrix. A row of this length takes 4 MiB.
 pub(super) const MAX_WIDTH: usize = 1 << 20;
 
-/// The maximum number of intervals between knots, summed over all columns. With 64 hidden units, the weights of this many intervals take 34 MB.
+/// The maximum number of intervals into which the numbers of all columns together are divided by knots. In a network with 64 hidden units, the
+/// weights of this many intervals take 34 MB.
 const MAX_TOTAL_INTERVALS: usize = 1 << 17;
 
 impl Encoder {
@@ -61,7 +62,8 @@ impl Encoder {
         let mut inputs: Vec<InputColumn> =
             found.iter().filter(|input| resolved.is_input(&input.column)).cloned().collect();
         for lag in 1..=options.lags {
-            // By default times get no lags: in a regular series, an earlier time is the time of the row minus a constant, which adds no information.
+            // By default columns of times are not lagged: in a regular series, an earlier time is the time of the row minus a constant, which adds
+            // no information.
             let is_lagged_input = |input: &&InputColumn| match options.lag_columns.is_empty() {
                 true => input.kind != ColumnKind::Time,
                 false => is_lagged(&input.column),
@@ -86,8 +88,8 @@ impl Encoder {
     }
 }
 
-/// Returns the input that takes its value from the same column `lag` steps earlier. Its encoding always marks missing values, because the first
-/// rows of a table have no earlier row.
+/// Returns an input that is encoded like `input` but takes the value of the column `lag` steps earlier. Its encoding always marks missing values,
+/// because the first rows of a table have no earlier row.
 fn lagged(input: &InputColumn, lag: usize) -> InputColumn {
     let mut input = InputColumn { lag, ..input.clone() };
     match &mut input.coding {

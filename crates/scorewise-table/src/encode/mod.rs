@@ -21,7 +21,7 @@
 //! assert_eq!(encoded.matrix.row(3), [0.0, 1.0, 0.0]);
 //! assert_eq!(
 //!     encoded.unexpected.notes(&encoder)[0].to_string(),
-//!     "column `age`: 1 row has no value, unlike all training rows: the mean is used"
+//!     "column `age`: 1 row has no value, unlike all training rows: a missing value is replaced by the mean"
 //! );
 //! assert!(notes.is_empty());
 //! # Ok::<(), scorewise_table::Error>(())
@@ -65,7 +65,8 @@ pub struct InputColumn {
     /// How many steps earlier the value is taken from: 0 for the row itself, 1 for the row one step before. A step is one row, or one time step in
     /// a regular time series. If there is no such row, the value is missing.
     pub lag: usize,
-    /// The part of a time that is encoded; `None` for columns that do not hold times, and for the cycles of a dense encoding.
+    /// The part of a time that is encoded. `None` for a column that does not hold times, and in a dense encoding, where times are encoded by
+    /// calendar cycles instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<TimePart>,
     /// How the values of the column are encoded as numbers.
@@ -102,7 +103,7 @@ pub enum ColumnEncoding {
     /// One column for each level, which is 1 for rows with that level and 0 otherwise. For a value that is not in `levels`, these columns are 0
     /// and the extra column of `rest`, if there is one, is 1.
     OneHot {
-        /// The levels that have a column of their own, in alphabetical order.
+        /// The levels that have a column of the matrix to themselves, in alphabetical order.
         levels: Vec<String>,
         /// Whether there is an extra column that is 1 for values that are not in `levels` and 0 otherwise.
         rest: bool,
@@ -116,16 +117,16 @@ pub enum ColumnEncoding {
     Ordinal {
         /// The levels in order, lowest first.
         levels: Vec<String>,
-        /// The mean of the positions over the training rows.
+        /// The mean of the positions of the levels over the training rows.
         mean: f64,
-        /// The standard deviation of the positions over the training rows; 1 if all positions are equal.
+        /// The standard deviation of the positions of the levels over the training rows; 1 if all positions are equal.
         deviation: f64,
         /// Whether there is an extra column that is 1 for values that are missing or not in `levels`, and 0 otherwise.
         indicator: bool,
     },
     /// The sine and cosine of the phase of a time in calendar cycles: day, week and year.
     Time {
-        /// The cycles that are encoded: those in which the times of the training rows vary.
+        /// The cycles (day, week, year) that are encoded. A cycle is left out if the times of the training rows hardly vary within it.
         cycles: Vec<Cycle>,
         /// Whether there is an extra column that is 1 for missing values and 0 otherwise.
         indicator: bool,
@@ -136,7 +137,7 @@ pub enum ColumnEncoding {
         /// The knots in ascending order: quantiles of the values in the training rows, or all values if there are few. Numbers below the first knot
         /// get its position, and numbers above the last knot get the position of the last knot.
         knots: Vec<f64>,
-        /// Frequent values in ascending order. Each has a position of its own, after the positions of the knots.
+        /// The numbers that occur very often, in ascending order. Each has a position of its own, after the positions of the knots.
         own: Vec<f64>,
         /// The median of the values in the training rows. It replaces a missing value if no value was missing in the training rows.
         median: f64,
@@ -152,7 +153,7 @@ pub enum ColumnEncoding {
         levels: Vec<String>,
         /// Whether the order of the levels has a meaning.
         ordered: bool,
-        /// Whether the training rows have rare levels that are not in the list.
+        /// Whether the training rows have levels that are not in `levels`, because they are rare or because there are too many levels.
         rest: bool,
         /// Whether missing values have an index of their own, after all other indices. If not, they are treated like values that are not in `levels`.
         missing: bool,
@@ -164,14 +165,16 @@ pub enum ColumnEncoding {
 /// multiplies by the weights of a linear term.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BinnedColumn {
-    /// The scaled value at each knot. Levels with an order have a knot each, with values from −1 to 1. Empty for levels without an order.
+    /// The scaled value at each knot. If the input has levels with an order, each level is a knot, and the values go from −1 to 1. Empty for levels
+    /// without an order.
     pub knots: Vec<f32>,
-    /// The scaled values of the frequent values that have a position of their own.
+    /// For each frequent value that has a position of its own, its scaled value, which the network multiplies by the weights of a linear term.
     pub own: Vec<f32>,
-    /// The positions that the frequent values would have among the knots, so that values can be compared by their positions.
+    /// For each frequent value, the position that it would have among the knots if it had none of its own. By these positions, frequent values
+    /// can be compared with all other values.
     pub own_positions: Vec<f32>,
-    /// The number of positions after those of the knots and frequent values: those of levels without an order, of unknown levels and of missing
-    /// values.
+    /// The number of positions for levels without an order, for unknown levels and for missing values. These positions come after the positions
+    /// of the knots and of the frequent values.
     pub levels: usize,
 }
 

@@ -12,7 +12,7 @@ use crate::table::{Column, Table};
 /// Which columns of a table become inputs of the model and how they are encoded. What is not set here is decided from the training rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EncodingOptions {
-    /// Columns that are not inputs because they have another use: the target (unless it has a lead) and the sample weights.
+    /// Columns that are not inputs because they have another use: the sample weights, and the target, unless the label comes from a later row.
     pub without: Vec<String>,
     /// Columns that the user does not want as inputs.
     pub drop: Vec<String>,
@@ -67,7 +67,7 @@ pub(super) struct CheckedOptions<'a> {
     pub options: &'a EncodingOptions,
     /// Ordinal columns by name, with the user's order of the levels, lowest first; `None` for alphabetical order.
     ordinal: HashMap<&'a str, Option<Vec<String>>>,
-    /// Columns whose values in the row to be encoded are not inputs; their values in earlier rows may be.
+    /// Columns whose value in the row itself is not an input; their values in earlier rows may be inputs.
     excluded: HashSet<&'a str>,
     /// Columns that are used even if they look useless: those listed in `keep` or `lag_columns`.
     kept: HashSet<&'a str>,
@@ -129,8 +129,8 @@ impl<'a> CheckedOptions<'a> {
         let excluded = options.drop.iter().chain(&options.without).map(String::as_str).chain(group).collect();
         Ok(CheckedOptions {
             options,
-            // If a column is listed twice, the order that was given first is used: orders are inserted from last to first, and each replaces the
-            // one before.
+            // If an ordinal column is listed twice, the order of levels that was given first is used: the orders are inserted from last to first,
+            // and each replaces the one before.
             ordinal: ordinal.into_iter().rev().collect(),
             excluded,
             kept: &kept | &lagged,
@@ -139,7 +139,7 @@ impl<'a> CheckedOptions<'a> {
         })
     }
 
-    /// Whether the value of a column in the row to be encoded is an input, not only its values in earlier rows.
+    /// Whether the value of a column in the row itself is an input, not only its values in earlier rows.
     pub fn is_input(&self, name: &str) -> bool {
         !self.excluded.contains(name)
     }
@@ -159,7 +159,7 @@ impl<'a> CheckedOptions<'a> {
         self.categorical.contains(name)
     }
 
-    /// The order of the levels of an ordinal column, or `Some(None)` for alphabetical order; `None` for a column that is not ordinal.
+    /// The order of the levels of an ordinal column: `Some(None)` if the order is alphabetical. `None` for a column that is not ordinal.
     pub fn order_of(&self, name: &str) -> Option<Option<&[String]>> {
         self.ordinal.get(name).map(|order| order.as_deref())
     }
@@ -206,7 +206,11 @@ fn parse_ordinal<'a>(
     };
     let levels: Vec<String> = order.split('<').map(|level| level.trim().to_string()).collect();
     if let Some((at, level)) = levels.iter().enumerate().find(|(at, level)| levels[..*at].contains(level)) {
-        let problem = format!("{} appears twice in the order, the second time as level {}", quoted(level), at + 1);
+        let problem = format!(
+            "{} is listed twice in the order of the levels, the second time as number {}",
+            quoted(level),
+            at + 1
+        );
         return Err(Error::setting("ordinal", problem, "write each level once, the lowest first"));
     }
     if levels.len() < 2 || levels.iter().any(String::is_empty) {
@@ -218,6 +222,6 @@ fn parse_ordinal<'a>(
 
 /// The error for levels that occur in an ordinal column but are missing from the order that the user gave.
 pub(super) fn levels_not_in_order(column: &str, missing: &[&str]) -> Error {
-    let problem = format!("the order of {} does not contain {}", quoted(column), quoted_list(missing));
-    Error::setting("ordinal", problem, "add every level to the order")
+    let problem = format!("the order of the levels of {} does not contain {}", quoted(column), quoted_list(missing));
+    Error::setting("ordinal", problem, "list all levels of the column, the lowest first")
 }

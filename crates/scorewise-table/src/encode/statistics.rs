@@ -66,8 +66,8 @@ pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &Numbe
     })
 }
 
-/// If more than this share of the training rows that have a value hold the same number, this number gets a position of its own, apart from
-/// the knots.
+/// A number is frequent, and gets a position of its own apart from the knots, if it is in more than this share of the training rows that have a
+/// value.
 const FREQUENT_VALUE_SHARE: f64 = 0.25;
 
 /// The number of quantiles is limited so that about this many training rows or more lie between two of them, but [`MIN_INTERVALS`] intervals are
@@ -120,15 +120,15 @@ pub(super) fn knots(values: impl Iterator<Item = f64>, bins: usize) -> Option<Co
     Some(ColumnEncoding::Knots { knots, own, median, spread, missing })
 }
 
-/// The position of a number among ascending knots: the index of the knot at or before it plus the share of the way to the next knot. Numbers
-/// before the first knot and after the last knot have the position of that knot.
+/// The position of the number `x` among ascending knots: the index of the knot at or below `x`, plus how far `x` is on the way to the next knot, as
+/// a fraction. A number below the first knot has the position of the first knot, and a number above the last knot that of the last knot.
 pub(super) fn position(knots: &[f64], x: f64) -> f64 {
     let after = knots.partition_point(|knot| *knot <= x);
     if after == 0 || after == knots.len() {
         return after.saturating_sub(1) as f64;
     }
     let (low, high) = (knots[after - 1], knots[after]);
-    // All terms are halved, because the difference of two finite numbers may overflow.
+    // All terms are halved, because the difference of two large finite numbers could overflow.
     (after - 1) as f64 + (x * 0.5 - low * 0.5) / (high * 0.5 - low * 0.5)
 }
 
@@ -225,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn constant_and_empty_columns_have_deviation_1() {
+    fn the_standard_deviation_of_a_constant_or_empty_column_is_set_to_1() {
         assert_eq!(summarise([0.1; 7].into_iter()).scale, Standardisation { mean: 0.1, deviation: 1.0 });
         assert_eq!(summarise([f64::NAN; 2].into_iter()).scale, Standardisation { mean: 0.0, deviation: 1.0 });
         assert_eq!(summarise([f64::from_bits(1), 0.0].into_iter()).scale.deviation, 1.0);
     }
 
     #[test]
-    fn knots_are_all_values_if_few_are_distinct_and_quantiles_otherwise() {
+    fn knots_are_quantiles_unless_a_column_has_only_few_distinct_values() {
         let Some(ColumnEncoding::Knots { knots: few, own, missing, .. }) =
             knots([3.0, 1.0, f64::NAN, 1.0, -0.0].into_iter(), 4)
         else {
@@ -300,7 +300,7 @@ mod tests {
         }
         for part in TimePart::ALL {
             assert_eq!(part.set(Values::NO_TIME, 3), Values::NO_TIME);
-            // The greatest and the smallest time must not overflow.
+            // The calculation must not overflow for the greatest and the smallest time.
             let _ = (part.set(i64::MAX, 3), part.set(i64::MIN + 1, 3));
         }
     }
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn only_cycles_in_which_the_times_vary_are_used() {
+    fn a_calendar_cycle_is_encoded_only_if_the_times_vary_in_it() {
         assert_eq!(cycles([0, HOUR].into_iter()), [Cycle::Day]);
         assert_eq!(cycles([0, 8 * DAY].into_iter()), [Cycle::Week]);
         assert_eq!(cycles([0, 90 * DAY + HOUR, Values::NO_TIME].into_iter()), [Cycle::Day, Cycle::Week, Cycle::Year]);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn the_phase_follows_the_clock_and_the_calendar() {
+    fn the_phase_of_a_cycle_follows_the_clock_and_the_calendar() {
         let near = |(sin, cos): (f64, f64), a: f64, b: f64| (sin - a).abs() < 1e-12 && (cos - b).abs() < 1e-12;
         assert!(near(phase(Cycle::Day, 6 * HOUR), 1.0, 0.0));
         // 1970-01-05 was a Monday.

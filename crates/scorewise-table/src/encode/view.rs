@@ -19,7 +19,8 @@ pub(super) enum View<'a> {
     Number(&'a [f64]),
     Boolean(&'a [Option<bool>]),
     Time(&'a [i64]),
-    /// The codes of a categorical column, and for each of its levels, the index among the levels of the encoding.
+    /// A categorical column: for each row, the index of its level in the column; and for each level of the column, its index among the levels
+    /// of the encoding.
     Codes(&'a [u32], Vec<u32>),
     /// Numbers that are encoded as levels. The second field holds the levels of the encoding that are numbers, sorted, with their indices.
     Numbers(&'a [f64], Vec<(f64, u32)>),
@@ -31,7 +32,7 @@ pub(super) enum View<'a> {
 
 impl View<'_> {
     #[inline]
-    /// The number or boolean in a row as a number; NaN if it is missing.
+    /// The number in a row, or the boolean as 0 or 1; NaN if the value is missing.
     pub fn number(&self, row: usize) -> f64 {
         match self {
             View::Number(values) => values[row],
@@ -50,7 +51,7 @@ impl View<'_> {
     }
 
     #[inline]
-    /// The index of the level in a row, which may be [`UNSEEN_LEVEL`] or [`MISSING_LEVEL`].
+    /// The index that the level of a row has in the encoding, or [`UNSEEN_LEVEL`] or [`MISSING_LEVEL`].
     pub fn level(&self, row: usize) -> u32 {
         match self {
             View::Codes(codes, indices) => indices.get(codes[row] as usize).copied().unwrap_or(MISSING_LEVEL),

@@ -49,7 +49,7 @@ impl UnexpectedValues {
         UnexpectedValues { counts: vec![[0; 3]; inputs] }
     }
 
-    /// Adds the counts of further rows that were encoded by the same encoder.
+    /// Adds the counts of unexpected values in further rows, which were encoded by the same encoder.
     pub fn add(&mut self, further: &UnexpectedValues) {
         self.counts.resize(self.counts.len().max(further.counts.len()), [0; 3]);
         for (sums, counts) in self.counts.iter_mut().zip(&further.counts) {
@@ -64,11 +64,11 @@ impl UnexpectedValues {
     pub fn notes(&self, encoder: &Encoder) -> Vec<Note> {
         let input_notes = |(input, counts): (&InputColumn, &[u64; 3])| -> Vec<Note> {
             let replacement = match &input.coding {
-                ColumnEncoding::Knots { .. } => "the median is used",
-                ColumnEncoding::Levels { .. } => "it is treated like a value not seen in training",
-                ColumnEncoding::OneHot { .. } => "it is encoded as none of the levels",
+                ColumnEncoding::Knots { .. } => "a missing value is replaced by the median",
+                ColumnEncoding::Levels { .. } => "a missing value is treated like a value not seen in training",
+                ColumnEncoding::OneHot { .. } => "a missing value is encoded as none of the levels",
                 ColumnEncoding::Number { .. } | ColumnEncoding::Ordinal { .. } | ColumnEncoding::Time { .. } => {
-                    "the mean is used"
+                    "a missing value is replaced by the mean"
                 }
             };
             let texts = [
@@ -99,7 +99,10 @@ impl Encoder {
     /// # Panics
     /// If `set_of_row` is not empty and its length is not the number of rows of the table.
     pub fn encode_split(&self, table: &Table, set_of_row: &[u8]) -> Result<Encoded> {
-        assert!(set_of_row.is_empty() || set_of_row.len() == table.rows(), "there must be one set for each row");
+        assert!(
+            set_of_row.is_empty() || set_of_row.len() == table.rows(),
+            "`set_of_row` must have one entry for each row of the table"
+        );
         // The views are created before the rows are ordered, because the error of `views` names all missing columns at once, including those
         // that order the rows.
         let views = self.views(table)?;
@@ -127,7 +130,7 @@ impl Encoder {
             let rows: Vec<u32> = (first..first + out.len() / stride).map(|row| row as u32).collect();
             let (mut lag, mut lagged_rows) = (0, rows.clone());
             for writer in &writers {
-                // The writers are sorted by lag, so the lagged rows are only computed anew when the lag increases.
+                // The writers are sorted by lag, so the earlier rows are looked up again only when the lag increases.
                 if lag < writer.input.lag {
                     lag = writer.input.lag;
                     for (lagged, row) in lagged_rows.iter_mut().zip(&rows) {
@@ -150,7 +153,8 @@ impl Encoder {
     }
 }
 
-/// Whether two rows are in different sets of the split, so that a lag must not reach from `row` to `other`. `false` if `other` is in no set.
+/// Whether `row` and `other` are in different sets of the split, so that a lag must not reach from `row` to `other`. `false` if `other` is in no
+/// set.
 fn is_in_another_set(set_of_row: &[u8], row: u32, other: u32) -> bool {
     match (set_of_row.get(row as usize), set_of_row.get(other as usize)) {
         (Some(own), Some(other)) => own != other && *other != NO_SET,
@@ -158,7 +162,7 @@ fn is_in_another_set(set_of_row: &[u8], row: u32, other: u32) -> bool {
     }
 }
 
-/// For each column of a one-hot encoding, the numbers into which 0 and 1 are standardised. Empty if the columns are not standardised.
+/// For each column of a one-hot encoding, the two numbers that stand for 0 and 1 after standardisation. Empty if the columns are not standardised.
 fn one_hot_values(input: &InputColumn) -> Vec<[f32; 2]> {
     let ColumnEncoding::OneHot { scales, .. } = &input.coding else { return Vec::new() };
     scales.iter().map(|scale| [0.0, 1.0].map(|x| standardised(x, scale.mean, scale.deviation) as f32)).collect()
@@ -188,7 +192,8 @@ impl<'a> Writer<'a> {
     /// Encodes the values of the given rows of the table into `out`, which has `stride` numbers for each row.
     fn write(&self, table_rows: &[u32], out: &mut [f32], stride: usize, counts: &mut [u64; 3]) {
         let width = self.input.width();
-        // Unexpected values are counted only for inputs without a lag. Otherwise the same value would be counted again for every lag.
+        // Unexpected values are counted only for inputs without a lag. If all inputs counted them, the same value would be counted once for each
+        // lag.
         let mut unused = [0; 3];
         let counts = if self.input.lag == 0 { counts } else { &mut unused };
         let rows =

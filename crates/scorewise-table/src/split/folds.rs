@@ -160,7 +160,8 @@ impl CrossValidation {
         let mut borders = vec![order.rows.len()];
         for block in (1..=self.folds).rev() {
             let end = borders[borders.len() - 1];
-            // The number of labelled rows from the start of this block to the end of the table, if all blocks had equally many labelled rows.
+            // If all blocks had equally many labelled rows, this would be the number of labelled rows from the start of this block to the end of the
+            // table.
             let after = labelled - labelled * block / (self.folds + 1);
             borders.push(order.first_of_same_time(order.begin_of_last(order.rows.len(), labels, after), end));
         }

@@ -73,20 +73,20 @@ pub struct SplitRows {
     /// The rows to evaluate on.
     pub test: Vec<u32>,
     /// The set of each row of the table, including rows without a label: 0 for training, 1 for validation, 2 for test, 3 for rows after the test
-    /// set (in folds by time). Lags do not reach from one set into another. [`NO_SET`] marks a row that belongs to no set; lags from any set may
-    /// reach it.
+    /// set (in folds by time). Lags do not reach from one set into another. [`NO_SET`] stands for a row that belongs to no set; lags from any set
+    /// may reach such a row.
     pub set_of_row: Vec<u8>,
 }
 
-/// Marks a row in [`SplitRows::set_of_row`] that belongs to no set.
+/// The entry of [`SplitRows::set_of_row`] for a row that belongs to no set.
 pub const NO_SET: u8 = u8::MAX;
-/// Marks a row of the training set in [`SplitRows::set_of_row`].
+/// The entry of [`SplitRows::set_of_row`] for a row of the training set.
 const TRAINING: u8 = 0;
-/// Marks a row of the validation set in [`SplitRows::set_of_row`].
+/// The entry of [`SplitRows::set_of_row`] for a row of the validation set.
 const VALIDATION: u8 = 1;
-/// Marks a row of the test set in [`SplitRows::set_of_row`].
+/// The entry of [`SplitRows::set_of_row`] for a row of the test set.
 const TEST: u8 = 2;
-/// Marks a row after the test set in [`SplitRows::set_of_row`]. Only cross-validation folds by time have such rows.
+/// The entry of [`SplitRows::set_of_row`] for a row after the test set. Only cross-validation folds by time have such rows.
 const UNUSED: u8 = 3;
 
 impl Split {
@@ -179,8 +179,9 @@ impl Split {
         (parts, (left_out > 0).then(|| Note::new(note)))
     }
 
-    /// Checks that every requested set contains every class. With more than two classes, a class that is absent from the validation or test set is
-    /// no error but gives a note. `test_setting` is the setting that determines the size of the test set; `None` if no test set is requested.
+    /// Checks that every requested set contains every class. With more than two classes, a class that is absent from the validation or test set
+    /// gives a note instead of an error. `validation` says whether a validation set is requested. `test_setting` is the name of the setting that
+    /// determines the size of the test set; `None` if no test set is requested.
     fn check(
         &self,
         parts: &SplitRows,
@@ -216,14 +217,15 @@ impl Split {
         Ok(notes)
     }
 
-    /// What the user can do if `set` has no row of a class that has `rows_of_class` rows in the table.
+    /// A hint on what to do if `set` has no row of a class, although the table has `rows_of_class` rows of this class. `validation` says whether a
+    /// validation set is requested. `test_setting` is the name of the setting that determines the size of the test set, if one is requested.
     fn hint(&self, set: &str, rows_of_class: usize, validation: bool, test_setting: Option<&str>) -> String {
         let setting = match self {
             // A single row of a class cannot be in two sets, so other shares do not help.
             _ if rows_of_class < 2 => return "give more rows".into(),
             // A random split takes the test rows first and leaves at least one row of each class. Two rows of a class are enough for the training
-            // and the validation set, so only a smaller test set helps. In a cross-validation, it depends on the rows whether another number of
-            // folds helps.
+            // and the validation set, so only a smaller test set helps. In a cross-validation, another number of folds may help or not, depending
+            // on the rows.
             Split::Random => test_setting.filter(|setting| *setting != "folds"),
             _ if set != "test" && validation => Some("validation"),
             _ => test_setting,

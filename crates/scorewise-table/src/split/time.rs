@@ -75,7 +75,7 @@ impl<'a> TimeOrder<'a> {
         self.first_of_same_time(self.begin_of_last(end, labels, rows_of(share, labelled)), end)
     }
 
-    /// The position in `rows` at which the last `count` labelled rows before `end` begin.
+    /// The position in `rows` of the first of the last `count` labelled rows before the position `end`.
     pub fn begin_of_last(&self, end: usize, labels: &Labels, count: usize) -> usize {
         let (mut begin, mut remaining) = (end, count);
         while remaining > 0 && begin > 0 {
@@ -105,7 +105,8 @@ impl<'a> TimeOrder<'a> {
     }
 }
 
-/// Sorts rows by the key of their times, with missing times first, and adds a note that says whether the rows of the file were sorted by time.
+/// Sorts rows by time, with missing times first, and adds a note that says whether the rows of the file were sorted by time already. `key` returns
+/// an integer for a row, and later times have greater integers.
 fn sort_by_time(rows: &mut [u32], column: &Column, notes: &mut Vec<Note>, key: impl Fn(usize) -> i64) {
     let is_sorted = rows.is_sorted_by_key(|row| key(*row as usize));
     let text = if is_sorted {

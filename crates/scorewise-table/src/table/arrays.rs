@@ -151,7 +151,7 @@ fn convert_number_array(array: &ArrayRef, markers: &MissingMarkers) -> Result<Va
         DataType::Decimal128(_, scale) => {
             convert_numbers::<Decimal128Type>(array, |value| scaled(*scale)(value as f64))
         }
-        // Only the null type is left, in which every value is missing.
+        // The only Arrow type that is left is the null type, in which every value is missing.
         _ => vec![f64::NAN; array.len()],
     };
     if let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) {
@@ -200,8 +200,8 @@ fn encode_strings<'a>(
     Ok(Values::Category(Category { codes, levels: dictionary.into_levels() }))
 }
 
-/// Looks up the values of a dictionary array: `values` is the dictionary, and `indices` holds, for each row, an index into the dictionary. A
-/// row whose key is null has a missing value.
+/// Looks up the values of a dictionary array. `values` is the dictionary, and `indices` holds the index of each row into the dictionary. `keys` are
+/// the same indices as an Arrow array, which also tells which rows have no key (null) and so a missing value.
 fn dictionary_values(values: &Values, keys: &dyn Array, indices: &[usize]) -> Values {
     let index = |row: usize| (!keys.is_null(row)).then(|| indices[row]).filter(|index| *index < values.len());
     let rows = 0..indices.len();

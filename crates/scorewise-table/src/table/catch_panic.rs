@@ -11,7 +11,7 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread would be caught and reported as an error. For use in the panic hook of a program.
+/// Whether a panic of this thread would be caught and reported as an error. The panic hook of a program can call this function.
 #[must_use]
 pub fn is_guarded() -> bool {
     IS_GUARDED.get()
@@ -31,7 +31,7 @@ mod tests {
     use super::{catch_panic, is_guarded};
 
     #[test]
-    fn catch_panic_returns_none_after_a_panic_and_is_guarded_is_true_only_inside_it() {
+    fn a_caught_panic_gives_none_and_is_guarded_holds_only_during_catch_panic() {
         assert_eq!(catch_panic(|| 1), Some(1));
         assert_eq!(catch_panic(is_guarded), Some(true));
         let panicked: Option<u32> = catch_panic(|| panic!("a decoder panics"));

@@ -42,14 +42,14 @@
 //! | anything else | category |
 //!
 //! Numbers may have thousands separators: the comma or the point, whichever is not the decimal mark. A per cent or currency sign is dropped:
-//! `3.1%` is read as 3.1. A number with another sign than the rest of the column is an error. The decimal mark is the same for the whole
-//! file. It is a comma if the numbers that only make sense with a decimal comma outnumber those that only make sense with a decimal point.
+//! `3.1%` is read as 3.1. A number with another per cent or currency sign than the rest of the column is an error. The decimal mark is the same for
+//! the whole file. It is a comma if the numbers that only make sense with a decimal comma outnumber those that only make sense with a decimal point.
 //! If all numbers make sense with both (`1,234`), the decimal mark is a comma only in files that are separated by semicolons.
 //!
 //! In dates with the year last, the day is assumed to come before the month, unless dates in the first 4 MiB show that the month comes first
 //! (`01/31/2020`). If these dates show neither, a note tells the user about the assumption.
 //!
-//! [`Reader::writing`] returns the conventions that a single cell does not show: decimal mark, order of day and month, sign.
+//! [`Reader::writing`] returns the conventions that a single cell does not show: decimal mark, order of day and month, per cent or currency sign.
 //! [`Reading::writing`] applies them to another table, so that `predict` reads numbers and dates in the same way as the training table.
 //!
 //! # Missing values

@@ -62,7 +62,7 @@ fn parse_with_std(cell: &[u8], mark: u8) -> Option<f64> {
     value.ok().filter(|value| !value.is_nan())
 }
 
-/// The signs that a cell with a number may contain: a per cent sign after the number, or a currency sign before or after it.
+/// The per cent sign, which may follow a number in a cell, and the currency signs, which may stand before or after a number.
 pub(super) const UNIT_SIGNS: [char; 6] = ['%', '$', '€', '£', '¥', '₹'];
 
 /// A number whose cell may contain thousands separators and one of [`UNIT_SIGNS`].
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test uses a fixed seed")]
-    fn random_numbers_are_parsed_as_by_the_standard_library() {
+    fn parsing_a_random_number_gives_the_same_bits_as_the_standard_library() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         for _ in 0..200_000 {
             let bits = random.next_u64();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_separators_and_per_cent_and_currency_signs_are_parsed() {
+    fn numbers_with_separators_or_with_a_per_cent_or_currency_sign_are_parsed() {
         let check = |text: &str, mark: u8, value: f64, is_grouped: bool, sign: Option<char>| {
             assert_eq!(
                 parse_formatted(text.as_bytes(), mark),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn unusual_numbers_are_parsed_as_by_the_standard_library() {
+    fn parsing_an_unusual_number_gives_the_same_bits_as_the_standard_library() {
         for text in [
             "",
             "-",

@@ -97,7 +97,8 @@ fn joined_categories(first: Category, rest: impl Iterator<Item = Values>, rows: 
     Category { codes, levels: dictionary.into_levels() }
 }
 
-/// Joins the line numbers of all chunks. The numbers are listed one by one only if they are not consecutive.
+/// Joins the line numbers of all chunks; each chunk is given with the number of its rows. The line numbers are listed one by one only if they are
+/// not consecutive.
 fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
     let mut all = Lines::None;
     let mut rows = 0u64;
@@ -118,7 +119,7 @@ fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
     all
 }
 
-/// The line or row number of each of `rows` rows.
+/// Lists the line number (or, in a format without lines, the row number) of each row. `rows` is the number of rows.
 fn line_numbers(lines: Lines, rows: u64) -> Vec<u64> {
     match lines {
         Lines::Each(lines) | Lines::EachRow(lines) => lines,

@@ -106,7 +106,7 @@ impl MissingMarkers {
         cell.len() <= 4 && MISSING_WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
     }
 
-    /// Whether a cell means a missing value in a column of any type. Cells are compared both as strings and as numbers.
+    /// Whether a cell means a missing value in a column of any type. Cells are compared both as strings and as numbers with the decimal mark `mark`.
     pub(super) fn contains(&self, cell: &[u8], mark: u8) -> bool {
         self.contains_string(cell)
             || !self.numbers.is_empty() && number::parse(cell, mark).is_some_and(|value| self.contains_number(value))
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_markers_match_as_strings_and_as_numbers() {
+    fn cells_are_compared_with_missing_markers_as_strings_and_as_numbers() {
         let markers = MissingMarkers::new(&["-200".into(), "n/a".into()]);
         for cell in ["", "?", "NA", "NaN", "nan", "n/a", "-200", "-200.0", "-2e2"] {
             assert!(markers.contains(cell.as_bytes(), b'.'), "{cell}");

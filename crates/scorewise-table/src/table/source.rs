@@ -103,7 +103,7 @@ impl BuiltIn {
         }
     }
 
-    /// The text of the table, and the number of the line of the original file on which it begins.
+    /// The text of the table, and the line of the original file, counted from 1, on which the text begins.
     fn text(self) -> io::Result<(Vec<u8>, u64)> {
         let mut text = Vec::new();
         MultiGzDecoder::new(self.compressed_bytes()).read_to_end(&mut text)?;
@@ -118,7 +118,7 @@ impl BuiltIn {
 
 /// An opened source of a table, with the format that was recognised.
 enum OpenedSource {
-    /// Text, decompressed if necessary, and the number of the line of the original file on which it begins.
+    /// Text, decompressed if necessary; it begins on the line `line` of the original file, counted from 1.
     Text { text: Box<dyn Read + Send>, line: u64 },
     /// A Parquet file.
     Parquet(ByteSource),

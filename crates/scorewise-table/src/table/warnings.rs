@@ -5,8 +5,8 @@ use super::{Category, ColumnKind, Reading, Table, Values, cell_excerpt, number};
 use crate::note::Note;
 use crate::setting::Setting;
 
-/// No number is considered an outlier if the column has fewer different other values than this. Such a column probably holds codes or
-/// grades, and the distance between two codes means nothing.
+/// A number is considered an outlier only if the column has at least this many different values besides it. A column with fewer values probably
+/// holds codes or grades, and the distance between two codes means nothing.
 const MIN_OTHER_VALUES: usize = 10;
 /// The maximum number of columns that a note lists by name.
 const MAX_NAMED_COLUMNS: usize = 3;
@@ -164,7 +164,7 @@ fn are_codes(levels: &[String], numbers: &[bool]) -> bool {
 mod tests {
     use super::*;
 
-    /// The outlier that is found in a column that consists of `times` copies of `value`, the numbers `others` and a missing value.
+    /// The result of `repeated_outlier` for a column that consists of `times` copies of `value`, the numbers `others` and a missing value.
     fn outlier_among(value: f64, times: usize, others: impl Iterator<Item = f64>) -> Option<f64> {
         let mut values: Vec<f64> = others.collect();
         values.splice(0..0, vec![value; times]);
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn repeated_outliers_are_found() {
         let ramp = |low: f64, high: f64| (0..1000).map(move |i| low + (high - low) * f64::from(i) / 999.0);
-        // Ranges of columns in an air quality table: carbon monoxide, nitrogen oxides, a sensor, a temperature.
+        // These are the ranges of four columns in an air quality table: carbon monoxide, nitrogen oxides, a sensor and a temperature.
         for (low, high) in [(0.1, 11.9), (2.0, 1479.0), (322.0, 2683.0), (-1.9, 44.6)] {
             assert_eq!(outlier_among(-200.0, 40, ramp(low, high)), Some(-200.0), "{low} to {high}");
         }
@@ -186,16 +186,24 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_counts_or_codes_and_frequent_zeros_and_heavy_tails_have_no_outliers() {
+    fn ordinary_columns_of_numbers_have_no_repeated_outlier() {
         let counts = (0..1000u32).map(|i| f64::from((i * 7919 % 1000) / 100 % 7));
         assert_eq!(repeated_outlier(&counts.collect::<Vec<_>>()), None, "a column of counts has no outlier");
-        assert_eq!(outlier_among(0.0, 900, (1..100).map(f64::from)), None, "frequent zeros are no outlier");
+        assert_eq!(
+            outlier_among(0.0, 900, (1..100).map(f64::from)),
+            None,
+            "a frequent 0 is not an outlier in a column of counts"
+        );
         let tail = |i: u32| (1000.0 / f64::from(i + 1)).powi(2);
-        assert_eq!(repeated_outlier(&(0..1000).map(tail).collect::<Vec<_>>()), None, "a heavy tail has no outlier");
+        assert_eq!(
+            repeated_outlier(&(0..1000).map(tail).collect::<Vec<_>>()),
+            None,
+            "a column with a heavy tail has no outlier"
+        );
         assert_eq!(
             outlier_among(-1.0, 50, (0..1000).map(|i| f64::from(i % 30))),
             None,
-            "the only negative temperature is near the others"
+            "a negative number that is near all others is not an outlier"
         );
         assert_eq!(
             outlier_among(500.0, 50, (0..1000).map(|i| [5.0, 10.0, 20.0, 50.0, 100.0][i % 5])),
@@ -206,12 +214,12 @@ mod tests {
         assert_eq!(
             outlier_among(-999.0, 2, (0..1000).map(f64::from)),
             None,
-            "a value that occurs only twice is no outlier"
+            "a value that occurs only twice is not an outlier"
         );
         assert_eq!(
             outlier_among(50.0, 50, (0..1000).map(|i| f64::from(i) / 21.0)),
             None,
-            "a maximum at which values are capped is no outlier"
+            "a maximum at which values are capped is not an outlier"
         );
         assert_eq!(repeated_outlier(&[]), None);
         assert_eq!(repeated_outlier(&[f64::NAN; 5]), None);

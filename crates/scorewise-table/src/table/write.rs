@@ -96,6 +96,7 @@ enum TextOutput<W: Write> {
 }
 
 impl<W: Write> TextOutput<W> {
+    /// Writes the bytes, which are compressed if the format is compressed.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             TextOutput::Plain(out) => out.write_all(bytes),
@@ -103,6 +104,7 @@ impl<W: Write> TextOutput<W> {
         }
     }
 
+    /// Writes the remaining bytes and returns the underlying writer.
     fn finish(self) -> io::Result<W> {
         match self {
             TextOutput::Plain(mut out) => out.flush().map(|()| out),
@@ -116,7 +118,7 @@ const BLOCK_ROWS: usize = 4096;
 
 impl<W: Write + Send> TableWriter<W> {
     /// Begins a file with the names and types of the columns of `like`; the rows of `like` are not written. `integers` lists the columns of numbers
-    /// that Parquet and Arrow files store as integers. `metadata` are key-value pairs that are stored in Parquet and Arrow files.
+    /// that Parquet and Arrow files store as integers. `metadata` is a list of key-value pairs that Parquet and Arrow files store.
     pub fn create(
         out: W,
         format: TableFormat,

@@ -21,7 +21,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Marks a row without a label in `classes`.
+    /// The entry of `classes` for a row without a label.
     pub const MISSING: u32 = u32::MAX;
 
     /// The rows that have a label.
@@ -89,7 +89,7 @@ impl Unmatched {
     }
 }
 
-/// The class of the value that each row has in the target column. The lead of the target is not applied yet.
+/// The class of the value that each row has in the target column. For a target with a lead, these are not the labels yet.
 struct Classified {
     classes: Vec<u32>,
     unmatched: Unmatched,
@@ -108,7 +108,7 @@ impl Target {
             let hint = match &self.rule {
                 LabelRule::Classes(_) => format!("the classes are {}", quoted_list(&names)),
                 LabelRule::Condition { comparison, .. } => {
-                    format!("comparing with {} needs a number", comparison.sign())
+                    format!("values that are compared with {} must be numbers", comparison.sign())
                 }
             };
             return Err(Error::data(table.place(row).column(&self.column), problem, hint));
@@ -124,7 +124,8 @@ impl Target {
         Ok((self.labels_with_lead(classified.classes, neighbours), classified.unmatched))
     }
 
-    /// Turns the class of the value in each row, `own`, into labels. With a lead, the label of a row is the class in the row `lead` steps later.
+    /// Turns classes into labels. `own` holds the class of the value in each row. Without a lead, this class is the label of the row; with a lead,
+    /// the label of a row is the class of the row `lead` steps later.
     fn labels_with_lead(&self, own: Vec<u32>, neighbours: &Neighbours) -> Labels {
         let ahead = (self.lead > 0).then(|| neighbours.ahead(self.lead));
         let classes = match &ahead {
@@ -156,7 +157,7 @@ impl Target {
         unknown.into_iter().chain(beyond).collect()
     }
 
-    /// Finds the class of the value that each row has in the target column. The lead of the target is not applied.
+    /// Finds the class of the value that each row has in the target column, not in the later row that a lead refers to.
     fn classify(&self, table: &Table) -> Result<Classified> {
         let column = crate::names::column(table, "target", &self.column)?;
         let mut classified = Classified {

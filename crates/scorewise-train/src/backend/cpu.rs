@@ -1,4 +1,4 @@
-//! Trains jobs on the threads of this machine. A job uses several threads only if there are fewer jobs than threads.
+//! Runs training jobs on the threads of this machine. A job uses several threads only if there are fewer jobs than threads.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -10,7 +10,7 @@ use crate::fit::Fit;
 use crate::job::{Dataset, Job};
 use crate::trees::while_busy;
 
-/// Trains jobs on the threads of the CPU.
+/// Runs training jobs on the threads of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cpu {
     /// Number of threads. Results do not depend on this number.
@@ -18,6 +18,7 @@ pub struct Cpu {
 }
 
 impl Backend for Cpu {
+    /// Runs the jobs and returns their results in the order of the jobs; `None` for a job that was not begun.
     fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>> {
         let ended = AtomicBool::new(false);
         // If there are more threads than jobs, the threads are divided among the jobs, and the threads of one job share the work of each batch.

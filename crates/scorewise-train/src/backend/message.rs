@@ -26,11 +26,11 @@ use crate::model::header::{self, EncodedTensor, FileContents, HeaderError, from_
 /// Version number of the message format.
 const MESSAGE_FORMAT: u64 = 1;
 
-/// The name of the kind of messages that contain data sets.
+/// The kind of a message that contains data sets, as it is written in the message and in errors.
 const DATASETS: &str = "data sets";
-/// The name of the kind of messages that contain jobs.
+/// The kind of a message that contains jobs, as it is written in the message and in errors.
 const JOBS: &str = "jobs";
-/// The name of the kind of messages that contain the fits of a worker or the error of a worker.
+/// The kind of a message that contains the fits or the error of a worker, as it is written in the message and in errors.
 const FITS: &str = "fits";
 
 /// The name of f32 numbers in safetensors, and the size of such a number in bytes.
@@ -43,7 +43,7 @@ const U32: (&str, u64) = ("U32", 4);
 /// What is wrong, in words for an error message.
 type Problem = String;
 
-/// The part of a message that is written as a JSON string: everything except the tensors.
+/// Everything in a message except the tensors. It is written as a JSON string.
 #[derive(Serialize, Deserialize)]
 struct MessageDescription<T> {
     kind: String,
@@ -52,27 +52,28 @@ struct MessageDescription<T> {
     contents: T,
 }
 
-/// A data set without its matrix, labels, weights and rows, which are stored as tensors. Data sets can refer to the same tensors.
+/// The part of a data set that is written as JSON. The matrix, labels, weights and row indices are stored as tensors, and several data sets can refer
+/// to the same tensors.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DatasetDescription {
     rows: usize,
     columns: usize,
     classes: usize,
-    /// The name of the tensor with the features, which is a number, like the names of all tensors that data sets can share.
+    /// The name of the tensor with the features. The tensors that data sets can share have numbers as names.
     matrix: usize,
     labels: usize,
     weights: Option<usize>,
-    /// The number of knots, of frequent values and of levels of each binned column.
+    /// For each binned column, three numbers: how many knots, frequent values and levels it has.
     binned: Option<Vec<[usize; 3]>>,
-    /// The number of training rows and of validation rows of each split.
+    /// For each split, the number of training rows and the number of validation rows.
     splits: Vec<[usize; 2]>,
 }
 
-/// The response of a worker: its fits, each with the duration of its training in seconds, or the message of its error.
+/// The response of a worker: either its fits, each with the duration of the training in seconds, or an error message.
 pub(super) type Response = std::result::Result<Vec<(Fit, f64)>, String>;
 
-/// The JSON description of a [`Response`], without the tensors of the fits.
+/// The part of a [`Response`] that is written as JSON: everything except the tensors of the fits.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ResponseDescription {
@@ -81,7 +82,7 @@ struct ResponseDescription {
     fits: std::result::Result<Vec<FitDescription>, String>,
 }
 
-/// A fit without the parameters of its member and the losses of its epochs, which are stored as tensors.
+/// The part of a fit that is written as JSON. The parameters of the member and the losses of the epochs are stored as tensors.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FitDescription {
@@ -100,8 +101,8 @@ impl Dataset {
     /// Encodes several data sets as bytes. A matrix that several data sets share is stored once.
     pub fn to_bytes(datasets: &[Dataset]) -> Result<Vec<u8>> {
         let mut tensors = Vec::new();
-        // The names of the tensors that several data sets may share. A name is a number, and the key consists of the type of the tensor, its address
-        // in memory and its shape.
+        // The names of the tensors that several data sets may share. A name is a number. The key of this map consists of the type of a tensor, its
+        // address in memory and its shape.
         let mut numbers = HashMap::new();
         let mut share =
             |(dtype, _): (&'static str, u64), address: usize, shape: Vec<usize>, bytes: &dyn Fn() -> Vec<u8>| {
@@ -224,7 +225,8 @@ fn dataset(
     Ok(dataset)
 }
 
-/// Checks the numbers of rows, classes and positions. Training relies on them and does not check them again.
+/// Checks that a data set is not empty, that its lists have the right lengths, and that it has an allowed number of classes. If the columns are
+/// binned, also checks that every number in the matrix is a valid position in its column. Training relies on these checks.
 fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
     let Dataset { matrix, binned, labels, classes, weights, .. } = dataset;
     let (rows, columns) = (matrix.rows(), matrix.columns());
@@ -239,11 +241,11 @@ fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
     }
     let Some(binned) = binned else { return Ok(()) };
     if binned.len() != columns {
-        return Err(format!("has {columns} columns, but the positions of {} columns", binned.len()));
+        return Err(format!("has {columns} columns, but describes the positions of {} columns", binned.len()));
     }
     for (number, column) in binned.iter().enumerate() {
-        // Every level occurs in a row, so there are at most as many levels as rows, plus one position for unknown levels and one for
-        // missing values.
+        // Every level of a categorical column occurs in a row, so there are at most as many levels as rows. `levels` also counts one position for
+        // unknown levels and one for missing values.
         if column.own.len() != column.own_positions.len() || column.levels > rows + 2 || column.positions() == 0 {
             return Err(format!("has a column {number} whose positions are inconsistent"));
         }
@@ -415,7 +417,7 @@ fn parts<const N: usize, T: Clone>(
     Ok(lengths.iter().map(part).collect())
 }
 
-/// Encodes a message of the given kind as bytes.
+/// Encodes a message of the given kind as bytes: `contents` as JSON, followed by the tensors.
 fn write<T: Serialize>(kind: &str, contents: &T, tensors: Vec<EncodedTensor>) -> Result<Vec<u8>> {
     let description =
         MessageDescription { kind: kind.into(), format: MESSAGE_FORMAT, version: VERSION.into(), contents };
@@ -455,7 +457,7 @@ fn read<'a, T: DeserializeOwned>(kind: &str, bytes: &'a [u8]) -> Result<(T, File
 /// The hint in errors about a damaged message.
 const AGAIN: &str = "send the message again";
 
-/// The location in errors about a message of this kind.
+/// The location that errors about a message of this kind begin with.
 fn place(kind: &str) -> Location {
     Location::file(&format!("message with {kind}"))
 }

@@ -3,7 +3,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `cpu` | trains on the threads of this machine |
+//! | `cpu` | runs jobs on the threads of this machine |
 //! | `remote` | sends chunks of the list to workers, for example on other machines; the function that a worker calls |
 //! | `message` | data sets, jobs and fits as bytes |
 

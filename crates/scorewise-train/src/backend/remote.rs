@@ -1,4 +1,4 @@
-//! Trains jobs on workers, which may be other processes or other machines.
+//! Runs training jobs on workers, which may be other processes or other machines.
 //!
 //! ```text
 //! this process   list of jobs ─▶ chunks ─▶ transport ─▶ …                    … ─▶ RemoteRun::receive ─▶ fits in the order of the jobs
@@ -21,7 +21,7 @@ use super::{Backend, Cpu, Watch};
 use crate::fit::{Epoch, Fit};
 use crate::job::{Dataset, Job};
 
-/// Trains jobs on workers: cuts the list of jobs into chunks and passes them to a transport.
+/// Runs training jobs on workers: divides the list of jobs into chunks and passes them to a transport.
 ///
 /// ```
 /// use scorewise_train::backend::{Remote, RemoteRun, train_chunk};
@@ -68,11 +68,12 @@ pub struct RemoteRun<'a> {
 struct RemoteResults {
     /// The fit of each job; `None` if it has not arrived.
     fits: Vec<Option<Fit>>,
-    /// If chunks have failed, the lowest of their numbers and the error of that chunk.
+    /// If chunks have failed, the lowest number of a failed chunk, and the error of that chunk.
     error: Option<(usize, Error)>,
 }
 
 impl<T: Fn(&RemoteRun<'_>) -> Result<()> + Sync> Backend for Remote<T> {
+    /// Runs the jobs on workers and returns their results in the order of the jobs; `None` for a job whose result has not arrived.
     fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>> {
         if jobs.is_empty() {
             return Ok(Vec::new());
@@ -84,6 +85,7 @@ impl<T: Fn(&RemoteRun<'_>) -> Result<()> + Sync> Backend for Remote<T> {
 }
 
 impl<'a> RemoteRun<'a> {
+    /// Divides the jobs into `count` chunks of about the same size, and encodes the data sets and the chunks as bytes.
     fn new(datasets: &'a [Dataset], jobs: &'a [Job], watch: &'a dyn Watch, count: usize) -> Result<Self> {
         let ranges: Vec<Range<usize>> =
             (0..count).map(|chunk| chunk * jobs.len() / count..(chunk + 1) * jobs.len() / count).collect();
@@ -101,13 +103,13 @@ impl<'a> RemoteRun<'a> {
         })
     }
 
-    /// The bytes of all data sets, the same for all chunks: the first argument of [`train_chunk`].
+    /// All data sets, encoded as bytes. They are the first argument of [`train_chunk`] for every chunk.
     #[must_use]
     pub fn datasets(&self) -> &[u8] {
         &self.dataset_bytes
     }
 
-    /// The bytes of the jobs of each chunk: the second argument of [`train_chunk`].
+    /// The jobs of each chunk, encoded as bytes. They are the second argument of [`train_chunk`].
     #[must_use]
     pub fn chunks(&self) -> &[Vec<u8>] {
         &self.chunks
@@ -122,7 +124,7 @@ impl<'a> RemoteRun<'a> {
         let Some(range) = self.ranges.get(chunk).cloned() else {
             return Err(Error::setting(
                 "chunk",
-                format!("there is no chunk {chunk}, only chunks from 0 to below {}", self.ranges.len()),
+                format!("there is no chunk {chunk}; the greatest chunk number is {}", self.ranges.len() - 1),
                 "",
             ));
         };
@@ -205,7 +207,7 @@ impl<'a> RemoteRun<'a> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The fits of all jobs, or the error of the run. `sent` is what the transport returned.
+    /// Returns the fits of all jobs, or the error with which the run ended. `sent` is what the transport returned.
     fn finish(self, sent: Result<()>) -> Result<Vec<Option<Fit>>> {
         let is_stopped = self.is_stopped();
         if let Some((_, error)) = self.lock().error.take() {
@@ -251,11 +253,11 @@ fn train(datasets: &[u8], jobs: &[u8], threads: usize) -> Result<Vec<(Fit, f64)>
 struct DurationWatch(Vec<Mutex<f64>>);
 
 impl Watch for DurationWatch {
-    fn epoch(&self, _: usize, _: usize, _: &Epoch) -> std::ops::ControlFlow<()> {
+    fn epoch(&self, _job: usize, _number: usize, _epoch: &Epoch) -> std::ops::ControlFlow<()> {
         std::ops::ControlFlow::Continue(())
     }
 
-    fn finished(&self, job: usize, _: &Fit, seconds: f64) -> Result<()> {
+    fn finished(&self, job: usize, _fit: &Fit, seconds: f64) -> Result<()> {
         *self.0[job].lock().unwrap_or_else(PoisonError::into_inner) = seconds;
         Ok(())
     }

@@ -135,7 +135,7 @@ pub struct CourseSummary {
     pub restarts: usize,
 }
 
-/// The state of one training run, as a state machine.
+/// A training run as a state machine. It says which action comes next, and receives the result of each action.
 #[derive(Clone, Debug)]
 pub struct Course {
     policy: Policy,
@@ -339,7 +339,7 @@ impl Course {
         self.state = CourseState::Initialise;
     }
 
-    /// Ends the epochs of a phase. The next action restores the best weights, unless the policy keeps the last weights and the phase has not
+    /// Ends the training of a phase. The next action restores the best weights, unless the policy keeps the last weights and the phase has not
     /// diverged.
     fn end_phase(&mut self, phase: Phase) {
         if self.policy.keep == Keep::Last && self.run.stop_reason != StopReason::Diverged {
@@ -418,6 +418,7 @@ mod tests {
     }
 
     impl TrainerScript {
+        /// The results of a trainer that reports these validation losses in the main phase, and falling losses in a warm-up.
         fn new(main: &[f64]) -> Self {
             let warm_up = vec![1.0, 0.9, 0.8, 0.7, 0.6];
             TrainerScript {
@@ -481,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn with_keep_last_the_best_weights_are_restored_only_after_a_divergence() {
+    fn the_setting_keep_last_restores_the_best_weights_only_after_a_divergence() {
         let policy = Policy { keep: Keep::Last, ..POLICY };
         let (actions, summary) = run_course(policy, &TrainerScript::new(&[1.0, 0.9, 0.8, 0.8, 0.9]));
         assert!(!actions.contains(&Action::RestoreBest));
@@ -494,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn training_with_a_constant_loss_is_restarted_until_the_last_attempt_which_is_accepted() {
+    fn training_with_a_constant_loss_is_restarted_and_the_last_attempt_is_accepted() {
         let (actions, summary) = run_course(POLICY, &TrainerScript::new(&[1.0; 7]));
         assert_eq!((count_initialisations(&actions), summary.restarts), (MAX_ATTEMPTS, MAX_ATTEMPTS - 1));
         assert!(!summary.success);
@@ -503,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn training_whose_predictions_left_the_support_of_the_prior_restarts_unless_it_succeeded_or_was_stopped() {
+    fn a_run_whose_predictions_left_the_support_of_the_prior_restarts_unless_it_succeeded_or_was_stopped() {
         let rising = TrainerScript { coverage: 0.0, ..TrainerScript::new(&[1.0, 1.1, 1.2, 1.3]) };
         assert_eq!(run_course(POLICY, &rising).1.restarts, MAX_ATTEMPTS - 1);
         let falling = TrainerScript { coverage: 0.0, ..TrainerScript::new(&[1.0, 0.9, 0.9, 0.9]) };

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::batch::Batch;
 use crate::network::log_odds;
 
-/// Minimum curvature of a logit, as a fraction of a typical curvature. For a score-oriented loss of two classes, the typical curvature is the one at
-/// the mean of the prior; for other score-oriented losses, it is the mean of |gradient| over all logits.
+/// The curvature of the loss with respect to a logit is at least this fraction of a typical curvature. For [`ScoreLoss`], the typical curvature is
+/// the one at the mean of the prior; for other score-oriented losses, it is the mean of |gradient| over all logits.
 const MIN_CURVATURE_SHARE: f64 = 0.1;
-/// Minimum curvature of a logit. It is above 0, so that sums of curvatures, by which leaf values are divided, are never 0.
+/// Minimum curvature of the loss with respect to a logit. It is above 0 because the values of leaves are divided by sums of curvatures.
 const MIN_CURVATURE: f32 = 1e-16;
 
 /// The loss to minimise, which also determines the number of logits of a row. When it is serialised, its score and its priors become the names
@@ -63,8 +63,8 @@ impl Objective {
         }
     }
 
-    /// Prior distributions of the random thresholds: one prior for all logits of a row, or one for each logit. Empty if the loss has no random
-    /// threshold on single logits.
+    /// Prior distributions of the random thresholds: one prior for all logits of a row, or one for each logit. Empty for a cross-entropy, which has
+    /// no random threshold, and for [`Objective::Simplex`], whose random thresholds are not on single logits.
     #[must_use]
     pub fn priors(&self) -> &[Prior] {
         match self {
@@ -118,12 +118,13 @@ impl Objective {
         value
     }
 
-    /// For gradient-boosted trees: writes the gradient with respect to the logits to `batch.gradient`, and a positive curvature of every logit to
-    /// `curvature`, both multiplied by the sum of the sample weights, so that they are of the order of 1 for a row. Returns the value of the loss.
+    /// For gradient-boosted trees: writes the gradient of the loss with respect to the logits to `batch.gradient`, and a positive curvature for each
+    /// logit to `curvature`. Both are multiplied by the sum of the sample weights (for [`ScoreLoss`] by the number of rows), because the derivatives
+    /// of a mean over the rows would be tiny. Returns the value of the loss.
     ///
     /// The curvature of a cross-entropy is its second derivative. For a row with probability p, label y and weight c, the gradient is c (p − y) and
-    /// the second derivative is c p (1 − p) = |gradient| (1 − |p − y|). Other losses are not convex. Their curvature is at least |gradient|, so that
-    /// the value of a leaf, −Σ gradient / Σ curvature, lies between −1 and 1.
+    /// the second derivative is c p (1 − p) = |gradient| (1 − |p − y|). Other losses are not convex, so their second derivative is replaced by a
+    /// number that is at least |gradient|. Then the value of a leaf, −Σ gradient / Σ curvature, lies between −1 and 1.
     pub(crate) fn gradient_and_curvature(&self, batch: &mut Batch, curvature: &mut [f32]) -> Result<f64> {
         if let Objective::Binary(Loss::Score(loss)) = self {
             let mut gradient = std::mem::take(&mut batch.gradient);
@@ -208,7 +209,7 @@ impl Objective {
     }
 }
 
-/// The serialised form of an [`Objective`]: scores and priors are the strings that users write.
+/// The form in which an [`Objective`] is serialised. Scores and priors are the strings that users write.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "loss", rename_all = "kebab-case")]
 enum ObjectiveDescription {
@@ -263,7 +264,7 @@ impl TryFrom<ObjectiveDescription> for Objective {
             }
             ObjectiveDescription::OneVersusRest { score, priors } => {
                 let MultiScore::Classwise(average, score) = MultiScore::parse(&score)? else {
-                    let reason = format!("`{score}` is not an average over the classes, such as `macro(f1)`");
+                    let reason = format!("must be an average over the classes, such as `macro(f1)`, not `{score}`");
                     return Err(scorewise::Error::Setting { what: "score", reason });
                 };
                 let priors = priors.iter().map(|prior| prior.parse()).collect::<Result<_>>()?;

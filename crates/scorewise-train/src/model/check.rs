@@ -24,6 +24,7 @@ impl Model {
         self.check_decision()
     }
 
+    /// Checks that the members agree with each other and with the encoder.
     fn check_members(&self) -> Result<(), String> {
         let first = self.members.first().ok_or("the model has no members")?;
         let widths = |member: &Member| (member.inputs(), member.outputs());
@@ -48,6 +49,7 @@ impl Model {
         }
     }
 
+    /// Checks that the classes are distinct, and that they agree with the target and with the outputs of the members.
     fn check_classes(&self) -> Result<(), String> {
         let count = self.classes.len();
         if count < 2 {
@@ -61,7 +63,9 @@ impl Model {
             LabelRule::Classes(classes) if *classes != self.classes => {
                 Err("the classes of the target differ from those of the model".into())
             }
-            LabelRule::Condition { .. } if count != 2 => Err(format!("a condition has 2 classes, not {count}")),
+            LabelRule::Condition { .. } if count != 2 => {
+                Err(format!("a target that is a condition has 2 classes, not {count}"))
+            }
             _ => Ok(()),
         }?;
         let outputs = self.members[0].outputs();
@@ -73,6 +77,7 @@ impl Model {
         }
     }
 
+    /// Checks that the decision rule is valid for the number of classes.
     fn check_decision(&self) -> Result<(), String> {
         let count = self.classes.len();
         let check_values = |values: &[f64], is_valid: fn(&f64) -> bool, what: &str| {
@@ -113,6 +118,7 @@ impl Model {
     }
 }
 
+/// Whether a number lies between 0 and 1.
 fn is_probability(value: &f64) -> bool {
     (0.0..=1.0).contains(value)
 }

@@ -32,7 +32,7 @@ const MAX_FILE_BYTES: u64 = 4 << 30;
 const COPY_AGAIN_HINT: &str = "copy the file again from its source, or train the model again";
 const GIVE_A_MODEL_HINT: &str = "give a file that was written by `scorewise train`";
 
-/// The JSON metadata of a model file: everything except the weights. The keys are written in the order of the fields.
+/// Everything in a model file except the weights. It is written as JSON, with the keys in the order of these fields.
 #[derive(Serialize, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct ModelDescription {
@@ -75,7 +75,7 @@ struct NetworkSize {
     widths: Vec<usize>,
 }
 
-/// The format number of the JSON metadata, without the other keys. It is parsed first, because the other keys depend on the format.
+/// The format number in the JSON metadata of a model file, without the other keys. It is parsed first, because the other keys depend on the format.
 #[derive(Deserialize)]
 struct FormatNumber {
     format: u64,
@@ -188,6 +188,7 @@ impl Model {
             .map_err(|error| Error::data(Location::file("model"), error.to_string(), ""))
     }
 
+    /// Everything that the model file contains except the weights.
     fn description(&self) -> ModelDescription {
         ModelDescription {
             format: FORMAT,
@@ -214,6 +215,7 @@ impl Model {
 }
 
 impl ModelDescription {
+    /// Builds the model from this description and the members, which have been built from the tensors of the file.
     fn into_model(self, members: Vec<Member>) -> Model {
         Model {
             version: self.version,

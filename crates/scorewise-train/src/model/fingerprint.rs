@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(
             Fingerprint::new().numbers(&numbers).hex(),
             format!("{whole:016x}"),
-            "the hash of numbers that fill several blocks"
+            "the hash of numbers that fill several blocks must agree too"
         );
     }
 

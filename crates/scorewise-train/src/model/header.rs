@@ -210,7 +210,7 @@ fn checksum(bytes: &[u8], offset: usize) -> String {
     format!("{:016x}", hash.digest())
 }
 
-/// The error for a file that has `got` bytes although its header announces `expected`.
+/// The error for a file that has `got` bytes although, according to its header, it should have at least `expected` bytes.
 fn truncated_error(got: usize, expected: u64) -> HeaderError {
     HeaderError::Truncated(format!("is truncated: it has {got} of at least {expected} bytes"))
 }

@@ -49,8 +49,8 @@ pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
     count as f64 / logits.len() as f64
 }
 
-/// Whether there are class probabilities that all lie inside the supports of their priors and sum to 1. This is always true for one output, and if
-/// there are no priors.
+/// Whether there are class probabilities that sum to 1 and all lie inside the supports of their priors, at some distance from the ends. This is
+/// always true for one output, and if there are no priors.
 #[must_use]
 pub fn has_centre(priors: &[Prior], outputs: usize) -> bool {
     priors.is_empty() || class_probabilities(&prior_of_each_output(priors, outputs).collect::<Vec<_>>()).is_some()
@@ -80,7 +80,7 @@ pub fn centre(network: &mut Network, priors: &[Prior], engine: &mut Engine, matr
 }
 
 /// Probabilities that lie inside the supports of the priors: the mean of the prior for one logit, and probabilities that sum to 1 for several
-/// logits. `None` if there are no such probabilities.
+/// logits. `None` if all probabilities that sum to 1 lie outside the supports or close to their ends.
 fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
     if let [prior] = priors {
         return Some(vec![prior.mean()]);
@@ -97,8 +97,8 @@ fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
         .then(|| priors.iter().map(|prior| prior.mean() + share_of_way * (end(prior) - prior.mean())).collect())
 }
 
-/// The greatest distance that logits may have from their biases. If no logit is farther away, no prediction lies where the density of the prior is
-/// close to 0.
+/// The greatest allowed difference between a logit and its output bias. If no difference is greater, no prediction lies where the density of the
+/// prior is close to 0.
 fn max_logit_distance(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
     // With several classes, the log-odds of a class depend on its own logit and on those of the other classes, so they can change by
     // twice as much as a single logit.
@@ -111,7 +111,7 @@ fn max_logit_distance(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
         let high = prior.quantile(0.99).max(0.5 * (end + probability));
         (log_odds(*probability) - log_odds(low)).min(log_odds(high) - log_odds(*probability)) / moves
     };
-    // A tenth of the distance is kept free, so that the first step of the optimiser does not move predictions out of the support.
+    // A tenth of the distance is left as a margin, so that the first step of the optimiser does not move predictions out of the support.
     0.9 * priors.iter().zip(class_probabilities).map(distance_to_limit).fold(f64::INFINITY, f64::min)
 }
 

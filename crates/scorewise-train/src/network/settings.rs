@@ -149,8 +149,8 @@ impl NetworkSettings {
         }
     }
 
-    /// The warm start that the user chose. If the user chose none, the result is the default warm start if the first predictions cannot all lie
-    /// inside the supports of their priors and `cure` is set, and otherwise `None`. It is always `None` if the loss is itself a cross-entropy.
+    /// The warm start of a training run with this loss. If the user chose no warm start, the default one is used in a single case: `cure` is set, but
+    /// the first predictions cannot all lie inside the supports of their priors. `None` if the loss is itself a cross-entropy.
     pub(crate) fn warm_start_for(&self, objective: &Objective, outputs: usize) -> Option<WarmStart> {
         let is_needed = self.cure && !has_centre(objective.priors(), outputs);
         let warm_start = self.warm_start.or(is_needed.then(WarmStart::default));
@@ -270,8 +270,9 @@ impl From<HiddenLayers> for Vec<usize> {
 const RARE_ROWS_PER_BATCH: usize = 32;
 
 impl BatchSize {
-    /// Number of rows in a batch for the loss of a score, if `rare` of `all` training rows belong to the rarest class. An automatic size
-    /// is increased until a batch has [`RARE_ROWS_PER_BATCH`] rows of this class on average, but not above a quarter of the training rows.
+    /// Number of rows in a batch for the loss of a score, if there are `all` training rows and `rare` of them belong to the rarest class. An
+    /// automatic size is increased until a batch has [`RARE_ROWS_PER_BATCH`] rows of this class on average, but not above a quarter of the training
+    /// rows.
     pub(super) fn rows_for_score(self, all: usize, rare: usize) -> usize {
         match self {
             BatchSize::Auto => {
@@ -350,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layers_and_batch_sizes_are_the_same_after_a_round_trip() {
+    fn hidden_layers_and_batch_sizes_are_unchanged_after_they_are_written_and_parsed() {
         for text in ["none", "8", "50,20,5"] {
             assert_eq!(text.parse::<HiddenLayers>().unwrap().to_string(), text);
         }

@@ -261,6 +261,7 @@ impl TrainingOptions {
 /// Maximum value of the option `bins`, which is a number of intervals.
 const MAX_BINS: usize = 1024;
 
+/// Checks that the option `bins` is at most [`MAX_BINS`].
 fn check_bins(bins: usize) -> Result<()> {
     if bins <= MAX_BINS {
         return Ok(());
@@ -281,6 +282,7 @@ pub fn share(setting: &str, share: f64) -> Result<f64> {
 mod tests {
     use super::*;
 
+    /// A new plan to which these options have been applied.
     fn plan_of(options: &TrainingOptions, default_recipe: (&str, Recipe)) -> Plan {
         let mut plan = Plan::new("y", "tss".parse().unwrap());
         options.apply(&mut plan, default_recipe).unwrap();

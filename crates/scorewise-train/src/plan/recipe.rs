@@ -176,7 +176,7 @@ impl Recipe {
         Recipe { warm_start, threshold, ..self }
     }
 
-    /// The settings `settings`, but with the batch size, weight decay and warm start of the recipe.
+    /// Returns `settings` after replacing the batch size, weight decay and warm start by those of the recipe.
     #[must_use]
     pub fn settings(&self, settings: NetworkSettings) -> NetworkSettings {
         let Recipe { batch, weight_decay, warm_start, .. } = *self;

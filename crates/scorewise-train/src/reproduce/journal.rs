@@ -115,6 +115,7 @@ impl Journal {
     }
 }
 
+/// The location that errors about this results file begin with.
 fn location_of(path: &Path) -> Location {
     Location::file(&path.display().to_string())
 }

@@ -178,7 +178,7 @@ impl Progress<'_> {
 }
 
 impl Watch for Progress<'_> {
-    fn epoch(&self, _: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
+    fn epoch(&self, _job: usize, _number: usize, _epoch: &Epoch) -> ControlFlow<()> {
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 

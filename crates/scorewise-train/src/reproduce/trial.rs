@@ -1,4 +1,4 @@
-//! A `Task` is one run of an experiment; a `Trial` is the result of a task.
+//! A `Task` trains one contender in one repetition of an experiment and computes its scores; a `Trial` is the result of a task.
 
 use scorewise::sweep::{confusion, sweep};
 use scorewise::{CrossEntropy, Loss, Prior, Probabilities, Purpose, Rows, Score, ScoreLoss, stream};

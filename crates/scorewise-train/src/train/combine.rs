@@ -1,7 +1,7 @@
 //! Combines the forecasts of several classifiers into one: the weighted mean of their logits.
 //!
 //! All classifiers have predicted the same rows, each row by members that were not trained on it. The calibration, the weights and the shift are
-//! chosen on these predictions. The pool of the command and `ScorePool` in Python both call [`combine`].
+//! chosen on these predictions. The command `train`, if it trains several learners, and `ScorePool` in Python both call [`combine`].
 //!
 //! 1. *Calibration.* Classifiers differ in how far their logits spread: a loss that rewards confident decisions spreads them more than
 //!    cross-entropy does. So that logits can be averaged and compared, each logit z of a classifier is replaced by a z + b, with the
@@ -33,12 +33,12 @@ use crate::plan::TrainingScore;
 const INITIAL: usize = 3;
 /// Number of times that the selection adds a candidate to the mean.
 const ADDITIONS: usize = 20;
-/// Maximum number of Newton steps of the calibration. Five are usually enough.
+/// Maximum number of Newton steps by which the calibration of logits is found. Five are usually enough.
 const STEPS: usize = 30;
 /// Minimum and maximum of the factor by which the calibration multiplies logits.
 const SCALES: (f64, f64) = (0.05, 20.0);
 
-/// How the logits of candidates are combined: with p the sigmoid or softmax, the forecast is p(Σᵢ wᵢ (aᵢ zᵢ + bᵢ)).
+/// How the logits zᵢ of candidates are combined: the forecast is p(Σᵢ wᵢ (aᵢ zᵢ + bᵢ)), where p is the sigmoid or softmax.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combination {
     /// For each candidate, the scale aᵢ and the shift bᵢ of its logits.
@@ -160,13 +160,14 @@ fn select(candidates: &[&[f64]], value: impl Fn(&[f64]) -> Result<f64>) -> Resul
     Ok(best_counts)
 }
 
-/// Computes how good logits are: their score under a random threshold.
+/// Computes how good the logits of a forecast are: the score of the forecast under a random threshold.
 enum Judge<'a> {
     Binary { rows: &'a LabelledPredictions, score: Score },
     Classes { objective: Objective, batch: Batch },
 }
 
 impl<'a> Judge<'a> {
+    /// Prepares the computation for rows with these labels and weights.
     fn new(rows: &'a LabelledPredictions, classes: usize, score: &TrainingScore) -> Result<Self> {
         if classes == 2 {
             return Ok(Judge::Binary { rows, score: score.binary()? });
@@ -180,7 +181,7 @@ impl<'a> Judge<'a> {
         Ok(Judge::Classes { objective, batch })
     }
 
-    /// The score of logits under a random threshold. Its sign is chosen so that greater is better.
+    /// How good a forecast with these logits is; greater is better. The result is computed from the score of the forecast under a random threshold.
     fn value(&self, logits: &[f64]) -> Result<f64> {
         match self {
             Judge::Binary { rows, score } => {
@@ -209,8 +210,8 @@ impl<'a> Judge<'a> {
 }
 
 impl LabelledPredictions {
-    /// The numbers a and b for which the logits a z + b have the lowest cross-entropy on these rows; with more than one logit for each row, b is 0.
-    /// Found by Newton's method. A tiny penalty keeps the number a from growing without limit if the logits separate the classes.
+    /// Finds, by Newton's method, the numbers a and b for which the logits a z + b have the lowest cross-entropy on these rows, where z are the given
+    /// logits. With more than one logit for each row, b is 0. A tiny penalty keeps a from growing without limit if the logits separate the classes.
     fn calibration(&self, logits: &[f64], outputs: usize) -> (f64, f64) {
         /// Weight of the penalty (a − 1)²/2, where a is the scale.
         const SCALE_PENALTY: f64 = 1e-3;
@@ -266,7 +267,7 @@ mod tests {
         LabelledPredictions { labels, ..LabelledPredictions::default() }
     }
 
-    /// Logits z that are not calibrated, and labels: a row with the logit z is positive with the probability σ(2 z + 1).
+    /// Logits that are not calibrated, and labels: a row with the logit z is positive with the probability sigmoid(2 z + 1).
     fn distorted(count: u32) -> (Vec<f64>, Vec<u32>) {
         let row = |row: u32| {
             let z = f64::from(row % 400) / 100.0 - 2.0;

@@ -185,7 +185,8 @@ impl LabelledPredictions {
         Ok((factor_decision(&factors, score), if count == 0 { 0.0 } else { sum / f64::from(count) }))
     }
 
-    /// The factors fₖ of the classes that give the best score, if each row gets the class k with the greatest fₖ pₖ, where pₖ is its probability.
+    /// The factors fₖ of the classes that give the best score, if each row gets the class k with the greatest fₖ pₖ, where pₖ is the probability of
+    /// class k.
     /// `weight` returns the weight with which a row counts.
     ///
     /// The factors are optimised one at a time. A row gets class k if fₖ > maxⱼ fⱼ pⱼ / pₖ over the other classes j, so sorting the rows by this

@@ -12,7 +12,7 @@ use scorewise_table::target::{Labels, Target};
 
 /// Maximum number of training rows that are examined for leakage.
 const MAX_EXAMINED_ROWS: usize = 100_000;
-/// Minimum number of rows of the rarer class for a column to be reported. With fewer rows, a column may separate the classes by chance.
+/// A column is reported only if the rarer class has at least this many rows. With fewer rows, a column may separate the classes by chance.
 const MIN_ROWS_OF_RARER_CLASS: usize = 20;
 /// A numeric column is reported if its area under the ROC curve is greater than this. Legitimate inputs can come close: in the pollution data,
 /// the particulate matter of the current hour, which is a natural predictor for the next hour, reaches 0.99.
@@ -22,7 +22,8 @@ const MIN_ROC_AREA: f64 = 0.999;
 const MAX_ERROR_SHARE: f64 = 0.005;
 /// A numeric column with at most this many different values is also examined as a categorical column.
 const MAX_LEVELS: usize = 64;
-/// Minimum average number of rows per level for a column to be examined: a level with a single row always determines the class of that row.
+/// A column is examined only if its levels have at least this many rows on average, because a level with a single row always determines the class of
+/// that row.
 const MIN_ROWS_PER_LEVEL: usize = 20;
 /// Test rows that are equal to training rows are reported only if they are more than this share of the test rows.
 const MIN_REPEATED_SHARE: f64 = 0.01;
@@ -46,8 +47,10 @@ pub(super) fn leaking_columns(
     let notes = table.columns.iter().filter(|column| is_examined(&column.name)).filter_map(|column| {
         let evidence = separation_by_order(&column.values, &rows, &classes, labels.names.len())
             .or_else(|| separation_by_levels(&column.values, &rows, &classes, labels.names.len()))?;
-        let hint =
-            format!("is it known when the forecast is made? `{}` leaves it out", Setting("drop").to(&column.name));
+        let hint = format!(
+            "is this column known when the forecast is made? `{}` leaves it out",
+            Setting("drop").to(&column.name)
+        );
         Some(Note::about_column(
             &column.name,
             format!("alone predicts the target almost perfectly ({evidence}): {hint}"),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! prepare: find the target and the labels, split the rows, fit the encoder on the training rows, encode all rows, list the jobs
-//! backend: train the jobs
+//! backend: run the jobs
 //! finish:  build the ensemble, choose the threshold on the validation rows, predict, build the model
 //! ```
 //!

@@ -8,7 +8,7 @@ use super::combine::combine;
 use super::prepare::LabelledTable;
 use crate::ensemble::Ensemble;
 
-/// The members that one learner has trained, and the predictions of rows, each by the members that were not trained on the row.
+/// The members that one learner has trained, and their predictions. Every row is predicted only by the members that were not trained on it.
 pub(super) struct Candidate {
     pub ensemble: Ensemble,
     /// For each fit of the learner, whether it is a member of the ensemble.
@@ -19,7 +19,7 @@ pub(super) struct Candidate {
     pub predictions: Vec<f64>,
 }
 
-/// The ensemble of all learners, and the predictions of rows, each by the members that were not trained on the row.
+/// The ensemble of all learners, and its predictions. Every row is predicted only by the members that were not trained on it.
 pub(super) struct Pool {
     pub ensemble: Ensemble,
     /// Indices of the rows that were predicted, in ascending order.

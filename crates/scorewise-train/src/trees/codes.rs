@@ -22,7 +22,7 @@ pub(super) struct Coding {
 }
 
 impl Coding {
-    /// The coding of a feature with at most `max` codes, given its values in the training rows.
+    /// The coding of a feature with at most `max` codes. `values` are the values of the feature in the training rows.
     pub fn new(feature: &TreeFeature, mut values: Vec<f32>, max: usize) -> Self {
         if feature.is_level {
             return Coding { ends: Vec::new(), has_missing: false, is_level: true, codes: feature.values.len() };
@@ -58,7 +58,7 @@ impl Coding {
     }
 }
 
-/// Ends that divide sorted values into at most `max` intervals: one interval for each distinct value if there are at most `max` of
+/// The ends of the intervals that divide sorted values, at most `max` intervals: one interval for each distinct value if there are at most `max` of
 /// them, otherwise intervals with about the same number of values. An end lies halfway between two values.
 fn ends(sorted: &[f32], max: usize) -> Vec<f32> {
     let mut distinct: Vec<(f32, usize)> = Vec::new();
@@ -111,7 +111,8 @@ impl Codes {
         self.greatest[feature]
     }
 
-    /// Replaces the codes of some features in all rows. All features are written in one pass over the rows.
+    /// Replaces the codes of some features in all rows. `columns` holds one list for each of these features, with a code for each row. All features
+    /// are written in one pass over the rows.
     pub fn set(&mut self, features: &[usize], columns: &[&[u8]]) {
         for (feature, column) in features.iter().zip(columns) {
             self.greatest[*feature] = self.greatest[*feature].max(column.iter().copied().max().unwrap_or(0));

@@ -22,6 +22,7 @@ struct CodeNode {
 }
 
 impl CodeTree {
+    /// Converts the nodes of a grown tree. `codings` has one element for each feature.
     pub fn new(nodes: &[GrownNode], codings: &[Coding]) -> Self {
         let node = |(index, node): (usize, &GrownNode)| match node.split {
             Some((split, left)) => CodeNode {
@@ -34,7 +35,7 @@ impl CodeTree {
         CodeTree { nodes: nodes.iter().enumerate().map(node).collect() }
     }
 
-    /// Calls `found` with every row and the index of the leaf that it reaches.
+    /// Calls `found` for every row in `rows`, with the index of the row and the index of the leaf that the row reaches.
     pub fn leaves(&self, codes: &Codes, rows: impl Iterator<Item = u32>, mut found: impl FnMut(usize, usize)) {
         if self.nodes.len() == 1 {
             rows.for_each(|row| found(row as usize, 0));

@@ -68,8 +68,8 @@ pub(super) struct Statistic {
     levels: usize,
 }
 
-/// The features of a sample, and which of them are target statistics. The values of a target statistic are computed from all training
-/// rows; new rows get these values.
+/// The features of a sample, and which of them are target statistics. Columns with more than `max_levels` levels get target statistics, whose values
+/// are computed from all training rows; new rows get these values.
 pub(super) fn features(sample: &Sample<'_>, max_levels: usize) -> (Vec<TreeFeature>, Vec<Statistic>) {
     let Some(columns) = sample.binned else {
         let feature = |column| TreeFeature { column, knots: ALL, is_level: false, values: Vec::new() };
@@ -109,14 +109,14 @@ pub(super) fn features(sample: &Sample<'_>, max_levels: usize) -> (Vec<TreeFeatu
 }
 
 impl Statistic {
-    /// The statistic of a level, from two sums of the sample weights of the rows with this level: the sum over the rows of the statistic's class,
-    /// and the sum over the rows of all classes.
+    /// The statistic of a level. `of_all` is the sum of the sample weights of all rows with this level, and `of_class` the sum of those among them
+    /// that belong to the class of the statistic.
     fn of(&self, [of_class, of_all]: &[f64; 2]) -> f32 {
         ((of_class + PRIOR_ROWS * self.share) / (of_all + PRIOR_ROWS)) as f32
     }
 
-    /// For each level, two sums of the sample weights of the training rows with this level: the sum over the rows of the statistic's class, and
-    /// the sum over the rows of all classes.
+    /// For each level, two sums of sample weights: over the training rows with this level that belong to the class of the statistic, and over all
+    /// training rows with this level.
     fn sums(&self, sample: &Sample<'_>) -> Vec<[f64; 2]> {
         let mut sums = vec![[0.0; 2]; self.levels];
         for row in sample.training {

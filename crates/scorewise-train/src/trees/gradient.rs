@@ -2,13 +2,13 @@
 //!
 //! [`Objective::gradient_and_curvature`] computes the same numbers for every loss, with one pass over the rows for the value, one for the gradient
 //! and one for the curvature. Boosting rounds spend much of their time on these passes, so this loss, the most usual one, has a loop of its own, with
-//! bit for bit the same results. Only the value of the loss may differ in its last digits: it is the logarithm of products,
+//! bit for bit the same results. Only the value of the loss may differ in its last digits: with z the logit of a row, it is computed from products,
 //!
 //! ```text
 //! Σ ln(1 + e^−|z|) = Σ over blocks of rows of ln Π (1 + e^−|z|)
 //! ```
 //!
-//! which takes one logarithm for each block. A factor lies between 1 and 2, so the product of a block does not overflow.
+//! so that one logarithm is needed for each block. A factor lies between 1 and 2, so the product of a block does not overflow.
 
 use rayon::prelude::*;
 use scorewise::{CrossEntropy, Loss};
@@ -24,7 +24,7 @@ const PARALLEL_ROWS: usize = 4096;
 /// Minimum curvature of a row. It is above 0, so that sums of curvatures are positive.
 pub(super) const MIN_CURVATURE: f32 = 1e-16;
 
-/// The constants of a cross-entropy that the gradients of all rows have in common.
+/// The constants of a cross-entropy: numbers that are the same for the gradients of all rows.
 #[derive(Clone, Debug)]
 pub(super) enum GradientRows {
     /// Two classes, with one logit for each row.
@@ -47,7 +47,7 @@ impl GradientRows {
     }
 }
 
-/// The constants of a cross-entropy with two classes that the gradients of all rows have in common.
+/// The constants of a cross-entropy with two classes: numbers that are the same for the gradients of all rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CrossEntropyRows {
     /// The weights of the negative and of the positive class.

@@ -1,9 +1,9 @@
 //! Grows one tree from histograms.
 //!
-//! The score of a set of leaves with sums of gradients G and of curvatures H is Σ G²/(H + λ), twice the decrease of the second-order
-//! approximation of the loss if every leaf gets its best value −G/(H + λ). Two ways to grow a tree use the same search for the split with the
-//! greatest score: a *leaf-wise* tree splits the leaf with the greatest gain, one at a time; a *symmetric* tree splits all leaves of a level by
-//! the same condition, which regularises strongly.
+//! A leaf has a sum G of gradients and a sum H of curvatures over its rows; λ is the setting `l2`. The score of a set of leaves is Σ G²/(H + λ). This
+//! is twice the decrease of the second-order approximation of the loss if every leaf gets its best value −G/(H + λ). Two ways to grow a tree use the
+//! same search for the split with the greatest score: a *leaf-wise* tree splits the leaf with the greatest gain, one at a time; a *symmetric* tree
+//! splits all leaves of a level by the same condition, which regularises strongly.
 //!
 //! Several threads split different leaves at the same time, and share the work of large leaves. In a leaf-wise tree, the leaves with the next
 //! greatest gains are split ahead of time: they will almost always be split later, and if not, nothing is lost but time. So a tree does not
@@ -29,7 +29,7 @@ pub(super) struct GrownNode {
     pub split: Option<(TreeSplit, usize)>,
     /// The range of the rows of the node in the list that [`Grower::grow`] reorders.
     pub rows: Range<usize>,
-    /// By how much the split of the node increases the score; 0 for a leaf. In a symmetric tree, all nodes of a level are
+    /// By how much the split of the node increases the score of the tree's leaves; 0 for a leaf. In a symmetric tree, all nodes of a level are
     /// split together, and their common gain is stored in the first node of the level.
     pub gain: f64,
 }
@@ -85,6 +85,7 @@ impl OpenLeaf {
 }
 
 impl Grower {
+    /// Creates a grower for trees with these settings, with empty buffers.
     pub fn new(settings: &TreeSettings) -> Self {
         Grower { settings: settings.clone(), free: Vec::new(), scratch: Vec::new() }
     }
@@ -116,6 +117,7 @@ impl Grower {
         OpenLeaf { node: 0, depth: 0, rows: 0..rows.len(), histogram, sums, best: None, children: None }
     }
 
+    /// Grows a tree by splitting, again and again, the leaf whose best split has the greatest gain.
     fn grow_leaf_wise(&mut self, data: GrowthData<'_>, rows: &mut [u32], scratch: &mut [u32]) -> Vec<GrownNode> {
         let mut nodes = vec![GrownNode { split: None, rows: 0..rows.len(), gain: 0.0 }];
         let mut root = self.root(data, rows);
@@ -156,8 +158,8 @@ impl Grower {
         nodes
     }
 
-    /// Computes the children of an open leaf, and with several threads also those of the leaves with the next greatest gains. `left` is the
-    /// number of leaves that the tree may still get.
+    /// Computes the children of the leaf `open[index]`, and with several threads also the children of the leaves with the next greatest gains. `left`
+    /// is the number of leaves that may still be added to the tree.
     fn split_ahead(
         &mut self,
         data: GrowthData<'_>,
@@ -208,6 +210,7 @@ impl Grower {
         in_parallel(jobs, data.threads, work);
     }
 
+    /// Grows a tree in which all leaves of a level are split by the same condition.
     fn grow_symmetric(
         &mut self,
         data: GrowthData<'_>,
@@ -336,7 +339,7 @@ fn total(data: GrowthData<'_>, histogram: &GradientHistogram, rows: &[u32]) -> S
     data.packed.unpack(histogram.total(data.layout).unwrap_or_else(|| data.packed.sum(rows)))
 }
 
-/// The score G²/(H + λ) of one leaf.
+/// The score G²/(H + λ) of one leaf with the sum G of gradients and the sum H of curvatures; λ is the setting `l2`.
 fn score(settings: &TreeSettings, sums: Sums) -> f64 {
     sums.gradient * sums.gradient / (sums.curvature + settings.l2)
 }

@@ -1,6 +1,6 @@
 //! Sums of gradients and curvatures over the rows of a leaf, for each code of each feature.
 //!
-//! Gradient and curvature of a row are rounded to integers and packed into one 64-bit number, so that one addition sums both:
+//! The gradient g and the curvature h of a row are rounded to integers and packed into one 64-bit number, so that one addition sums both:
 //!
 //! ```text
 //! packed = round(g · scale of g) · 2³² + round(h · scale of h)
@@ -98,6 +98,7 @@ pub(super) struct HistogramLayout {
 }
 
 impl HistogramLayout {
+    /// The layout of a histogram with these features, in this order. `codings` are the codings of all features of the data.
     pub fn new(features: Vec<usize>, codings: &[Coding]) -> Self {
         let mut starts = vec![0];
         let (mut blocks, mut first) = (Vec::new(), 0);
@@ -263,7 +264,8 @@ mod tests {
     #[test]
     fn packed_numbers_are_rounded_to_the_nearest_integer_and_ties_to_even() {
         let mut packed = Packed::default();
-        // The absolute gradients and the curvatures both sum to 4, so the scale is (2³¹ − 1 − 5) / 4, and half of a unit is representable.
+        // The absolute gradients and the curvatures both sum to 4, so the scale is (2³¹ − 1 − 5) / 4 = 536 870 910.5. The product of the gradient 1
+        // and this scale lies exactly between two integers.
         packed.pack(&[-1.5, 1.0, 0.5, 0.25, -0.75], &[1.5, 1.0, 0.5, 0.25, 0.75], 1);
         let scale = (f64::from(i32::MAX) - 5.0) / 4.0;
         for (packed, gradient) in packed.rows.iter().zip([-1.5, 1.0, 0.5, 0.25, -0.75]) {
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_histogram_is_the_same_for_any_number_of_threads_and_if_it_is_found_by_subtraction() {
+    fn threads_and_subtraction_do_not_change_the_sums_of_a_histogram() {
         let count = 20_000;
         let gradients: Vec<f32> = (0..count).map(|row| (row as f32 * 0.37).sin()).collect();
         let curvatures = vec![0.25; count];

@@ -52,7 +52,7 @@ use settings::MAX_DEPTH;
 pub struct Trees {
     /// Number of columns of the encoded matrix.
     inputs: usize,
-    /// Number of positions of each column; empty if the columns are not binned.
+    /// How many positions (knots, frequent values and levels) each binned column has; empty if the columns are not binned.
     positions: Vec<usize>,
     features: Vec<TreeFeature>,
     /// The logits to which the values of the trees are added, one for each output.
@@ -100,7 +100,7 @@ impl Trees {
         }
         if !positions.is_empty() && positions.len() != inputs {
             return Err(format!(
-                "the trees have {inputs} inputs, but numbers of positions for {} inputs",
+                "the trees have {inputs} inputs, but the list of positions is for {} inputs",
                 positions.len()
             ));
         }
@@ -116,7 +116,11 @@ impl Trees {
             }
         }
         if !roots.len().is_multiple_of(bias.len()) {
-            return Err(format!("{} trees cannot be divided among {} outputs", roots.len(), bias.len()));
+            return Err(format!(
+                "the number of trees, {}, is not a multiple of the number of outputs, {}",
+                roots.len(),
+                bias.len()
+            ));
         }
         if roots.first().is_some_and(|root| *root != 0) || (roots.is_empty() && !nodes.is_empty()) {
             return Err("the first tree does not begin with the first node".into());
@@ -129,8 +133,8 @@ impl Trees {
         Ok(Trees { inputs, positions, features, bias, nodes, roots, gains: Vec::new() })
     }
 
-    /// Returns these trees with the share of each feature in the sum of the gains of all splits. The shares are not negative and sum to 1,
-    /// or are all 0 if no tree has a split.
+    /// Sets the share of each feature in the sum of the gains of all splits, and returns the trees. The shares must not be negative and must sum to
+    /// 1, or all be 0 if no tree has a split.
     pub fn with_gains(self, gains: Vec<f32>) -> Result<Self, String> {
         let sum: f64 = gains.iter().copied().map(f64::from).sum();
         let is_share = |gain: &f32| (0.0..=1.0).contains(gain);
@@ -147,7 +151,7 @@ impl Trees {
         self.inputs
     }
 
-    /// Number of positions of each column; empty if the columns are not binned.
+    /// How many positions (knots, frequent values and levels) each binned column has; empty if the columns are not binned.
     #[must_use]
     pub fn positions(&self) -> &[usize] {
         &self.positions
@@ -183,8 +187,8 @@ impl Trees {
         &self.roots
     }
 
-    /// The share of each feature in the sum of the gains of all splits, where the gain of a split is the increase of Σ G²/(H + λ) over the leaves;
-    /// all 0 if no tree has a split. Empty for trees from an older model file, which does not contain the shares.
+    /// The share of each feature in the sum of the gains of all splits; all 0 if no tree has a split. The gain of a split is twice the decrease of
+    /// the second-order approximation of the training loss. Empty for trees from an older model file, which does not contain the shares.
     #[must_use]
     pub fn gains(&self) -> &[f32] {
         &self.gains

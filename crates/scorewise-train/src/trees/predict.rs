@@ -12,8 +12,8 @@ const BLOCK: usize = 256;
 /// Number of rows that go through a tree at the same time.
 const ROWS: usize = 8;
 
-/// A node of a tree in a form that is fast to evaluate. A row goes to the left if the element `slot` of its values is at least `low` and at most
-/// `high`. A leaf is its own left child and sends all rows to the left, so that a row stays in the leaf that it has reached.
+/// A node of a tree in a form that is fast to evaluate. A row goes to the left if element number `slot` of its values is at least `low` and at
+/// most `high`. A leaf is its own left child and sends all rows to the left, so that a row stays in the leaf that it has reached.
 #[derive(Clone, Copy, Debug)]
 struct FastNode {
     slot: u32,
@@ -31,6 +31,7 @@ struct FastTrees {
 }
 
 impl FastTrees {
+    /// Converts trees to this form, and checks the indices on which the unsafe code of `leaves` relies.
     fn new(trees: &Trees) -> Self {
         let count = trees.nodes.len();
         let mut nodes = Vec::with_capacity(count);

@@ -1,6 +1,7 @@
 //! The search for the split with the greatest score, from histograms.
 //!
-//! The score of a split is Σ G²/(H + λ) over the leaves after the split, where G and H are the sums of gradients and curvatures of a leaf.
+//! The score of a split is Σ G²/(H + λ) over the leaves after the split, where G and H are the sums of gradients and curvatures of a leaf, and λ is
+//! the setting `l2`.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -60,7 +61,7 @@ pub(super) struct SplitSearch<'a> {
     pub layout: &'a HistogramLayout,
     pub codings: &'a [Coding],
     pub packed: &'a Packed,
-    /// The rows on each side of a split must have curvatures whose sum is at least this.
+    /// A split is possible only if the curvatures of the rows on each side sum to at least this number.
     pub min_curvature: f64,
     pub l2: f64,
 }
@@ -125,6 +126,7 @@ struct SearchTask<'a, 'b> {
 }
 
 impl SimdTask for SearchTask<'_, '_> {
+    /// Computes the scores of all splits on each feature, and calls `visit` with them.
     #[inline(always)]
     unsafe fn run_with<V: SimdVector>(self) {
         let SearchTask { search, visit } = self;
@@ -164,7 +166,7 @@ impl SimdTask for SearchTask<'_, '_> {
 }
 
 /// Adds the scores of one leaf to `scores`, which has one element for each split. For the split with index i, the packed sum of the rows that go to
-/// the left is `lefts[i]` + `more`.
+/// the left is `lefts[i]` + `more`, where `more` is the sum of the rows with a missing value if they go to the left, and otherwise 0.
 #[inline(always)]
 fn add_scores(search: SplitSearch<'_>, lefts: &[i64], more: i64, total: Sums, scores: &mut [f64]) {
     let SplitSearch { packed, min_curvature, l2, .. } = search;
@@ -243,8 +245,8 @@ fn standard_normal(first: u64, second: u64) -> f64 {
     (-2.0 * uniform(first).ln()).sqrt() * (std::f64::consts::TAU * uniform(second)).cos()
 }
 
-/// Upper bounds of `deviation` times a number of [`standard_normal`] whose first random number has a given number of leading zeros: with n leading
-/// zeros, the uniform number is at least 2^−(n + 1), and at least 2^−54.
+/// Upper bounds of the noise `deviation` · `standard_normal(first, second)`: the element with index n is the bound if the binary number `first`
+/// begins with n zeros. The uniform number in (0, 1) that is made from such a number is at least 2^−(n + 1), and never below 2^−54.
 fn normal_bounds(deviation: f64) -> [f64; 65] {
     // The factor 1.000001 makes the bounds hold in spite of rounding errors.
     std::array::from_fn(|zeros| {
@@ -288,7 +290,7 @@ mod tests {
                         assert_eq!(
                             left.contain(row),
                             expected,
-                            "has_missing {has_missing}, is_level {is_level}, code {code}, missing_left {missing_left}, row {row}"
+                            "wrong side: has_missing {has_missing}, is_level {is_level}, code {code}, missing_left {missing_left}, row {row}"
                         );
                     }
                 }

@@ -34,7 +34,7 @@ pub struct TreeSettings {
     pub depth: usize,
     /// Maximum number of leaves of a leaf-wise tree. A symmetric tree has up to 2 to the power of `depth` leaves.
     pub leaves: usize,
-    /// Minimum number of training rows of a leaf of a leaf-wise tree.
+    /// Minimum number of training rows in a leaf; used only for leaf-wise trees.
     pub min_rows: usize,
     /// A number that is added to the sum of the curvatures of a leaf. It moves the value of the leaf toward 0, most of all if this sum is small.
     pub l2: f64,
@@ -42,10 +42,10 @@ pub struct TreeSettings {
     pub row_share: f64,
     /// Share of the features that a tree may use.
     pub feature_share: f64,
-    /// Standard deviation of the noise that is added to the square root of the score of a split of a symmetric tree, in units of the root
-    /// mean square of the gradient. In later rounds the noise is smaller.
+    /// When the splits of a symmetric tree are compared, random noise is added to the square root of each score. This is the standard deviation of
+    /// the noise in the first rounds, in units of the root mean square of the gradient. In later rounds the noise is smaller.
     pub random_strength: f64,
-    /// Number of Newton steps by which the value of a leaf is found.
+    /// Number of Newton steps by which the value of each leaf is computed.
     pub leaf_steps: usize,
     /// Maximum number of codes (bins) of a feature. Values with the same code cannot be separated by a split.
     pub codes: usize,
@@ -54,8 +54,7 @@ pub struct TreeSettings {
     pub single_levels: usize,
     /// Number of random orders of the training rows for target statistics; the rounds use them in turn.
     pub orders: usize,
-    /// Maximum number of codes of a target statistic. It is lower than that of other features, because the statistics of training rows are
-    /// noisy.
+    /// Maximum number of codes (bins) of a target statistic. It is lower than `codes` by default, because the statistics of training rows are noisy.
     pub statistic_codes: usize,
     /// Whether splits are chosen with the curvature of the loss, as in LightGBM, instead of the number of rows, as in CatBoost.
     pub newton: bool,
@@ -158,7 +157,9 @@ impl TreeSettings {
         }
         if [self.codes, self.statistic_codes].iter().any(|codes| !(2..=256).contains(codes)) || self.single_levels > 256
         {
-            return refuse("codes must be from 2 to 256, and `single_levels` at most 256".into());
+            return refuse(
+                "`codes` and `statistic_codes` must be from 2 to 256, and `single_levels` at most 256".into(),
+            );
         }
         if !(self.l2 >= 0.0 && self.l2.is_finite() && self.random_strength >= 0.0 && self.random_strength.is_finite()) {
             return refuse("`l2` and `random_strength` must be 0 or above".into());

@@ -12,7 +12,7 @@ use crate::fit::{Batch, Objective};
 /// Minimum number of logits with which several threads compute the gradients.
 const PARALLEL_LOGITS: usize = 8192;
 
-/// The constants of a softmax cross-entropy that the gradients of all rows have in common.
+/// The constants of a softmax cross-entropy: numbers that are the same for the gradients of all rows.
 #[derive(Clone, Debug)]
 pub(super) struct SoftmaxRows {
     classes: usize,
@@ -24,7 +24,7 @@ pub(super) struct SoftmaxRows {
     factor: f32,
 }
 
-/// The exponentials e^(z − greatest z) of the logits of a row.
+/// The exponentials e^(z − m) of the logits z of a row, where m is the greatest of these logits.
 struct RowExponentials<'a> {
     exponentials: &'a mut [f64],
     top: usize,
@@ -113,12 +113,12 @@ impl SoftmaxRows {
         }
     }
 
-    /// Gradient and curvature of a row with respect to the logit of `class`. `truth` is the true class of the row.
+    /// Gradient and curvature of the loss of a row with respect to the logit of `class`. `truth` is the true class of the row.
     #[inline(always)]
     fn of_class(&self, softmax: &RowExponentials<'_>, class: usize, truth: usize, weight: f64) -> (f32, f32) {
         let (e, whole) = (softmax.exponentials[class], 1.0 + softmax.others);
-        // For the true class, the error is p − 1. Computed as a difference, it would lose precision where p is close to 1, so −(1 − p) is computed
-        // from the exponentials of the other classes.
+        // For the true class, the error is p − 1, where p is its predicted probability. The difference would lose precision where p is close to 1, so
+        // −(1 − p) is computed from the exponentials of the other classes.
         let error = if class != truth {
             e / whole
         } else if class == softmax.top {
@@ -134,6 +134,7 @@ impl SoftmaxRows {
 }
 
 impl<'a> RowExponentials<'a> {
+    /// Computes the exponentials of the logits of a row and stores them in the buffer `exponentials`.
     #[inline(always)]
     fn new(logits: impl Iterator<Item = f32>, exponentials: &'a mut [f64]) -> Self {
         exponentials.iter_mut().zip(logits).for_each(|(to, logit)| *to = f64::from(logit));

@@ -20,13 +20,13 @@ use crate::learner::NamedTensor;
 /// 2²⁴: f32 represents all integers from 0 to this number exactly.
 const MAX_INTEGER: f32 = 16_777_216.0;
 
-/// The sizes of the tensors of fitted trees, as part of the JSON metadata of a model file.
+/// The sizes of the tensors of fitted trees. They are part of the JSON metadata of a model file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreesDescription {
     /// Number of columns of the encoded matrix.
     pub inputs: usize,
-    /// Number of positions of each column; empty if the columns are not binned.
+    /// How many positions (knots, frequent values and levels) each binned column has; empty if the columns are not binned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<usize>,
     /// Number of logits of a row.
@@ -50,6 +50,7 @@ impl TreesDescription {
         5 + usize::from(self.gains)
     }
 
+    /// The sizes of the tensors of these trees.
     pub(crate) fn of(trees: &Trees) -> Self {
         TreesDescription {
             inputs: trees.inputs,
@@ -76,7 +77,7 @@ impl TreesDescription {
         shapes.into_iter().chain(gains).map(|(name, shape)| (name.to_owned(), shape)).collect()
     }
 
-    /// Trees from their tensors, which must have the names and shapes that `expected_tensors` returns.
+    /// Builds trees from their tensors, which must have the names and shapes that `expected_tensors` returns.
     pub(crate) fn trees(&self, mut tensors: HashMap<String, Vec<f32>>) -> Result<Trees, String> {
         let mut take = |name: &str| tensors.remove(name).ok_or_else(|| format!("the tensor `{name}` is missing"));
         let (bias, features, values, nodes, roots) =

@@ -108,7 +108,8 @@ struct TreeTraining<'a> {
     codes: Codes,
     /// The codes of the training rows, one list for each feature.
     columns: Vec<Vec<u8>>,
-    /// For each random order of the training rows, one list for each target statistic, with the code of the statistic in each row.
+    /// One element for each random order of the training rows. It holds, for each target statistic, a list with the code of the statistic in each
+    /// row.
     ordered_codes: Vec<Vec<Vec<u8>>>,
     /// The features that are target statistics.
     statistics: Vec<usize>,
@@ -121,7 +122,7 @@ struct TreeTraining<'a> {
     /// Logits of the validation rows.
     validation: Batch,
     curvature: Vec<f32>,
-    /// The constants of the cross-entropy that the gradients of all training rows have in common; `None` if the sample weights are all 0.
+    /// The constants of the cross-entropy: numbers that are the same for the gradients of all training rows. `None` if the sample weights are all 0.
     cross_entropy: Option<GradientRows>,
     packed: Packed,
     /// The gain of the split of each node of [`TreeTraining::trees`]; 0 for a leaf.
@@ -161,6 +162,7 @@ struct SavedRound {
 }
 
 impl<'a> TreeTraining<'a> {
+    /// Prepares the training: chooses the features, encodes their values as codes, and computes the initial logits.
     fn new(
         settings: &'a TreeSettings,
         (objective, warm_up): (&'a Objective, Option<&'a Objective>),
@@ -469,8 +471,8 @@ impl<'a> TreeTraining<'a> {
         Ok(())
     }
 
-    /// The value of each leaf before it is multiplied by the learning rate, found by Newton's method: −Σg/(Σh + λ) over all training rows
-    /// of the leaf.
+    /// The value of each leaf before it is multiplied by the learning rate. It is found by Newton's method; each step adds −G/(H + λ), where G and H
+    /// are the sums of the gradients and curvatures of all training rows in the leaf, and λ is the setting `l2`.
     fn leaf_values(&mut self, objective: &Objective, output: usize, nodes: usize) -> Result<Vec<f64>> {
         let outputs = self.trees.outputs();
         let TreeBuffers { leaf_of_row, gradient, curvature, logits, .. } = &mut self.buffers;

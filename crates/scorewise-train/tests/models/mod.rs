@@ -183,7 +183,8 @@ pub fn pooled_multiclass_model() -> Model {
     }
 }
 
-/// Random encoded rows for a model. If its inputs are binned, the values are positions (knots and levels) or lie between two knots.
+/// Random encoded rows for a model. If the inputs of the model are binned, each number is the position of a random knot, frequent value or level, or
+/// a position between two knots.
 pub fn random_rows_for(model: &Model, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
     let Some(columns) = model.encoder.binned_columns() else { return random_rows(model.encoder.width(), count, seed) };
     let cell = |index: usize| {
@@ -191,7 +192,7 @@ pub fn random_rows_for(model: &Model, count: usize, seed: u64) -> (Vec<f32>, Mat
         let bits = random_bits(seed, index as u64);
         let share = (bits >> 40) as f32 / (1 << 24) as f32;
         match (bits % 3, column.knots.len()) {
-            // The value lies between two knots.
+            // A position between two knots.
             (0 | 1, knots @ 2..) => share * (knots - 1) as f32,
             _ => ((bits >> 8) % column.positions() as u64) as f32,
         }

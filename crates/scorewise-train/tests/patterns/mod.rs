@@ -19,6 +19,7 @@ use scorewise_train::network::{Network, NetworkSettings, fit};
 pub struct TestRandom(pub u64);
 
 impl TestRandom {
+    /// The next random number, between −1 and 1.
     pub fn next(&mut self) -> f32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 40) as f32 / (1 << 23) as f32 - 1.0
@@ -39,6 +40,7 @@ pub struct TrainingSetup {
 }
 
 impl TrainingSetup {
+    /// A setup with this loss, the seed 0 and the default settings of a network.
     pub fn new(objective: impl Into<Objective>) -> Self {
         TrainingSetup { objective: objective.into(), seed: 0, network: NetworkSettings::default() }
     }
@@ -87,11 +89,13 @@ pub struct TestData {
 }
 
 impl TestData {
+    /// Rows with `columns` features, whose numbers are `values`, row by row.
     pub fn new(columns: usize, values: &[f32], labels: Vec<u32>) -> Self {
         let (training, validation) = (0..labels.len() as u32).partition(|row| row % 3 != 0);
         TestData { matrix: Matrix::new(columns, values).unwrap(), labels, weights: None, training, validation }
     }
 
+    /// Borrows the data in the form that training functions take.
     pub fn sample(&self) -> Sample<'_> {
         Sample {
             binned: None,
@@ -104,6 +108,7 @@ impl TestData {
         }
     }
 
+    /// The indices of all rows.
     pub fn all_rows(&self) -> Vec<u32> {
         (0..self.labels.len() as u32).collect()
     }
@@ -113,6 +118,7 @@ impl TestData {
         2.max(1 + *self.labels.iter().max().unwrap() as usize)
     }
 
+    /// The data in the form that jobs refer to.
     pub fn dataset(&self) -> Dataset {
         let split = RowSplit { training: self.training.clone(), validation: self.validation.clone() };
         Dataset {
@@ -133,6 +139,7 @@ impl TestData {
     }
 }
 
+/// Hidden layers with these numbers of units.
 pub fn hidden_layers(widths: &[usize]) -> scorewise_train::network::HiddenLayers {
     widths.to_vec().try_into().unwrap()
 }
@@ -178,6 +185,7 @@ pub fn blobs(rows: usize) -> TestData {
     TestData::new(3, &values, labels)
 }
 
+/// The loss of two classes for the score and the prior with these names.
 pub fn score_loss(score: &str, prior: &str) -> Loss {
     Loss::Score(ScoreLoss::new(Score::parse(score).unwrap(), prior.parse().unwrap()))
 }

@@ -100,7 +100,7 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
     fn is_zero(self) -> bool {
         self.value.is_zero() && self.derivatives.iter().all(|derivative| derivative.is_zero())
     }
-    /// Which of the two values is smaller; the derivatives play no part.
+    /// Which of the two values is smaller; the derivatives are not compared.
     fn compare(self, other: Self) -> Side {
         self.value.compare(other.value)
     }

@@ -61,13 +61,13 @@ pub struct Formula {
 /// The partial derivatives of a score with respect to the four cells of the confusion matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellDerivatives {
-    /// The derivative ∂s/∂TN.
+    /// ∂s/∂TN, the derivative of the score s with respect to the true negatives.
     pub tn: f64,
-    /// The derivative ∂s/∂FP.
+    /// ∂s/∂FP, the derivative of the score s with respect to the false positives.
     pub fp: f64,
-    /// The derivative ∂s/∂FN.
+    /// ∂s/∂FN, the derivative of the score s with respect to the false negatives.
     pub fn_: f64,
-    /// The derivative ∂s/∂TP.
+    /// ∂s/∂TP, the derivative of the score s with respect to the true positives.
     pub tp: f64,
 }
 
@@ -198,7 +198,7 @@ impl Formula {
         self.with_class_counts.evaluate(&CellValues::from_class_counts(tp, fp, counts), scratch)
     }
 
-    /// The values of the formula at eight pairs (TP, FP), where x/0 := 0.
+    /// The values of the formula at eight pairs (TP, FP). A division by zero gives 0.
     pub(crate) fn values_at_lanes(
         &self,
         tp: &[f64; LANES],
@@ -215,12 +215,12 @@ impl Formula {
             .evaluate(&CellValues::from_class_counts(Checked::constant(tp), Checked::constant(fp), counts), scratch)
     }
 
-    /// The value for any [`Number`] type, where x/0 := 0, from the cells in the order tn, fp, fn, tp.
+    /// The value of the formula for cells of any [`Number`] type, in the order tn, fp, fn, tp. A division by zero gives 0.
     pub(crate) fn value_of<T: Number>(&self, cells: [T; 4]) -> T {
         self.evaluate(CellValues::new(cells), &mut Vec::new())
     }
 
-    /// The value for any [`Number`] type; `scratch` is a buffer that callers can reuse.
+    /// The value of the formula for cells of any [`Number`] type; `scratch` is a buffer that callers can reuse.
     pub(crate) fn evaluate<T: Number>(&self, cells: CellValues<T>, scratch: &mut Vec<T>) -> T {
         self.with_class_counts.evaluate(&cells, scratch)
     }

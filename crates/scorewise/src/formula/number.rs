@@ -25,7 +25,7 @@ pub enum Side {
     Below,
     /// The first number is certainly greater than the second.
     Above,
-    /// The numbers are equal, or their order is not certain; both branches contribute to the derivative.
+    /// The numbers are equal, or their order is not certain; both branches of `min`, `max` or `abs` contribute to the derivative.
     Both,
 }
 
@@ -234,7 +234,7 @@ impl Number for Checked {
     fn max(self, other: Self) -> Self {
         Self::from_operation(f64::max(self.value, other.value), [self.defined, other.defined], true)
     }
-    /// Which of the two values is smaller, whether the values are defined or not.
+    /// Which of the two values is smaller. It makes no difference whether they are defined.
     fn compare(self, other: Self) -> Side {
         self.value.compare(other.value)
     }

@@ -232,7 +232,7 @@ impl<'a> Parser<'a> {
             Token::Name(name) => self.parse_name(&name, span),
             Token::Parameter(name) => match self.parameters.iter().find(|(known, _)| *known == name) {
                 Some(&(_, value)) => self.add_signed_constant(value, span),
-                None => Err(self.error(span, format!("`${name}` is not a parameter here"))),
+                None => Err(self.error(span, format!("`${name}` is not a parameter of this formula"))),
             },
             Token::End => Err(self.error(span, "the formula ends too early: a number, a cell or a score is missing")),
             Token::Close => Err(self.error(span, "a number, a cell or a score is missing before this bracket")),

@@ -2,7 +2,8 @@
 
 use super::tree::{Binary, Cell, ExpressionTree, Node, Unary};
 
-/// Operator precedence, lowest first; an operand of lower precedence than its position requires is put in brackets.
+/// The precedences of operators, lowest first. An operand is put in brackets if its own operator has too low a precedence for its place in the
+/// formula.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Precedence {
     Sum,

@@ -17,7 +17,7 @@ pub enum Shape {
     /// Linear: the score of the expected matrix equals the expected score, and the loss of a mini-batch, computed with the class counts of the
     /// whole data set, is an unbiased estimate of the loss of the whole data set.
     Linear,
-    /// A quotient of two linear functions: for a calibrated model, the best threshold is given in closed form by the best value of the score.
+    /// A quotient of two linear functions: for a calibrated model, a closed formula gives the best threshold from the best value of the score.
     LinearFractional,
     /// Neither linear nor a quotient of linear functions, or not recognised as one of the two.
     Nonlinear,
@@ -76,10 +76,10 @@ fn to_rational_function(tree: &ExpressionTree, positives: f64, negatives: f64) -
     tree.evaluate(&cells, &mut Vec::new())
 }
 
-/// Polynomials can have only exponents of TP and FP below this number; a formula with higher exponents counts as nonlinear.
+/// In a [`Polynomial`], the exponents of TP and FP must be below this number. A formula with higher exponents counts as nonlinear.
 const EXPONENT_LIMIT: usize = 5;
 
-/// The polynomial Σ c[i][j] TPⁱ FPʲ.
+/// The polynomial Σ c[i][j] TPⁱ FPʲ, stored as the array of its coefficients c[i][j].
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Polynomial([[f64; EXPONENT_LIMIT]; EXPONENT_LIMIT]);
 
@@ -162,7 +162,7 @@ impl RationalFunction {
         }
     }
 
-    /// The result of a function that is not rational: known if both arguments are constants, otherwise `Unknown`.
+    /// Applies a function that is not rational. The result is a constant if both arguments are constants, otherwise it is `Unknown`.
     fn apply_to_constants(self, other: Self, function: impl Fn(f64, f64) -> f64) -> Self {
         match (self.as_constant(), other.as_constant()) {
             (Some(a), Some(b)) => RationalFunction::constant(function(a, b)),

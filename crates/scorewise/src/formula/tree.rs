@@ -144,12 +144,13 @@ impl ExpressionTree {
     }
 }
 
-/// Maximum number of nodes of a formula, counted with the names of scores expanded and repeated subexpressions counted each time.
+/// Maximum number of nodes of a formula. The nodes are counted after the names of scores have been replaced by their formulas, and a repeated
+/// subexpression is counted each time.
 pub(crate) const MAX_SIZE: usize = 8192;
 /// Maximum depth of the expression tree: far beyond any real formula, and far below what would overflow the stack.
 pub(crate) const MAX_DEPTH: usize = 256;
 
-/// A node as a hash key; constants are compared by their bits.
+/// A node of the expression tree as the key of a hash map; two constants are equal if their bits are equal.
 #[derive(PartialEq, Eq, Hash)]
 enum NodeKey {
     Cell(Cell),
@@ -158,7 +159,7 @@ enum NodeKey {
     Binary(Binary, u16, u16),
 }
 
-/// The limit that a formula exceeds.
+/// Which limit a formula exceeds: the number of nodes or the depth of its expression tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitExceeded {
     Size,
@@ -170,7 +171,7 @@ pub(crate) enum LimitExceeded {
 pub(crate) struct Builder {
     nodes: Vec<Node>,
     indices: HashMap<NodeKey, u16>,
-    /// For each node, size and depth of its subtree, with repeated subexpressions counted each time.
+    /// For each node, the number of nodes in its subtree, where a repeated subexpression is counted each time, and the depth of the subtree.
     size_and_depth: Vec<(usize, usize)>,
 }
 
@@ -210,7 +211,7 @@ impl Builder {
         Ok(index)
     }
 
-    /// The value of a constant subexpression; `None` if the subexpression depends on a cell.
+    /// The value of the subexpression whose node has this index, if it is constant; `None` if it depends on a cell of the confusion matrix.
     pub fn constant_value(&self, index: u16) -> Option<f64> {
         let tree = self.tree(index);
         let free_of_cells = tree.nodes.iter().all(|node| !matches!(node, Node::Cell(_)));

@@ -118,10 +118,12 @@ struct Ones;
 impl<R: Real> RowWeights<R> for Ones {
     const HAS_WEIGHTS: bool = false;
     #[inline(always)]
+    /// The weights of the rows in a range, which are 1 like the weights of all rows.
     fn weights_in_range(self, _: usize, _: usize) -> Self {
         self
     }
     #[inline(always)]
+    /// The weight 1, which every row has.
     fn weight_of(&self, _: usize) -> R {
         R::ONE
     }

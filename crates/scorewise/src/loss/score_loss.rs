@@ -69,7 +69,9 @@ impl ScoreLoss {
             ));
         }
         if rows == 0 {
-            return refuse("also need the number of rows of the whole data set, which must not be 0".into());
+            return refuse(
+                "can be set only together with the number of rows of the whole data set, which must not be 0".into(),
+            );
         }
         self.data_set = Some(DataSet { counts, rows });
         Ok(self)

@@ -22,7 +22,7 @@ pub enum Average {
     Macro,
     /// The mean of the scores over the classes, where each class is weighted by the total weight of its rows.
     Weighted,
-    /// The score of the sum of the binary matrices of all classes.
+    /// The score of a single matrix: the sum of the binary matrices that compare one class with the rest.
     Micro,
 }
 
@@ -39,12 +39,13 @@ impl Average {
         }
     }
 
-    /// The average with this name; `None` if there is none.
+    /// The kind of average with this name; `None` if no kind has this name.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|average| average.name().eq_ignore_ascii_case(name.trim()))
     }
 
-    /// The average of a measure over the binary matrices of the classes; each matrix is given as tn, fp, fn, tp.
+    /// The average over the classes of the score that `measure` computes. `binaries` contains, for each class, the cells tn, fp, fn, tp of the matrix
+    /// of this class against the rest.
     pub(super) fn over_classes<T: Number>(self, binaries: &[[T; 4]], measure: impl Fn([T; 4]) -> T) -> T {
         if self == Average::Micro {
             return measure(std::array::from_fn(|cell| sum(binaries.iter().map(|cells| cells[cell]))));

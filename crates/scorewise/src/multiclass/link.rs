@@ -75,6 +75,7 @@ pub(super) struct RowSoftmax {
 }
 
 impl RowSoftmax {
+    /// Space for the softmax of a row with this many classes; [`load`](RowSoftmax::load) computes it.
     pub fn new(classes: usize) -> Self {
         RowSoftmax { exponentials: vec![0.0; classes], top_class: 0, sum_without_top_class: 0.0 }
     }

@@ -27,7 +27,7 @@ pub trait ClassLabels: sealed::SealedLabels + Copy {
     #[doc(hidden)]
     /// The number of rows, given the number of classes.
     fn len(&self, classes: usize) -> usize;
-    /// Whether a row belongs to a class.
+    /// Whether a row belongs to `class`; `classes` is the number of classes.
     #[doc(hidden)]
     fn has_class(&self, row: usize, class: usize, classes: usize) -> bool;
     #[doc(hidden)]
@@ -37,9 +37,11 @@ pub trait ClassLabels: sealed::SealedLabels + Copy {
 
 impl ClassLabels for OneOf<'_> {
     const ONE_CLASS_PER_ROW: bool = true;
+    /// The number of rows, which is the number of labels.
     fn len(&self, _: usize) -> usize {
         self.0.len()
     }
+    /// Whether `class` is the class of the row.
     #[inline]
     fn has_class(&self, row: usize, class: usize, _: usize) -> bool {
         self.0[row] as usize == class
@@ -53,9 +55,11 @@ impl ClassLabels for OneOf<'_> {
 
 impl ClassLabels for AnyOf<'_> {
     const ONE_CLASS_PER_ROW: bool = false;
+    /// The number of rows: the number of labels divided by the number of classes.
     fn len(&self, classes: usize) -> usize {
         self.0.len() / classes
     }
+    /// Whether a row belongs to `class`; `classes` is the number of classes.
     #[inline]
     fn has_class(&self, row: usize, class: usize, classes: usize) -> bool {
         self.0[row * classes + class]
@@ -186,7 +190,7 @@ pub(super) fn check_labels(what: &'static str, labels: &[u32], classes: usize) -
     }
 }
 
-/// Returns an error unless there is one value per row and class.
+/// Returns an error unless the input `what`, which has `got` values, has one value per row and class.
 fn check_size(what: &'static str, rows: usize, classes: usize, got: usize) -> Result<()> {
     if rows.checked_mul(classes) == Some(got) {
         return Ok(());
@@ -194,7 +198,7 @@ fn check_size(what: &'static str, rows: usize, classes: usize, got: usize) -> Re
     Err(Error::Setting { what, reason: format!("must have rows × classes = {rows}×{classes} values, not {got}") })
 }
 
-/// One value per class; a single value is repeated for all classes.
+/// Returns one value per class; a single value is repeated for all classes. `what` is the name of the values in an error message.
 pub(super) fn value_for_each_class<'a, T>(what: &'static str, values: &'a [T], classes: usize) -> Result<Vec<&'a T>> {
     match values {
         [one] if classes > 0 => Ok(vec![one; classes]),
@@ -214,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn optional_weights_are_set_when_given_and_1_otherwise() {
+    fn rows_have_weight_1_unless_weights_are_given() {
         let rows = ClassRows::new(&[0.0, 1.0, 0.5, -0.5], 2, OneOf(&[0, 1])).unwrap();
         let weighted = rows.with_weights(Some(&[3.0, 0.5])).unwrap();
         assert_eq!((weighted.weight(0), weighted.weight(1)), (3.0, 0.5));

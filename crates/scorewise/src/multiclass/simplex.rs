@@ -140,8 +140,9 @@ impl SimplexLoss {
             let scale = self.sharpness * rows.weight(row);
             let derivatives = &derivatives[rows.label(row) * classes..][..classes];
             softmax.load(shifted_logits(rows.logits(row), &centres), self.sharpness);
-            // The derivative of the class with the largest shifted logit is subtracted from all derivatives, which does not change the gradient. For
-            // that class, (derivative − mean) is then minus the mean, which is accurate even where it is small, because nothing cancels.
+            // The gradient does not change if the same number is subtracted from all derivatives. Here it is the derivative for the class with the
+            // largest shifted logit z − μ. For that class, (derivative − mean) is then minus the mean, which is accurate even where it is small,
+            // because nothing cancels.
             let relative = |class: usize| derivatives[class] - derivatives[softmax.top_class()];
             let mean: f64 = (0..classes).map(|class| softmax.probability(class) * relative(class)).sum();
             for (class, out) in gradient.iter_mut().enumerate() {

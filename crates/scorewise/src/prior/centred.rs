@@ -1,7 +1,7 @@
 //! Priors with a centre μ and a half-width δ: a kernel k on [−1, 1], shifted to μ and scaled by δ.
 //!
 //! ```text
-//! v = (distance to the nearer end of [μ − δ, μ + δ]) / δ          v runs 0 … 1 from an end to the centre
+//! v = (distance to the nearer end of [μ − δ, μ + δ]) / δ          v is 0 at an end and 1 at the centre
 //! F(x) = T(v) below the centre, 1 − T(v) above                    f(x) = k(v) / δ
 //! ```
 //!
@@ -110,7 +110,8 @@ impl<K: Kernel> Centred<K> {
         }
     }
 
-    /// v, the distance from the nearer end of the support divided by δ: 0 at the end and outside the support, 1 at the centre.
+    /// Divides `nearer`, the distance of a point from the nearer end of the support, by the half-width δ. The result is 0 at the ends and outside the
+    /// support, and 1 at the centre.
     fn scaled_distance(&self, nearer: f64) -> f64 {
         (nearer / self.delta).clamp(0.0, 1.0)
     }

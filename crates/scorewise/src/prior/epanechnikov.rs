@@ -28,17 +28,22 @@ impl Epanechnikov {
 
 impl Kernel for Parabola {
     const NAME: &'static str = "epanechnikov";
+    /// The variance of a prior with half-width δ = 1.
     const VARIANCE_AT_DELTA_1: f64 = 0.2;
+    /// T(v): the probability of all points within distance v of one end of [−1, 1].
     fn tail_probability(v: f64) -> f64 {
         0.25 * v * v * (3.0 - v)
     }
+    /// k(v): the density at distance v from the nearer end of [−1, 1].
     fn density(v: f64) -> f64 {
         0.75 * v * (2.0 - v)
     }
+    /// T(v) in f32: the probability of all points within distance v of one end of [−1, 1].
     #[inline(always)]
     fn tail_probability_f32(v: f32) -> f32 {
         0.25 * v * v * (3.0 - v)
     }
+    /// k(v) in f32: the density at distance v from the nearer end of [−1, 1].
     #[inline(always)]
     fn density_f32(v: f32) -> f32 {
         0.75 * v * (2.0 - v)

@@ -26,13 +26,15 @@ impl Logistic {
 
 impl StandardDistribution for StandardLogistic {
     const NAME: &'static str = "logistic";
-    // The standard logistic density at 50 is below 1e-21.
+    /// Beyond ±50, the standard logistic density is below 1e-21, which is negligible.
     const NEGLIGIBLE_BEYOND: f64 = 50.0;
+    /// The probability of the interval [a, b] under the standard logistic distribution.
     fn probability_between(a: f64, b: f64) -> f64 {
         // σ(b) − σ(a) = σ(b) σ(−a) (1 − e^(a−b)), which is accurate even if a and b are close.
         let (at_a, at_b) = (Probability::from_logit(a), Probability::from_logit(b));
         at_b.p * at_a.q * -(a - b).exp_m1()
     }
+    /// The product `factor` · g(t), where g is the standard logistic density.
     fn density_times(factor: f64, t: f64) -> f64 {
         let at = Probability::from_logit(t);
         factor * at.p * at.q

@@ -92,7 +92,7 @@ impl Prior {
         Ok(Prior::RaisedCosine(RaisedCosine::new(mu, delta)?))
     }
 
-    /// The distribution of the family to which this prior belongs.
+    /// This prior as a trait object, so that its methods can be called without naming its family.
     fn distribution(&self) -> &dyn ThresholdDistribution {
         match self {
             Prior::Uniform(prior) => prior,

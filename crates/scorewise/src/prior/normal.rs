@@ -30,8 +30,9 @@ impl Normal {
 
 impl StandardDistribution for StandardNormal {
     const NAME: &'static str = "normal";
-    // The standard normal density at 12 is below 1e-31.
+    /// Beyond ±12, the standard normal density is below 1e-31, which is negligible.
     const NEGLIGIBLE_BEYOND: f64 = 12.0;
+    /// The probability of the interval [a, b] under the standard normal distribution.
     fn probability_between(a: f64, b: f64) -> f64 {
         // If a and b lie in the same tail, a difference of values of erfc avoids the cancellation in erf(b) − erf(a).
         let (a, b) = (a * FRAC_1_SQRT_2, b * FRAC_1_SQRT_2);
@@ -43,6 +44,7 @@ impl StandardDistribution for StandardNormal {
             0.5 * (erf(b) - erf(a))
         }
     }
+    /// The product `factor` · g(t), where g is the standard normal density.
     fn density_times(factor: f64, t: f64) -> f64 {
         factor * ((-0.5 * t * t).exp() / (2.0 * PI).sqrt())
     }

@@ -16,7 +16,7 @@
 
 use super::{Prior, Probability};
 
-/// Number of coefficients of each polynomial: those of 1, s, …, s⁸.
+/// Number of coefficients of each polynomial in its variable s: one each for 1, s, …, s⁸.
 pub const COEFFICIENTS: usize = 9;
 /// Number of points in each panel at which the derivative of the polynomial equals the density.
 const INTERPOLATION_POINTS: usize = COEFFICIENTS - 1;
@@ -26,15 +26,15 @@ const NEGLIGIBLE_PROBABILITY: f64 = 1e-17;
 const LARGEST_LOGIT: f64 = 700.0;
 /// Largest number of panels, the intervals with one polynomial each, into which a segment is divided.
 const MAX_PANELS: usize = 1 << 13;
-/// Panels are halved until the error of the density between the interpolation points, relative to the maximum of the density, is at most this, or
-/// until halving them further does not help.
+/// Panels are halved until the largest error of the density between the interpolation points, divided by the maximum of the density, is at most this
+/// number. Halving also stops when it hardly reduces an error that is already small.
 const DENSITY_TOLERANCE: f64 = 2e-14;
 
 /// A prior as piecewise polynomials: F(σ(z)) = base + Σ over segments of Vᵢ(s), where i is the panel (an interval with its own polynomial) that
 /// contains z, and s = 2 (z − middle of panel i)/width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewisePolynomial {
-    /// The value of the distribution function below all segments; 0 unless a tail of the prior extends beyond the range of logits.
+    /// The value of the distribution function below all segments; 0 unless the lower tail of the prior extends below the lowest segment.
     pub base: f64,
     /// The segments, whose contributions to the distribution function are added.
     pub segments: Vec<Segment>,
@@ -47,7 +47,7 @@ pub struct Segment {
     pub low: f64,
     /// The width of each panel, in logits.
     pub width: f64,
-    /// For each panel, the coefficients of 1, s, …, s⁸.
+    /// For each panel, the coefficients of 1, s, …, s⁸ in its polynomial, where s ∈ [−1, 1] is the position inside the panel.
     pub panels: Vec<[f64; COEFFICIENTS]>,
 }
 
@@ -248,7 +248,10 @@ mod tests {
                 );
             }
             let panels: usize = pieces.segments.iter().map(|segment| segment.panels.len()).sum();
-            assert!(panels <= 4096, "{text} needs {panels} panels, more than 4096");
+            assert!(
+                panels <= 4096,
+                "{text} needs {panels} panels (intervals with one polynomial each), but at most 4096 are allowed"
+            );
         }
     }
 }

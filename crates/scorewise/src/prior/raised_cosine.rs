@@ -30,7 +30,9 @@ impl RaisedCosine {
 
 impl Kernel for Cosine {
     const NAME: &'static str = "cosine";
+    /// The variance of a prior with half-width δ = 1.
     const VARIANCE_AT_DELTA_1: f64 = (PI * PI - 6.0) / (3.0 * PI * PI);
+    /// T(v): the probability of all points within distance v of one end of [−1, 1].
     fn tail_probability(v: f64) -> f64 {
         // With u = v − 1 the tail probability is T(v) = ½ (v − sin(πv)/π). For v near 0 the two terms cancel, so a series is used there.
         let x = PI * v;
@@ -41,11 +43,13 @@ impl Kernel for Cosine {
         }
         0.5 * (v - FRAC_1_PI * x.sin())
     }
+    /// k(v): the density at distance v from the nearer end of [−1, 1].
     fn density(v: f64) -> f64 {
         // ½ (1 − cos(πv)) = sin²(πv/2), which has no cancellation for v near 0.
         let sine = (0.5 * PI * v).sin();
         sine * sine
     }
+    /// T(v) in f32: the probability of all points within distance v of one end of [−1, 1].
     #[inline(always)]
     fn tail_probability_f32(v: f32) -> f32 {
         // The tail probability is computed as v³ R(v²), which is accurate even for v near 0; R is a Chebyshev fit with an error of 2e-9.
@@ -54,6 +58,7 @@ impl Kernel for Cosine {
         let r = t.fused(t.fused(t.fused(r, 0.095_374_62), -0.405_871_1), 0.822_467);
         v * t * r
     }
+    /// k(v) in f32: the density at distance v from the nearer end of [−1, 1].
     #[inline(always)]
     fn density_f32(v: f32) -> f32 {
         // The density sin²(πv/2) is computed as v² D(v²); D is a Chebyshev fit with an error of 2e-8.

@@ -1,7 +1,7 @@
 //! Priors for the loops over rows: the distribution function F and the density with respect to the logit, in the floating-point type of the rows.
 //!
-//! For f32 rows, priors defined by a kernel are computed in f32, vectorised. Kernels too narrow for f32, priors that need special functions,
-//! and f64 rows are computed row by row in f64.
+//! For f32 rows, priors defined by a kernel are computed in f32, vectorised. Priors with a kernel that is too narrow for
+//! f32, priors that need special functions, and all priors for f64 rows are computed row by row in f64.
 
 use std::marker::PhantomData;
 
@@ -75,9 +75,9 @@ fn run_with_kernel<K: Kernel, W: RowTask<f32>>(prior: &Centred<K>, share: f64, t
 
 /// A distribution that is evaluated at a probability p and its complement q = 1 − p.
 trait PairDistribution<R: Real>: Copy + Send + Sync {
-    /// The distribution function F(p).
+    /// The distribution function F(p), where q = 1 − p.
     fn cdf(&self, p: R, q: R) -> R;
-    /// The density f(p).
+    /// The density f(p), where q = 1 − p.
     fn pdf(&self, p: R, q: R) -> R;
 }
 
@@ -98,10 +98,12 @@ impl<K: Kernel> KernelF32<K> {
 }
 
 impl<K: Kernel> PairDistribution<f32> for KernelF32<K> {
+    /// The distribution function at the probability p.
     #[inline(always)]
     fn cdf(&self, p: f32, _: f32) -> f32 {
         K::cdf_f32(self.standardised(p))
     }
+    /// The density at the probability p.
     #[inline(always)]
     fn pdf(&self, p: f32, _: f32) -> f32 {
         self.inverse_delta * K::pdf_f32(self.standardised(p))
@@ -117,10 +119,12 @@ struct MixedWithUniform<R, D> {
 }
 
 impl<R: Real, D: PairDistribution<R>> PairDistribution<R> for MixedWithUniform<R, D> {
+    /// The distribution function of the mixture at the probability p, where q = 1 − p.
     #[inline(always)]
     fn cdf(&self, p: R, q: R) -> R {
         self.main * self.distribution.cdf(p, q) + self.share * p
     }
+    /// The density of the mixture at the probability p, where q = 1 − p.
     #[inline(always)]
     fn pdf(&self, p: R, q: R) -> R {
         self.main * self.distribution.pdf(p, q) + self.share

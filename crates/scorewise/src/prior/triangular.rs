@@ -25,17 +25,22 @@ impl Triangular {
 
 impl Kernel for Triangle {
     const NAME: &'static str = "triangular";
+    /// The variance of a prior with half-width δ = 1.
     const VARIANCE_AT_DELTA_1: f64 = 1.0 / 6.0;
+    /// T(v): the probability of all points within distance v of one end of [−1, 1].
     fn tail_probability(v: f64) -> f64 {
         0.5 * v * v
     }
+    /// k(v): the density at distance v from the nearer end of [−1, 1].
     fn density(v: f64) -> f64 {
         v
     }
+    /// T(v) in f32: the probability of all points within distance v of one end of [−1, 1].
     #[inline(always)]
     fn tail_probability_f32(v: f32) -> f32 {
         0.5 * v * v
     }
+    /// k(v) in f32: the density at distance v from the nearer end of [−1, 1].
     #[inline(always)]
     fn density_f32(v: f32) -> f32 {
         v

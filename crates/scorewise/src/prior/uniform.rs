@@ -23,7 +23,7 @@ impl Uniform {
     pub fn new(low: f64, high: f64) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Prior { text: format!("uniform:{low},{high}"), reason });
         if !low.is_finite() || !high.is_finite() {
-            return refuse("both ends must be finite numbers".into());
+            return refuse("both ends of the interval must be finite numbers".into());
         }
         if low >= high {
             return refuse("the lower end must come first and must be below the upper end".into());
@@ -37,27 +37,34 @@ impl Uniform {
 
 impl Kernel for Flat {
     const NAME: &'static str = "uniform";
+    /// The variance of a prior with half-width δ = 1.
     const VARIANCE_AT_DELTA_1: f64 = 1.0 / 3.0;
+    /// T(v): the probability of all points within distance v of one end of [−1, 1].
     fn tail_probability(v: f64) -> f64 {
         0.5 * v
     }
+    /// The density, which is the same at every point of [−1, 1].
     fn density(_: f64) -> f64 {
         0.5
     }
+    /// T(v) in f32: the probability of all points within distance v of one end of [−1, 1].
     #[inline(always)]
     fn tail_probability_f32(v: f32) -> f32 {
         0.5 * v
     }
+    /// The density in f32, which is the same at every point of [−1, 1].
     #[inline(always)]
     fn density_f32(_: f32) -> f32 {
         0.5
     }
-    // These two functions replace the default ones. In the support of a uniform prior, F is a single linear function, so the distance from the
-    // nearer end is not needed. The density does not fall to 0 at the ends, so it is set to 0 outside the support.
+    /// The distribution function F(x) in f32 as a function of u = (x − μ)/δ, where μ is the centre and δ the half-width of the prior. In the support
+    /// of a uniform prior F is linear, so the distance from the nearer end, which the default method computes, is not needed.
     #[inline(always)]
     fn cdf_f32(u: f32) -> f32 {
         at_least(at_most(u, 1.0), -1.0).fused(0.5, 0.5)
     }
+    /// The scaled density δ f(x) in f32 as a function of u = (x − μ)/δ, where μ is the centre and δ the half-width of the prior. The density of a
+    /// uniform prior does not fall to 0 at the ends, so it is set to 0 outside the support.
     #[inline(always)]
     fn pdf_f32(u: f32) -> f32 {
         if u.abs() <= 1.0 { 0.5 } else { 0.0 }

@@ -17,7 +17,7 @@ pub struct CurveAreas {
     pub average_precision: Option<f64>,
 }
 
-/// The area under the ROC curve and the average precision of the rows in the table.
+/// The area under the ROC curve and the average precision, computed from the sorted rows of `table`.
 pub(crate) fn curve_areas<T: RankedRows>(table: &RankedTable<T>) -> CurveAreas {
     let (rows, counts) = (&table.rows, &table.counts);
     let (mut tp, mut fp) = (0.0, 0.0);

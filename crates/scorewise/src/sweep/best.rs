@@ -90,13 +90,13 @@ struct BestThresholdSearch<'a, T> {
     conditions: &'a [Condition],
     /// The highest [`Score::oriented_value`] found so far (higher is always better).
     best: f64,
-    /// The thresholds that attain the value `best`. A threshold is given by the number of rows above it, and each entry is a range of such
-    /// numbers: its first and its last number, both included.
+    /// The thresholds that attain the value `best`. A threshold is represented by the number of rows whose predictions lie above it, and each entry
+    /// is a range of such numbers: its first and its last number, both included.
     attained: Vec<(usize, usize)>,
     queue: BinaryHeap<BlockRange>,
-    /// Cumulative true positives at the ranks of the block that is being evaluated.
+    /// For each rank (row, bin or run) in the block that is being evaluated, the true positives up to and including this rank.
     tp: Vec<f64>,
-    /// Cumulative false positives at the ranks of the block that is being evaluated.
+    /// For each rank (row, bin or run) in the block that is being evaluated, the false positives up to and including this rank.
     fp: Vec<f64>,
     /// Scratch buffer for evaluating formulas at one threshold.
     checked: Vec<Checked>,

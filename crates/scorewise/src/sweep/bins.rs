@@ -23,8 +23,8 @@ pub struct ProbabilityBin {
 pub(crate) fn probability_bins<T: RankedRows>(table: &RankedTable<T>, count: usize) -> Vec<ProbabilityBin> {
     let rows = &table.rows;
     let edge = |number: usize| number as f64 / count as f64;
-    // The number of predictions at or above an edge. `count_above` counts only predictions above its argument, so the argument is the largest
-    // floating-point number below the edge.
+    // `above` returns the number of predictions at or above the edge with the given index. `count_above` counts only predictions above its argument,
+    // so its argument is the largest floating-point number below the edge.
     let above = |number: usize| if number == 0 { rows.len() } else { count_above(rows, edge(number).next_down()) };
     map_parallel((0..count).collect(), |number| {
         let first = if number + 1 == count { 0 } else { above(number + 1) };

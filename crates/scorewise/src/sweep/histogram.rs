@@ -159,15 +159,19 @@ impl RankedRows for FilledBins {
     fn len(&self) -> usize {
         self.0.len()
     }
+    /// The lower edge of a bin, which stands for the predictions in the bin.
     fn prediction(&self, rank: usize) -> f64 {
         self.0[rank].floor
     }
+    /// The total weight of the positives and the total weight of the negatives in a bin.
     fn class_weights(&self, rank: usize) -> (f64, f64) {
         self.0[rank].mass
     }
+    /// Always true, because two bins never have the same lower edge.
     fn ends_group_of_equal_predictions(&self, _: usize) -> bool {
         true
     }
+    /// The lowest threshold at which no row of the bin is predicted positive.
     fn lowest_threshold_above(&self, rank: usize) -> f64 {
         // All predictions of the bin lie below the lower edge of the next bin, so the largest f64 below that edge is at or above them.
         self.0[rank].next.next_down().min(1.0)

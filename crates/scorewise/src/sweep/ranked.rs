@@ -47,11 +47,13 @@ macro_rules! sort_key {
     ($real:ty, $key:ty) => {
         impl SortKey for $real {
             type Key = $key;
+            /// The key of a row with this probability and label.
             #[inline(always)]
             fn pack(probability: Self, label: bool) -> $key {
                 // Adding 0 turns −0 into 0: both are the same prediction and must have the same key.
                 !((probability + 0.0).to_bits() << 1 | <$key>::from(label))
             }
+            /// The probability and the label that a key contains.
             #[inline(always)]
             fn unpack(key: $key) -> (f64, bool) {
                 (<$real>::from_bits(!key >> 1).to_f64(), !key & 1 == 1)
@@ -69,6 +71,7 @@ pub(crate) trait Weight: Copy + Default + Send + Sync + 'static {
 }
 
 impl Weight for () {
+    /// The weight 1 of a row that has no stored weight.
     #[inline(always)]
     fn weight(self) -> f64 {
         1.0
@@ -129,14 +132,17 @@ impl<R: SortKey, W: Weight> RankedRows for SortedRows<R, W> {
     fn len(&self) -> usize {
         self.keys.len()
     }
+    /// The prediction of the row at a rank.
     #[inline(always)]
     fn prediction(&self, rank: usize) -> f64 {
         R::unpack(self.keys[rank]).0
     }
+    /// The weight of the row at a rank: (weight, 0) for a positive row, (0, weight) for a negative row.
     #[inline(always)]
     fn class_weights(&self, rank: usize) -> (f64, f64) {
         split_by_label(R::unpack(self.keys[rank]).1, self.weights[rank].weight())
     }
+    /// Whether the row at a rank is the last row or has another prediction than the next row.
     #[inline(always)]
     fn ends_group_of_equal_predictions(&self, rank: usize) -> bool {
         rank + 1 == self.keys.len() || R::unpack(self.keys[rank]).0 != R::unpack(self.keys[rank + 1]).0

@@ -72,8 +72,8 @@ impl Runs {
     }
 }
 
-/// The positions of runs on the scale of log-odds, from which smoothed thresholds are computed. The positions are the same in all replicates of a
-/// bootstrap.
+/// For each run of consecutive sorted rows, its position on the scale of log-odds, from which smoothed thresholds are computed. The positions are
+/// the same in all replicates of a bootstrap.
 pub(super) struct SmoothedRuns {
     half_width: f64,
     positions: Vec<BinPosition>,
@@ -132,18 +132,22 @@ impl RankedRows for ReplicateRuns<'_> {
     fn len(&self) -> usize {
         self.runs.len()
     }
+    /// The smallest prediction in a run.
     #[inline(always)]
     fn prediction(&self, rank: usize) -> f64 {
         self.runs[rank].low
     }
+    /// The weight of the positives and the weight of the negatives of a run in the replicate.
     #[inline(always)]
     fn class_weights(&self, rank: usize) -> (f64, f64) {
         self.masses[rank]
     }
+    /// Always true, because rows with equal predictions are in the same run.
     #[inline(always)]
     fn ends_group_of_equal_predictions(&self, _: usize) -> bool {
         true
     }
+    /// The lowest threshold at which no row of the run is predicted positive: its largest prediction.
     #[inline(always)]
     fn lowest_threshold_above(&self, rank: usize) -> f64 {
         self.runs[rank].high

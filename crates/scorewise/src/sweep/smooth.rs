@@ -35,8 +35,8 @@ use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::score::Score;
 
-/// The half-widths that the prior of a smoothed threshold can have if it is centred at ½. Below 0.001, the smoothed threshold would hardly differ
-/// from the exactly best one; at ½, the prior would reach from 0 to 1.
+/// The allowed half-widths of the prior of a smoothed threshold, measured for a prior that is centred at ½. Below 0.001, the smoothed threshold
+/// would hardly differ from the exactly best one; at ½, the prior would reach from 0 to 1.
 pub const SMOOTHING_WIDTHS: Range<f64> = 0.001..0.5;
 
 /// Number of centres that are tried in an interval of log-odds as long as the half-width of the prior.
@@ -173,7 +173,8 @@ pub(super) fn smooth_best_at_positions<T: RankedRows>(
     SmoothSearch::new(score, half_width, bins).best(table)
 }
 
-/// The data for the search of the smoothed threshold: the score, the sums over the rows of each bin, and the factors of these sums.
+/// The data for the search of the smoothed threshold: the score, the sums over the rows of each bin, and the coefficients by which these sums are
+/// multiplied.
 struct SmoothSearch<'a> {
     score: &'a Score,
     half_width: f64,
@@ -182,31 +183,31 @@ struct SmoothSearch<'a> {
     /// For each bin, the total weights of the negatives and of the positives in all higher bins; one more entry at the end contains the
     /// total of all bins.
     above: Vec<[f64; 2]>,
-    /// The factors by which the sums over the rows of a bin are multiplied. The index is the number of bins between the lower end of the prior and
-    /// the bin.
-    factors: Vec<WindowFactors>,
+    /// The coefficients by which the sums over the rows of a bin are multiplied. The index is the number of bins between the lower end of the prior
+    /// and the bin.
+    coefficients: Vec<BinCoefficients>,
 }
 
-/// The factors by which the sums over the rows of a bin are multiplied in the formulas of 2πF and 2π(1 − F). F is the probability that a row is
-/// predicted positive, and φ, from 0 to 2π, is the position of the bin inside the prior (see the module documentation).
+/// The coefficients by which the sums over the rows of a bin are multiplied to compute 2π times the expected numbers of rows that are predicted
+/// positive and negative. They depend on φ = πd/128, where d is the number of bins between the lower end of the prior and the bin.
 #[derive(Clone, Copy)]
-struct WindowFactors {
-    /// φ − sin φ, the factor of the sum of the weights in the number of rows predicted positive. Here φ is the position of the bin inside the
-    /// prior, as an angle.
+struct BinCoefficients {
+    /// φ − sin φ: the coefficient by which the sum of the weights is multiplied to compute 2π times the number of rows predicted positive. Here φ is
+    /// π/128 times the number of bins between the lower end of the prior and this bin.
     positive: f64,
-    /// 1 − cos φ, the factor of the sum of weight · sin q. Here φ is the position of the bin inside the prior, and q is the position of a row
-    /// inside its bin, both as angles.
+    /// 1 − cos φ: the coefficient by which the sum of weight · sin q is multiplied. Here φ is π/128 times the number of bins between the lower end of
+    /// the prior and this bin, and q is π/128 times the position of a row inside the bin (0 to 1).
     sine: f64,
-    /// sin φ, the factor of the sum of weight · (1 − cos q). Here φ is the position of the bin inside the prior, and q is the position of a row
-    /// inside its bin, both as angles.
+    /// sin φ: the coefficient by which the sum of weight · (1 − cos q) is multiplied. Here φ is π/128 times the number of bins between the lower end
+    /// of the prior and this bin, and q is π/128 times the position of a row inside the bin (0 to 1).
     versine: f64,
-    /// 2π − φ + sin φ, the factor of the sum of the weights in the number of rows predicted negative. Here φ is the position of the bin inside
-    /// the prior, as an angle.
+    /// 2π − φ + sin φ: the coefficient by which the sum of the weights is multiplied to compute 2π times the number of rows predicted negative. Here
+    /// φ is π/128 times the number of bins between the lower end of the prior and this bin.
     negative: f64,
 }
 
-impl WindowFactors {
-    /// The factors of a bin. `distance` is the number of bins between the lower end of the prior and this bin.
+impl BinCoefficients {
+    /// The coefficients for a bin. `distance` is the number of bins between the lower end of the prior and this bin.
     fn new(distance: i64) -> Self {
         let angle = |steps: i64| PI * steps as f64 / CENTRES_PER_HALF_WIDTH as f64;
         // For small angles x, the difference x − sin x loses its digits by cancellation, so its Taylor series is used.
@@ -220,7 +221,7 @@ impl WindowFactors {
             }
         };
         let half_sine = (0.5 * angle(distance)).sin();
-        WindowFactors {
+        BinCoefficients {
             positive: excess(angle(distance)),
             sine: 2.0 * half_sine * half_sine,
             versine: if distance == 0 || distance == CENTRES_PER_HALF_WIDTH { 0.0 } else { angle(distance).sin() },
@@ -243,7 +244,7 @@ impl<'a> SmoothSearch<'a> {
             half_width,
             bins,
             above,
-            factors: (0..2 * CENTRES_PER_HALF_WIDTH).map(WindowFactors::new).collect(),
+            coefficients: (0..2 * CENTRES_PER_HALF_WIDTH).map(BinCoefficients::new).collect(),
         }
     }
 
@@ -291,11 +292,11 @@ impl<'a> SmoothSearch<'a> {
         let end = self.bins.partition_point(|bin| bin.index >= lowest);
         let (mut positive, mut negative) = ([0.0; 2], [0.0; 2]);
         for bin in &self.bins[first..end] {
-            let factors = self.factors[(bin.index - lowest) as usize];
+            let coefficients = self.coefficients[(bin.index - lowest) as usize];
             for (class, [weight, sine, versine, rest]) in bin.sums.iter().enumerate() {
-                let inside = rest + factors.sine * sine + factors.versine * versine;
-                positive[class] += factors.positive * weight + inside;
-                negative[class] += factors.negative * weight - inside;
+                let inside = rest + coefficients.sine * sine + coefficients.versine * versine;
+                positive[class] += coefficients.positive * weight + inside;
+                negative[class] += coefficients.negative * weight - inside;
             }
         }
         let total = self.above[self.bins.len()];
@@ -319,8 +320,7 @@ impl<'a> SmoothSearch<'a> {
         (1.0 / (1.0 + (-z).exp())).min(1.0_f64.next_down())
     }
 
-    /// The best value over all centres, the threshold with this value, and a centre whose expected confusion matrix is that of the
-    /// threshold.
+    /// The best value over all centres, the threshold with this value, and a centre that has the same expected confusion matrix as this threshold.
     ///
     /// If an interval of neighbouring centres is equally good, the threshold is the middle of the interval, as for the exactly best threshold. If
     /// there are several such intervals, the widest is used.

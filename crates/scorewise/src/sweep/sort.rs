@@ -36,6 +36,7 @@ macro_rules! radix_key {
         impl RadixKey for $integer {
             const BITS: u32 = <$integer>::BITS;
             const ZERO: Self = 0;
+            /// The bits that remain after the key is shifted right by `shift` bits and masked with `mask`.
             #[inline(always)]
             fn digit(self, shift: u32, mask: usize) -> usize {
                 (self >> shift) as usize & mask

@@ -82,7 +82,7 @@ pub(super) fn for_each_band<P: Predictions, T: PartialOrd>(
     }
 }
 
-/// How much a false alarm counts, which depends only on the labels of the rows before and after it.
+/// How much a false alarm counts, which depends only on the labels of the rows before it (`past`) and after it (`future`).
 fn false_alarm_size(weighting: &Weighting, labels: &[bool], past: Range<usize>, future: Range<usize>) -> f64 {
     let is_isolated = !labels[past.start..future.end].contains(&true);
     let mut credits =

@@ -69,7 +69,7 @@ impl Weighting {
         Ok(Weighting { weights: weights.to_vec(), credit: CreditCombination::Maximum, isolation_penalty: 0.0 })
     }
 
-    /// The weights of the distances 1, 2, …
+    /// The weights of the distances 1, 2, … (in rows) between an error and an event or alarm.
     #[must_use]
     pub fn weights(&self) -> &[f64] {
         &self.weights

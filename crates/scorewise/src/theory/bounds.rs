@@ -103,8 +103,8 @@ pub fn mean_absolute_deviation_as_printed(score: &Score, matrices: &Matrices) ->
     )
 }
 
-/// All bounds of Marchetti et al. (2022), corrected where necessary. Tail probabilities are bounded at deviations that are the given fractions of
-/// the range; `k` is the result of [`lipschitz`].
+/// All bounds of Marchetti et al. (2022), corrected where necessary. For each number in `fractions`, they bound the probability that TN, TP, their
+/// sum or the score deviates from its mean by at least this fraction of its range. `k` is the Lipschitz constant of the score, if it has one.
 pub(super) fn all_bounds(
     score: &Score,
     matrices: &Matrices,
@@ -129,7 +129,8 @@ pub(super) fn all_bounds(
     Ok(bounds)
 }
 
-/// Hoeffding's bound 2 exp(−2ε²/range²) for a quantity with this range; 0 if the range is 0.
+/// Hoeffding's upper bound 2 exp(−2ε²/range²) of the probability that a quantity with this range deviates from its mean by ε or more; 0 if the range
+/// is 0.
 fn hoeffding_bound(epsilon: f64, range: f64) -> f64 {
     2.0 * (-2.0 * (epsilon / range).powi(2)).exp()
 }

@@ -28,7 +28,8 @@ pub fn calibrated_threshold(score: &Score, counts: &ClassCounts, optimum: f64) -
         return None;
     }
     let fraction = score.formula().linear_fraction(counts.positives, counts.negatives)?;
-    // The score improves if (numerator − s* denominator), multiplied by the signs of the direction and of the denominator, increases.
+    // The score improves if (numerator − optimum · denominator) increases, or, if either lower values are better or the denominator is negative
+    // (but not both), if it decreases.
     let direction = match score.direction() {
         Direction::Higher => 1.0,
         Direction::Lower => -1.0,
@@ -65,6 +66,7 @@ fn denominator_sign(fraction: &LinearFraction, counts: &ClassCounts) -> Option<f
 mod tests {
     use super::*;
 
+    /// The calibrated threshold of a score for 30 positives and 170 negatives, given the best value of the score.
     fn calibrated_threshold_of(score: &str, optimum: f64) -> Option<f64> {
         calibrated_threshold(&Score::parse(score).unwrap(), &ClassCounts { positives: 30.0, negatives: 170.0 }, optimum)
     }

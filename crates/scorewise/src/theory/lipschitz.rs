@@ -18,8 +18,8 @@ use crate::score::Score;
 
 /// The search stops when the result exceeds the supremum by at most this fraction.
 const RELATIVE_TOLERANCE: f64 = 1e-3;
-/// The search stops and returns its current bound after this many rectangles, that is, after about 50 ms. Most scores need about a hundred
-/// rectangles.
+/// The search stops and returns its current bound when it has examined this many rectangles (ranges of TP and FP), which takes about 50 ms. Most
+/// scores need about a hundred rectangles.
 const MAX_RECTANGLES: usize = 20_000;
 /// The number of halvings after which the search stops even if the bound of a rectangle is still infinite: the sides of the rectangle are
 /// then 2⁻³⁰ of the sides of the rectangle of all matrices.
@@ -176,6 +176,7 @@ impl Ord for MatrixRectangle {
 mod tests {
     use super::*;
 
+    /// The class counts for which the tests compute Lipschitz constants.
     const COUNTS: ClassCounts = ClassCounts { positives: 30.0, negatives: 170.0 };
 
     fn lipschitz_constant(score: &str, counts: &ClassCounts) -> Option<f64> {

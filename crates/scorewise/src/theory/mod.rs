@@ -52,8 +52,8 @@ use crate::prior::Prior;
 use crate::rows::{Predictions, Rows};
 use crate::score::Score;
 
-/// The default deviations at which tail probabilities are bounded, as fractions of the range of the bounded quantity. For fractions
-/// below about 0.59 the bounds exceed 1, and for fractions above 1 the tail probabilities are 0.
+/// The default fractions for [`report`], which bounds the probability that a quantity deviates from its mean by at least a given fraction of its
+/// range. For fractions below about 0.59 the bounds exceed 1, and for fractions above 1 the probabilities are 0.
 pub const DEFAULT_FRACTIONS: [f64; 3] = [0.6, 0.75, 0.9];
 
 /// Exact values and bounds for a score under a random threshold. Undefined scores are treated as in a loss, where x/0 := 0.
@@ -80,9 +80,9 @@ pub struct Theory {
     pub calibrated_threshold: Option<f64>,
 }
 
-/// All exact values and bounds for one score on these rows. Tail probabilities are computed at deviations of the given fractions of the
-/// range (see [`DEFAULT_FRACTIONS`]). The calibrated threshold is the one for `optimum`, or for the best value of the score on these rows if
-/// `optimum` is `None`.
+/// All exact values and bounds for one score on these rows. For each number in `fractions`, the result contains the probability that a quantity
+/// deviates from its mean by at least this fraction of its range, with its bound; [`DEFAULT_FRACTIONS`] are usual. The calibrated threshold is
+/// computed from `optimum`, the best value of the score; if `optimum` is `None`, the best value on these rows is used.
 pub fn report<P: Predictions>(
     score: &Score,
     prior: &Prior,
@@ -91,7 +91,7 @@ pub fn report<P: Predictions>(
     optimum: Option<f64>,
 ) -> Result<Theory> {
     if let Some(fraction) = fractions.iter().find(|fraction| !(**fraction > 0.0 && fraction.is_finite())) {
-        let reason = format!("must be above 0, not {fraction}");
+        let reason = format!("must be finite numbers above 0, not {fraction}");
         return Err(Error::Setting { what: "fractions of the range", reason });
     }
     let matrices = Matrices::new(prior, rows)?;

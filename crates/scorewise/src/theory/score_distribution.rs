@@ -14,12 +14,12 @@ use crate::prior::Prior;
 use crate::rows::{Predictions, Rows};
 use crate::score::Score;
 
-/// One possible value of a quantity, and the probability of this value.
+/// A value that a quantity, such as a score, takes with positive probability, and this probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Atom {
-    /// The possible value.
+    /// The value of the quantity, such as a score.
     pub value: f64,
-    /// Probability of this value; always greater than 0.
+    /// The probability that the quantity has this value; always greater than 0.
     pub probability: f64,
 }
 

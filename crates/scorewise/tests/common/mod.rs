@@ -165,8 +165,8 @@ pub fn all_priors() -> Vec<Prior> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// Random logits, and labels that are correlated with the logits. About `rate` of the rows are positive, and the logits before the shift by the
-/// label lie between −`scale` and `scale`.
+/// Random logits, and labels that are correlated with the logits. About the fraction `rate` of the rows is positive. A logit is a random number
+/// between −`scale` and `scale`, plus 0.5 for a positive row or minus 0.5 for a negative row.
 pub fn logits_and_labels(random: &mut Random, rows: usize, rate: f64, scale: f64) -> (Vec<f64>, Vec<bool>) {
     let labels: Vec<bool> = (0..rows).map(|row| row == 0 || (row > 1 && random.uniform() < rate)).collect();
     let logit = |label: &bool| scale * (2.0 * random.uniform() - 1.0) + if *label { 0.5 } else { -0.5 };

@@ -18,7 +18,7 @@ const MAX_LEVELS: usize = 12;
 
 /// Number of days in a year without a leap day.
 const YEAR_DAYS: u32 = 365;
-/// Step in days between two days of the year for which the partial dependence on a time is computed.
+/// Number of days between two days of the year for which the partial dependence on a column of times is computed.
 const YEAR_DAY_STEP: usize = 15;
 
 /// The values to which a column is set for its partial dependence, and the features into which they are encoded.
@@ -33,12 +33,14 @@ struct ValueGrid {
 enum EncodedGrid {
     /// For each value, all rows get the same features. The matrix has one row for each value.
     SameInEveryRow(Matrix),
-    /// For each value, the rows get different features, because only a part of a time is set. There is one matrix for each value.
+    /// For each value, the rows get different features, because only one part of a time (such as the hour) is set and its other parts differ between
+    /// the rows. There is one matrix for each value.
     ByRow(Vec<Matrix>),
 }
 
-/// The partial dependence on the column `name`, averaged over the rows `averaged`. The values to which the column is set are chosen from
-/// the values that it has in `rows`. The result is `None` if the column has only missing values.
+/// The partial dependence on the column `name`, averaged over the rows `averaged`. The values to which the column is set are values that it has in
+/// `rows`; for a column of times they are all hours, all weekdays, or days of the year at equal steps. The result is `None` if the column has only
+/// missing values.
 pub(super) fn partial_dependence(
     rows: &SampledRows<'_>,
     averaged: &SampledRows<'_>,
@@ -104,7 +106,8 @@ fn grid_means(rows: &SampledRows<'_>, matrix_columns: &[usize], grid: &ValueGrid
 }
 
 impl ClassMeans {
-    /// The largest effect of the column on any class: the maximum minus the minimum of the mean over the values to which the column is set.
+    /// How much the prediction changes with the value to which the column is set: the greatest minus the smallest mean prediction, for the class in
+    /// which this difference is largest.
     fn range(&self) -> f64 {
         let range_of = |numbers: &mut dyn Iterator<Item = f64>| {
             let (low, high) =
@@ -189,7 +192,7 @@ fn grids(
     Ok(vec![ValueGrid { part: None, values, encoded: EncodedGrid::SameInEveryRow(encode(probe)?) }])
 }
 
-/// The levels of a categorical column in their meaningful order, such as low, middle, high; `None` if the levels have no such order.
+/// The levels of a categorical column in the order of their meaning, such as low, middle, high; `None` if the levels have no such order.
 fn level_order(coding: Option<&ColumnEncoding>) -> Option<&[String]> {
     match coding {
         Some(ColumnEncoding::Ordinal { levels, .. } | ColumnEncoding::Levels { levels, ordered: true, .. }) => {
@@ -213,9 +216,9 @@ fn most_frequent<T: Copy + Eq + std::hash::Hash>(values: impl Iterator<Item = T>
     counts.into_iter().take(MAX_LEVELS).map(|(value, _)| value).collect()
 }
 
-/// At most [`MAX_NUMBERS`] of the values in `sorted`: all distinct values if there are no more than [`MAX_NUMBERS`], otherwise quantiles at
-/// equally spaced levels. Quantiles that repeat the same number are replaced by quantiles of the values that are not yet in the grid, so
-/// that the grid of a column that is mostly 0 also contains other numbers.
+/// At most [`MAX_NUMBERS`] of the values in `sorted`: all distinct values if there are no more than [`MAX_NUMBERS`], otherwise quantiles for equally
+/// spaced probabilities. Quantiles that repeat the same number are replaced by quantiles of the values that are not yet in the grid, so that the grid
+/// of a column that is mostly 0 also contains other numbers.
 fn number_grid(sorted: &[f64]) -> Vec<f64> {
     let mut distinct = sorted.to_vec();
     distinct.dedup();
@@ -230,7 +233,7 @@ fn number_grid(sorted: &[f64]) -> Vec<f64> {
     grid
 }
 
-/// The quantiles of sorted values at the levels (k + ½)/count for k = 0, …, count − 1, without repetition.
+/// The quantiles of sorted values for the probabilities (k + ½)/count with k = 0, …, count − 1; equal quantiles are listed once.
 fn quantiles(sorted: &[f64], count: usize) -> Vec<f64> {
     let at = |k: usize| sorted.get((2 * k + 1) * sorted.len() / (2 * count)).copied();
     let mut values: Vec<f64> = (0..count).filter_map(at).collect();
@@ -255,7 +258,7 @@ fn time_parts(encoder: &Encoder) -> Vec<TimePart> {
     parts
 }
 
-/// The part of a time that determines the phase in a cycle: the hour for a daily cycle, for example.
+/// The part of a time that repeats in a cycle: the hour for a daily, the weekday for a weekly, the day of the year for a yearly cycle.
 fn part_of_cycle(cycle: Cycle) -> TimePart {
     match cycle {
         Cycle::Day => TimePart::Hour,
@@ -278,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_numbers_are_in_the_grid_if_there_are_few_distinct_ones() {
+    fn the_grid_contains_all_distinct_numbers_if_there_are_few_of_them() {
         assert_eq!(number_grid(&[1.0, 1.0, 2.0, 7.0]), [1.0, 2.0, 7.0]);
         assert!(number_grid(&[]).is_empty());
     }

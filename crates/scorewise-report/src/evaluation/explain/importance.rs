@@ -16,7 +16,7 @@ use super::rows::SampledRows;
 use crate::evaluation::Estimate;
 use crate::evaluation::model::resampling;
 
-/// Computes the score that a model was trained for from the confusion matrix of its decisions.
+/// The score that a model was trained for, computed from the confusion matrix of the decisions of the model.
 pub(super) struct DecidedScore {
     classes: usize,
     kind: ScoreKind,
@@ -59,7 +59,7 @@ impl DecidedScore {
         }
     }
 
-    /// The score on a scale on which greater is better; `None` when it is undefined.
+    /// The score of a confusion matrix, converted to a scale on which greater is better; `None` when it is undefined.
     fn oriented_value(&self, cells: &[f64]) -> Option<f64> {
         let value = self.value(cells)?;
         Some(match &self.kind {
@@ -80,8 +80,8 @@ struct ChangedDecision {
     after: u16,
 }
 
-/// The score on the rows, and for each column its importance with a 95 % interval. After each permutation of a column, `watch` is called with the
-/// number of permutations that are finished. If `watch` returns false, the work is stopped and the result is `None`.
+/// The score of the decisions on the rows, and for each column its importance with a 95 % interval. After each permutation of a column, `watch` is
+/// called with the number of permutations that are finished. If `watch` returns false, the work is stopped and the result is `None`.
 pub(super) fn column_importance(
     rows: &SampledRows<'_>,
     columns: &[(&str, Vec<usize>)],
@@ -218,7 +218,7 @@ fn bootstrap_importance(
     let bootstrap = Bootstrap { resampling: resampling(is_series), replicates: options.replicates, seed: options.seed };
     // Rows are resampled one by one (Poisson) or in blocks. Neither method uses the labels, so any labels may be passed.
     let unused_labels = vec![false; rows.len()];
-    // The permutations are drawn with replacement. Stratified resampling does this if all of them are in a single class.
+    // The permutations are drawn with replacement. Stratified resampling does this if all permutations get the same label.
     let permutations = Bootstrap {
         resampling: Resampling::Stratified,
         seed: stream(options.seed, Purpose::PermutationBootstrap, 0),

@@ -1,7 +1,7 @@
 //! Explains a model by its score: how much each column of the table helps, and how the predictions depend on a column.
 //!
-//! Let s be the score of the decisions of the model, converted to a scale on which greater is better (a score whose lower values are better
-//! changes its sign, for example). The *importance* of a column is
+//! Let s be the score of the decisions of the model, converted to a scale on which greater is better (a score whose lower values are better is
+//! multiplied by −1, for example). The *importance* of a column is
 //!
 //! ```text
 //! I = 1/R Σᵣ (s(original rows) − s(rows in which permutation r has shuffled the column))
@@ -9,9 +9,9 @@
 //!
 //! where R is the number of permutations.
 //!
-//! All features that stem from one column of the table (its levels, its lags, the parts of a time) are shuffled together. A positive importance
-//! says that the model needs the column; the importance of a column that the model does not use is exactly 0. Columns that carry the same
-//! information share their importance, because the model can use one in place of the other.
+//! All features that stem from one column of the table (its levels, its lags, the parts of a time) are shuffled together. A positive importance says
+//! that the model needs the column; the importance of a column that the model does not use is exactly 0. Columns that carry the same information each
+//! get less importance, because the model can use one in place of the other.
 //!
 //! The 95 % interval of the importance takes into account that both the rows and the permutations are random. Each bootstrap replicate resamples
 //! the rows, in the same way before and after shuffling, and draws R of the R permutations with replacement.

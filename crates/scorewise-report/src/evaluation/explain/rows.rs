@@ -47,8 +47,8 @@ impl<'a> ExplainedRows<'a> {
             let problem = format!("{problem}, the target of the model: the score needs the true class of each row");
             return Err(Error::data(place(), problem, hint));
         }
-        // With a lead time, the true class of a row is found in a later row. Without one it is in the row itself, so the columns that order the
-        // rows may be absent.
+        // With a lead time, the true class of a row is found in a later row. Without a lead time it is in the row itself, so the columns that order
+        // the rows may be absent.
         let order = if target.lead > 0 { model.encoder.order.clone() } else { Default::default() };
         let (labels, unmatched) = target.known_labels(table, &Neighbours::new(table, &order)?)?;
         let rows = labels.rows();
@@ -248,7 +248,7 @@ impl<'a> SampledRows<'a> {
         Ok(probabilities)
     }
 
-    /// The location, in the file of the table, of the row at this position of the sample.
+    /// Where the row at this position of the sample is found: the file of the table, and the row in it.
     fn place(&self, position: usize) -> Location {
         self.table.place(self.table_rows[position] as usize)
     }

@@ -35,7 +35,7 @@ pub(super) struct ParquetReader {
 /// one reader for each column the time would grow with the square of the number of columns.
 const MAX_COLUMN_GROUPS: usize = 64;
 
-/// Reads a group of columns, one row group of the file after the other.
+/// Reads a group of columns from all row groups of the file, one after the other.
 struct ColumnGroup {
     source: ByteSource,
     metadata: ArrowReaderMetadata,
@@ -65,7 +65,7 @@ impl ParquetReader {
         let batch_rows = columns.batch_rows();
         let leaves = metadata.metadata().file_metadata().schema_descr_ptr();
         // A column that can be read has exactly one leaf column. Nested columns may have several, but are never read, so it does not matter
-        // which of their leaf columns is stored.
+        // which of their leaf columns is stored in this map.
         let leaf_of: HashMap<usize, usize> =
             (0..leaves.num_columns()).map(|leaf| (leaves.get_column_root_idx(leaf), leaf)).collect();
         let group = |columns: &[SelectedColumn]| {

@@ -127,7 +127,7 @@ fn read_page_header(source: &ByteSource, position: u64, end: u64) -> Result<Page
     Err(parquet_error("the header of a page is invalid"))
 }
 
-/// Checks the lists of string lengths in a data page.
+/// Checks the lists of string lengths in a data page. `is_optional` says whether the column may have missing values.
 fn check_length_lists(page: &Page, is_optional: bool) -> std::result::Result<(), ThriftError> {
     let lists = match page.encoding() {
         Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,

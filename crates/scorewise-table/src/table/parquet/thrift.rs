@@ -35,7 +35,7 @@ impl<'a> ThriftReader<'a> {
     }
 
     /// Reads a struct and calls `visit(id, 0, number)` for each integer in it, where `id` is the id of the field, and `visit(outer, inner, number)`
-    /// for each integer in a directly nested struct, where `outer` is the id of the nested struct and `inner` that of its field.
+    /// for each integer in a directly nested struct, where `outer` is the field id of the nested struct and `inner` the id of the field in it.
     pub(super) fn visit_integers(&mut self, mut visit: impl FnMut(i16, i16, i64)) -> ThriftResult<()> {
         self.read_struct(0, 0, &mut visit)
     }
@@ -62,8 +62,8 @@ impl<'a> ThriftReader<'a> {
         }
     }
 
-    /// Reads the header of the next field of a struct. Changes `id` from that of the previous field to that of this field, and returns the type
-    /// code of the field. Type code 0 ends the struct.
+    /// Reads the header of the next field of a struct. Replaces `id`, the id of the previous field, by the id of this field, and returns the type
+    /// code of this field. Type code 0 ends the struct.
     fn field_header(&mut self, id: &mut i16) -> ThriftResult<u8> {
         let head = self.read_byte()?;
         if head & 15 != 0 {
@@ -111,7 +111,7 @@ impl<'a> ThriftReader<'a> {
         Ok(deepest)
     }
 
-    /// Skips a value with this type code.
+    /// Skips a value with this type code. `depth` is the number of structs and lists around the value.
     fn skip(&mut self, type_code: u8, depth: usize) -> ThriftResult<()> {
         match type_code {
             1..=3 => self.skip_bytes(1),

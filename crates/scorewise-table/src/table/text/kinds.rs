@@ -9,8 +9,8 @@ use crate::table::{ColumnKind, cell_excerpt, number, parse_boolean};
 /// A cell of eight digits such as `20200131` could be a date or a number. A column is read as dates if all its cells are such dates and at
 /// least this many are different: the probability that ten random numbers between 19000101 and 20991231 are all dates is below 10⁻¹⁴.
 const MIN_COMPACT_DATES: usize = 10;
-/// In a list of counts by sign, the index of the count of numbers without a per cent or currency sign. The counts of the [`UNIT_SIGNS`] come before
-/// it.
+/// Numbers are counted by their per cent or currency sign, in the order of [`UNIT_SIGNS`]. This is the index of the last count, that of numbers
+/// without such a sign.
 const NO_SIGN: usize = UNIT_SIGNS.len();
 
 /// Counts how many cells of a column look like numbers, dates, booleans and so on, in the sample of the first rows.
@@ -79,10 +79,10 @@ struct ExtraCounts {
     ambiguous: u64,
     /// The first date whose meaning depends on the order of day and month.
     ambiguous_date: String,
-    /// Number of cells that are numbers with thousands separators or a per cent or currency sign, by decimal mark (point, comma) and by index of
-    /// the sign in [`UNIT_SIGNS`].
+    /// Number of cells that are numbers with thousands separators or a per cent or currency sign, by decimal mark (point, comma) and by the
+    /// index of the sign in [`UNIT_SIGNS`]; numbers without a sign have the index [`NO_SIGN`].
     numbers: [[u64; NO_SIGN + 1]; 2],
-    /// For each sign of [`UNIT_SIGNS`], the first cell that has it.
+    /// For each sign of [`UNIT_SIGNS`], the first cell that contains this sign.
     signed: [String; NO_SIGN],
     /// Number of cells that are numbers with thousands separators, by decimal mark (point, comma).
     grouped: [u64; 2],
@@ -159,8 +159,8 @@ impl Tally {
         }
     }
 
-    /// If `number` is `Some`, counts the cell as a number with thousands separators or a sign, and returns `true`. `mark` is 0 for the decimal
-    /// point and 1 for the decimal comma.
+    /// If `number` is `Some`, counts the cell as a number with thousands separators or a per cent or currency sign, and returns `true`. `mark` is 0
+    /// for the decimal point and 1 for the decimal comma.
     fn add_formatted_number(&mut self, number: Option<FormattedNumber>, mark: usize, cell: &[u8]) -> bool {
         let Some(FormattedNumber { is_grouped, sign, .. }) = number else { return false };
         let extra = self.extra_counts();
@@ -202,8 +202,8 @@ impl Tally {
         self.extra.get_or_insert_default()
     }
 
-    /// Whether `count` is more than 90 % of the cells that are not missing. The limit is below 100 % so that a single mistyped cell is reported as
-    /// an error and does not turn the whole column into a categorical one.
+    /// Whether `count` is more than 90 % of the number of cells that are not missing. The limit is below 100 % so that a single mistyped cell is
+    /// reported as an error and does not turn the whole column into a categorical one.
     fn is_nearly_all(&self, count: u64) -> bool {
         count * 10 > self.present * 9
     }
@@ -250,13 +250,14 @@ impl Tally {
         self.extra.as_ref().map_or(0, |extra| extra.times_of_day)
     }
 
-    /// How many cells are numbers without a per cent or currency sign.
+    /// How many cells are numbers without a per cent or currency sign. `comma` says whether numbers have a decimal comma.
     fn count_without_sign(&self, comma: bool) -> u64 {
         let grouped = self.extra.as_ref().map_or(0, |extra| extra.numbers[usize::from(comma)][NO_SIGN]);
         grouped + if comma { self.comma_numbers } else { self.point_numbers }
     }
 
-    /// The most frequent per cent or currency sign: how many numbers have it, and its index in [`UNIT_SIGNS`]; `None` if no number has a sign.
+    /// The most frequent per cent or currency sign: how many numbers have it, and its index in [`UNIT_SIGNS`], which is `None` if no number has a
+    /// sign. `comma` says whether numbers have a decimal comma.
     fn most_frequent_sign(&self, comma: bool) -> (u64, Option<usize>) {
         let Some(extra) = &self.extra else { return (0, None) };
         let counts = extra.numbers[usize::from(comma)];
@@ -265,8 +266,8 @@ impl Tally {
         (most_frequent.map_or(0, |sign| counts[sign]), most_frequent)
     }
 
-    /// The per cent or currency sign that numbers of the column may have; `None` if no number has a sign, or if more than 90 % of the
-    /// cells are numbers without a sign.
+    /// The per cent or currency sign that numbers of the column may have; `None` if no number has such a sign, or if more than 90 % of the
+    /// cells are numbers without one. `comma` says whether numbers have a decimal comma.
     pub(super) fn sign(&self, comma: bool) -> Option<char> {
         let (_, most_frequent) = self.most_frequent_sign(comma);
         most_frequent.filter(|_| !self.is_nearly_all(self.count_without_sign(comma))).map(|sign| UNIT_SIGNS[sign])
@@ -374,7 +375,8 @@ impl Tally {
         }
     }
 
-    /// A note for the user on the per cent or currency sign or the thousands separators of a column of numbers.
+    /// A note for the user on the per cent or currency sign or the thousands separators of a column of numbers. `comma` says whether numbers have a
+    /// decimal comma.
     fn number_note(&self, extra: &ExtraCounts, name: &str, comma: bool) -> Option<(NoteSubject, String)> {
         let mark = if comma { b',' } else { b'.' };
         let value = |text: &str| number::parse_formatted(text.as_bytes(), mark).map_or(f64::NAN, |number| number.value);

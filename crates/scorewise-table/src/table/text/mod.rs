@@ -247,8 +247,8 @@ impl TextColumn {
         let order =
             reading.month_first.map(order).or_else(|| tally.date_order()).or_else(|| style?.month_first.map(order));
         let sign = match earlier_table {
-            // Only the sign that the column has in the earlier table, such as the training table, is accepted. If the column had no sign there,
-            // numbers with a sign may mean something else: 3.1% in this table may be the same as 0.031 in the earlier one.
+            // Only the per cent or currency sign that the column has in the earlier table, such as the training table, is accepted. If the column
+            // has no such sign there, 3.1% in this table may mean the same as 0.031 in the earlier table.
             Some(_) if forced.is_some() => style.and_then(|style| style.sign),
             _ => tally.sign(comma),
         };

@@ -66,7 +66,7 @@ pub(super) fn parse_block(layout: &TextLayout, block: &Block) -> Result<ParsedCh
     let (mut lines, mut empty_lines) = (LineTracker::default(), EmptyLines::default());
     let max_empty = (MAX_EMPTY_CELLS + 4 * block.bytes.len() as u64) / layout.columns.len().max(1) as u64;
     let mut push_empty = |line: u64, builders: &mut [ColumnBuilder], lines: &mut LineTracker| {
-        // In a table of one column, an empty line is an ordinary missing value.
+        // In a table of one column, an empty line is an ordinary missing value, so it is not counted as an empty line.
         if layout.cells > 1 {
             empty_lines.add(EmptyLines { count: 1, first: line });
         }
@@ -122,7 +122,7 @@ impl TextLayout {
         Error::data(place, problem, "remove the empty lines")
     }
 
-    /// Parses a number with the decimal mark of the table and the sign of the column, as [`number_or_missing`] does.
+    /// Parses a number with the decimal mark of the table, and accepts the per cent or currency sign of the column; see [`number_or_missing`].
     #[cold]
     fn parse_number(&self, cell: &[u8], column: &TextColumn) -> Option<f64> {
         number_or_missing(cell, self.mark, column.sign, &self.markers)
@@ -152,7 +152,7 @@ impl TextLayout {
 }
 
 /// Parses a number that may have thousands separators and a sign such as % or $. NaN if the cell means a missing value; `None` if the cell is not a
-/// number, or if it has another sign than `sign`.
+/// number, or if it has such a sign other than `sign`.
 pub(in crate::table) fn number_or_missing(
     cell: &[u8],
     mark: u8,
@@ -288,6 +288,7 @@ impl ColumnBuilder {
         }
     }
 
+    /// Returns the values that were added, as the values of a column.
     fn into_values(self) -> Values {
         match self {
             ColumnBuilder::Number(values) => Values::Number(values),
@@ -322,6 +323,7 @@ impl LineTracker {
         self.rows += 1;
     }
 
+    /// Returns the lines on which the rows begin, in the form that a table stores.
     fn into_lines(self) -> Lines {
         self.each.map_or(Lines::From(self.first), Lines::Each)
     }

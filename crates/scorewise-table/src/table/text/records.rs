@@ -64,7 +64,7 @@ impl<'a> Records<'a> {
             }
         }
         let read = &begin[..begin.len() - self.rest.len()];
-        // Fast path for records on a single line: the first line end is the last byte of the record.
+        // This is the fast path for a record on a single line, in which the first line end is the last byte of the record.
         if memchr::memchr(self.line_end, read) == Some(read.len() - 1) {
             self.line += 1;
         } else {
@@ -78,7 +78,7 @@ impl<'a> Records<'a> {
 
     /// The next record that is not an empty line; `None` at the end of the text.
     pub(super) fn next_nonempty(&mut self) -> Option<Record<'_>> {
-        // The record is read twice, because the borrow checker does not accept returning it from within the loop.
+        // The record is read a second time to be returned, because the borrow checker does not accept returning it from within the loop.
         loop {
             let before = (self.rest, self.line);
             if !self.next()?.is_empty_line() {
@@ -103,11 +103,12 @@ impl<'a> Records<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// The number of cells in the record.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns a cell of the record without the spaces and tabs around it.
+    /// Returns the cell with the index `at`, without the spaces and tabs around it.
     #[inline]
     pub(super) fn cell(&self, at: usize) -> &'a [u8] {
         let begin = if at == 0 { 0 } else { self.ends[at - 1] };
@@ -121,6 +122,7 @@ impl<'a> Record<'a> {
         cell
     }
 
+    /// Iterates over the cells of the record, without the spaces and tabs around them.
     pub(super) fn iter(self) -> impl Iterator<Item = &'a [u8]> {
         (0..self.len()).map(move |at| self.cell(at))
     }

@@ -9,8 +9,8 @@
 Every method has five cross-fitted models: each is trained without one fold of the training rows and, except for random forest and logistic
 regression, stopped early on that fold; the forecast is the mean of the five. scorewise runs as a user would run it, from a Parquet file on the command
 line: `scorewise` with its default pool, `scorewise-trees` and `scorewise-networks` with `--learners`. For the other libraries, the decision threshold
-is the one with the exactly best score on all out-of-fold predictions (with more than two classes: one factor for each class, by coordinate ascent).
-AutoGluon divides the rows and chooses the threshold itself. Test rows are used for the test only.
+is the one with the exactly best score on all out-of-fold predictions. (With more than two classes, the probability of each class is multiplied by a
+factor that is found by coordinate ascent.) AutoGluon divides the rows and chooses the threshold itself. Test rows are used for the test only.
 
 Results are appended to target/quality/results.jsonl, and the predictions of every run are kept beside it, so that thresholds can be studied without
 training; a run that is interrupted continues where it stopped. `--again` first deletes the stored results of the chosen tables, methods and seeds.

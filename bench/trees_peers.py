@@ -57,8 +57,11 @@ class TreeProcess:
         return float(answer[0]), float(answer[1])
 
 
-def tables(folder: pathlib.Path) -> dict[str, tuple[pd.DataFrame, np.ndarray]]:
-    """Write the inputs and labels of the training rows of all tables to files that `time_trees` reads, and return them."""
+def write_and_return_tables(folder: pathlib.Path) -> dict[str, tuple[pd.DataFrame, np.ndarray]]:
+    """Load the training rows of every table, and write their inputs and labels to files in ``folder``, which the program `time_trees` reads.
+
+    Return a dictionary that maps each name of a table to its inputs and labels. With `.numbers` after the name, the inputs are numbers only.
+    """
     found = {}
     for name in TREES:
         table = quality.load(name)
@@ -224,7 +227,7 @@ def main() -> int:
     quick = "--quick" in words
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        found = tables(folder)
+        found = write_and_return_tables(folder)
         program = TreeProcess(folder)
         print(f"LightGBM {lightgbm.__version__}, {rounds} rounds", flush=True)
         is_met = True

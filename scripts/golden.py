@@ -30,7 +30,7 @@ def main():
     names = sys.argv[1:] or list(MAKERS)
     unknown = [name for name in names if name not in MAKERS]
     if unknown:
-        raise SystemExit(f"unknown golden files: {' '.join(unknown)}; choose from {' '.join(MAKERS)}")
+        raise SystemExit(f"unknown golden files: {' '.join(unknown)}; these golden files can be made: {' '.join(MAKERS)}")
     for name in names:
         MAKERS[name]()
 

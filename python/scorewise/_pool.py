@@ -58,8 +58,8 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
     repeats : int, default=1
         How often the rows are divided into folds, if ``cv`` is an integer or None. Each classifier is trained once for each fold of each repeat.
     random_state : int, RandomState or None, default=0
-        The seed of the folds, if ``cv`` is an integer or None, and of the bootstrap from which the factors of more than two classes are computed. The
-        classifiers keep their own ``random_state``.
+        The seed of the folds, if ``cv`` is an integer or None, and of the bootstrap from which, with more than two classes, ``factors_`` is computed.
+        The classifiers keep their own ``random_state``.
     n_jobs : int, default=None
         The number of models that are trained in parallel, by joblib.
     verbose : int, default=0
@@ -74,10 +74,11 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
     threshold_ : float or None
         With two classes, the positive class is predicted if its probability is above this threshold; None with more than two classes.
     factors_ : ndarray of shape (n_classes,) or None
-        With more than two classes, the class with the greatest product of probability and factor is predicted; None with two classes.
+        With more than two classes, the factors by which the probabilities of the classes are multiplied; the class with the greatest product is
+        predicted. None with two classes.
     best_score_ : float or None
-        The score of the out-of-fold predictions of the pool with its threshold or factors; None when it is undefined. It is slightly too good,
-        because the weights and the threshold were chosen on the same predictions.
+        The score of the out-of-fold predictions of this pool of classifiers, with ``threshold_`` or ``factors_``; None when it is undefined. It is
+        slightly too good, because the weights and the threshold or factors were chosen on the same predictions.
     oof_probabilities_ : ndarray of shape (n_rows, n_classes)
         The out-of-fold probabilities of the rows passed to ``fit``; NaN for rows that no fold holds out, and for rows of weight 0.
     estimators_ : dict of str to list of classifiers
@@ -188,7 +189,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         text, probabilities = _scorewise.pool(candidates, has_scale, all_codes[rows].astype(np.uint32), len(classes), row_weights, score, seed)
         found = json.loads(text)
 
-        # All attributes are set here, at the end, so that a fit that is interrupted does not change the pool.
+        # All attributes are set here, at the end, so that a fit that is interrupted does not change this `ScorePool`.
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(checked, name):
@@ -254,12 +255,12 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters of the pool and, if ``deep``, those of its classifiers, such as ``lgbm__num_leaves``."""
+        """Return the parameters of this ``ScorePool`` and, if ``deep``, those of its classifiers, such as ``lgbm__num_leaves``."""
         params: dict[str, Any] = self._get_params("estimators", deep=deep)
         return params
 
     def set_params(self, **params: Any) -> ScorePool:
-        """Set parameters of the pool or of its classifiers; ``lgbm="drop"`` leaves a classifier out."""
+        """Set parameters of this ``ScorePool`` or of its classifiers; ``lgbm="drop"`` leaves a classifier out."""
         self._set_params("estimators", **params)
         return self
 
@@ -352,11 +353,11 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         _validate_features(self, X, reset=False)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn whether the pool has been trained."""
+        """Tell scikit-learn whether this ``ScorePool`` has been trained."""
         return "weights_" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that the pool accepts the tables that all of its classifiers accept."""
+        """Tell scikit-learn that this ``ScorePool`` accepts the tables that all of its classifiers accept."""
         tags = super().__sklearn_tags__()
         try:
             of_estimators = [get_tags(estimator) for _, estimator in self._named_estimators()]
@@ -369,7 +370,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
 
 
 class _Features(ScoreEstimator):
-    """Holds the attributes that scikit-learn's ``validate_data`` sets, so that the pool itself is changed only after a successful fit."""
+    """Holds the attributes that scikit-learn's ``validate_data`` sets, so that the ``ScorePool`` itself is changed only after a successful fit."""
 
 
 def _validate_features(estimator: Any, X: Any, reset: bool) -> None:

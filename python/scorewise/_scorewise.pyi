@@ -189,12 +189,13 @@ def pieces(prior: str) -> tuple[float, list[tuple[float, float, Incomplete]]]:
 
 def pool(candidates: SupportsGetItem[int, Incomplete], has_scale: SupportsGetItem[int, bool], labels: Incomplete, classes: SupportsIndex, weights: Incomplete | None, score: str, seed: SupportsIndex) -> tuple[str, Incomplete]:
     """
-    Chooses how the classifiers of a pool are combined, on predictions for rows that they were not trained on. `candidates` holds the
-    predictions of each classifier, row by row, with one number for each row if there are two classes. `has_scale` says for each classifier
-    whether its predictions are logits; otherwise they are values of a `decision_function`, whose scale is not known. Returns two results.
-    The first is JSON with the keys `calibrations` (a list of scales and shifts), `weights`, `threshold` (null if there is none), `factors`
-    (one for each class, or null) and `value` (the score of the resulting decisions). The second is the combined probability of each row,
-    or the combined probabilities of its classes if there are more than two.
+    Chooses how the classifiers of a pool are combined, on predictions for rows that they were not trained on. `candidates` holds the predictions of
+    each classifier, row by row, with one number for each row if there are two classes. `has_scale` says for each classifier whether its predictions
+    are logits; otherwise they are values of a `decision_function`, whose scale is not known. Returns two results. The first is JSON with the keys
+    `calibrations` (a list of scales and shifts), `weights`, `threshold` (null if there is none), `factors` (the predicted class is the one with the
+    greatest product of its probability and its factor; null if there are two classes, or if the class with the greatest probability is predicted) and
+    `value` (the score of the resulting decisions). The second is the combined probability of each row, or the combined probabilities of its classes
+    if there are more than two.
     """
 
 def pool_logits(probabilities: Incomplete, outputs: SupportsIndex) -> Incomplete:
@@ -206,8 +207,8 @@ def pool_logits(probabilities: Incomplete, outputs: SupportsIndex) -> Incomplete
 
 def pool_probabilities(candidates: SupportsGetItem[int, Incomplete], calibrations: SupportsGetItem[int, tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex]], weights: SupportsGetItem[int, SupportsFloat | SupportsIndex], outputs: SupportsIndex) -> Incomplete:
     """
-    The probabilities that a pool predicts. `candidates` holds the logits of each classifier, averaged over its models, one of which was
-    trained for each fold; `calibrations` and `weights` are those that the function `pool` returned.
+    The probabilities that a pool of classifiers predicts. `candidates` holds the logits of each classifier, averaged over its models, one of which
+    was trained for each fold; `calibrations` and `weights` are those that the function `pool` returned.
     """
 
 def prior_facts(prior: str) -> tuple[str, float, tuple[float, float], tuple[float, float]]:

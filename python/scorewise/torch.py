@@ -380,7 +380,7 @@ def _shift(x: Any, steps: int) -> Any:
 
 
 def _logit(p: Any) -> Any:
-    """Return the logit of probabilities, which are clipped because the derivative of the logit is infinite at 0 and 1."""
+    """Return the logits of probabilities. The probabilities are clipped first, because the logits of 0 and 1 are infinite."""
     return torch.logit(p, eps=torch.finfo(p.dtype).eps)
 
 

@@ -1,4 +1,4 @@
-"""Tests that the estimators follow the conventions of scikit-learn, accept tables of every library, and find the best threshold."""
+"""Tests that the estimators follow the conventions of scikit-learn, accept data frames of pandas and other libraries, and find the best threshold."""
 
 import csv
 import datetime
@@ -119,7 +119,7 @@ def fitted_classifier():
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_tables_of_every_library_give_the_same_model(fitted_classifier, frame):
+def test_data_frames_of_every_library_give_the_same_model(fitted_classifier, frame):
     data, y = mixed_columns()
     X = FRAMES[frame](data)
     model = sw.ScoreClassifier("tss", hidden=(16,), epochs=80).fit(X, y)
@@ -131,7 +131,7 @@ def test_tables_of_every_library_give_the_same_model(fitted_classifier, frame):
     assert model.score(FRAMES[frame](other_data), other_labels) > 0.45
 
 
-def test_labels_of_every_library_give_the_same_model(fitted_classifier):
+def test_label_arrays_and_series_of_every_library_give_the_same_model(fitted_classifier):
     data, y = mixed_columns()
     X = polars.DataFrame(data)
     for labels in (polars.Series(y), pandas.Series(y, index=np.arange(len(y)) + 7), pyarrow.chunked_array([y]), y.tolist()):
@@ -245,13 +245,13 @@ def test_more_than_two_numeric_classes_are_sorted_as_numbers(multiclass):
     np.testing.assert_array_equal(restored.predict(X), model.predict(X))
 
 
-def test_predicted_class_has_the_greatest_value_of_the_decision_function_if_factors_are_tuned():
+def test_predicted_class_has_the_greatest_decision_value_if_class_probabilities_are_multiplied_by_tuned_factors():
     # As strings, the classes of the model are sorted as "10", "2", "7". The rare class 10 overlaps with the class 2.
     X, y = make_blobs([500, 500, 60], centers=[[0, 0], [6, 0], [1.5, 0]], cluster_std=1.0, random_state=3)
     labels = np.array([2, 7, 10])[y]
     model = sw.ScoreClassifier("f1", threshold="tuned", epochs=20, ensemble=1).fit(X, labels)
     predicted = model.predict(X)
-    assert (predicted != model.classes_[model.predict_proba(X).argmax(axis=1)]).any(), "the factors must change some predictions"
+    assert (predicted != model.classes_[model.predict_proba(X).argmax(axis=1)]).any(), "the tuned factors change some predictions"
     np.testing.assert_array_equal(model.classes_[model.decision_function(X).argmax(axis=1)], predicted)
 
 

@@ -289,7 +289,11 @@ def check_numbers(state, expected):
 
 
 def check_marks(state, expected):
-    """Check that marking lines are at the threshold, and dots at the scores on the two axes, within about half a pixel."""
+    """Check the marks in the figures of a page, with a tolerance of 0.6 pixels.
+
+    A marking line must be at the decision threshold on the x axis. The coordinates of a dot must be the values, at this threshold, of the two scores
+    that the axes of its figure show.
+    """
     assert len(state["marks"]) >= 4
     for mark in state["marks"]:
         left, top, width, height, x0, x1, y0, y1 = mark["frame"]
@@ -452,7 +456,8 @@ def test_entered_threshold_selects_the_interval_that_contains_it(pages_folder, b
     wrong = []
     for threshold, shown in zip(thresholds, states):
         known = [point for point in points if point["low"] <= threshold < point["high"] or threshold == 1 == point["high"]]
-        # The lookup table of a small file contains every interval of thresholds with the same confusion matrix.
+        # The lookup table of a page lists intervals of thresholds; all thresholds of an interval give the same confusion matrix. For a small file
+        # it lists all of these intervals, so every threshold lies in one of them.
         assert known or name != "tiny", threshold
         if known and dict(shown["cells"]) != dict(zip(CELLS, map(format_number, known[0]["cells"]))):
             wrong.append((float(threshold), shown["exact"]))

@@ -1,4 +1,4 @@
-"""Tests that `ScorePool` follows the conventions of scikit-learn, cross-fits its classifiers, and chooses their weights for the score."""
+"""Tests that ``ScorePool`` follows the conventions of scikit-learn, cross-fits its classifiers, and chooses their weights for the score."""
 
 import doctest
 import json
@@ -31,12 +31,12 @@ from threadpoolctl import threadpool_limits
 import scorewise as sw
 from scorewise import _pool, _scorewise
 
-# Checks of scikit-learn that a pool cannot pass, each with the reason.
+# Checks of scikit-learn that a `ScorePool` cannot pass, each with the reason.
 THRESHOLD_FAILS = {
-    "check_classifiers_train": "the predicted class must have the greatest probability in this check, but the pool uses a threshold other than 1/2",
+    "check_classifiers_train": "in this check the predicted class must be the most probable one, but a `ScorePool` uses another threshold than 1/2",
 }
 BOOTSTRAP_FAILS = {
-    "check_sample_weight_equivalence_on_dense_data": "the factors of more than two classes are means over bootstrap samples; "
+    "check_sample_weight_equivalence_on_dense_data": "with more than two classes, the factors of the probabilities are means over bootstrap samples; "
     "a bootstrap sample draws a row of weight 2 as one row, but two equal rows independently; "
     "the probabilities are the same, and rows of weight 0 have exactly no effect",
 }
@@ -50,22 +50,22 @@ NO_WEIGHT_FAILS = dict.fromkeys(
         "check_sample_weight_equivalence_on_dense_data",
         "check_sample_weight_equivalence_on_sparse_data",
     ],
-    "KNeighborsClassifier accepts no sample_weight, so a pool with it raises an error that says so",
+    "KNeighborsClassifier accepts no sample_weight, so a `ScorePool` that contains it raises an error that says so",
 )
 
 
 def pool_with_probabilities():
-    """Return a pool of classifiers with ``predict_proba``."""
+    """Return a ``ScorePool`` of classifiers that have ``predict_proba``."""
     return sw.ScorePool([("logistic", LogisticRegression()), ("bayes", GaussianNB())], cv=3)
 
 
 def pool_with_decision_function():
-    """Return a pool with a classifier that has only ``decision_function``."""
+    """Return a ``ScorePool`` with a classifier that has ``decision_function`` but not ``predict_proba``."""
     return sw.ScorePool([("svc", LinearSVC()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))], "tss")
 
 
 def pool_without_weights():
-    """Return a pool with a classifier that does not accept sample weights."""
+    """Return a ``ScorePool`` with a classifier that does not accept sample weights."""
     return sw.ScorePool([("neighbours", KNeighborsClassifier()), ("logistic", LogisticRegression())], "f1")
 
 
@@ -99,7 +99,7 @@ def three_classes(n_rows=(500, 500, 60)):
 
 
 def members():
-    """Return three classifiers with their names, as `ScorePool` takes them."""
+    """Return three classifiers with their names, as ``ScorePool`` takes them."""
     return [("logistic", LogisticRegression()), ("forest", RandomForestClassifier(20, min_samples_leaf=3, random_state=0)), ("bayes", GaussianNB())]
 
 
@@ -228,7 +228,7 @@ def test_classes_of_any_type_give_the_same_pool():
         assert pool.estimators_["bayes"][0].classes_.tolist() == [0, 1]
 
 
-def test_with_more_than_two_classes_each_class_has_a_factor():
+def test_with_more_than_two_classes_the_probability_of_each_class_is_multiplied_by_a_factor():
     X, y = three_classes()
     pool = sw.ScorePool([("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("svc", LinearSVC())], "f1").fit(X, y)
     assert pool.classes_.tolist() == [2, 7, 10] and pool.threshold_ is None
@@ -238,7 +238,7 @@ def test_with_more_than_two_classes_each_class_has_a_factor():
     predicted = pool.predict(X)
     np.testing.assert_array_equal(pool.classes_[pool.decision_function(X).argmax(axis=1)], predicted)
     assert pool.factors_.max() == 1 and pool.factors_[2] > pool.factors_[:2].min()
-    assert (predicted == 10).sum() > (pool.classes_[p.argmax(axis=1)] == 10).sum(), "the factors must lead to more predictions of the rare class"
+    assert (predicted == 10).sum() > (pool.classes_[p.argmax(axis=1)] == 10).sum(), "the factors lead to more predictions of the rare class"
     assert pool.score(X, y) == pytest.approx(f1_score(y, predicted, average="macro"), abs=1e-12)
     out_of_fold = pool.classes_[(pool.oof_probabilities_ * pool.factors_).argmax(axis=1)]
     assert pool.best_score_ == pytest.approx(f1_score(y, out_of_fold, average="macro"), abs=1e-12)
@@ -403,7 +403,7 @@ def mixed_table(n_rows=300):
     return {"number": number, "place": place.tolist()}, y
 
 
-def test_tables_of_every_library_give_the_same_pool():
+def test_a_score_pool_is_the_same_whether_fitted_on_a_pandas_polars_or_pyarrow_table():
     data, y = mixed_table()
     numbers = make_pipeline(_ColumnOf("number"), LogisticRegression())
     make = lambda: sw.ScorePool([("net", sw.ScoreClassifier("f1", hidden=(4,), epochs=5, ensemble=1)), ("logistic", numbers)], "f1", cv=3)  # noqa: E731

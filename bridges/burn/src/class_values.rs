@@ -167,7 +167,8 @@ impl Number for ClassValues<'_> {
             _ => Side::Both,
         }
     }
-    /// The mean of the results of the two branches of `min`, `max` or `abs`.
+    /// The mean of the results of the two branches of `min`, `max` or `abs`. It is used only for classes in which the two values that are compared
+    /// are equal, so that neither branch is chosen.
     fn merge_branches(self, other: Self) -> Self {
         self.plus(other).times(Constant(0.5))
     }

@@ -30,7 +30,7 @@ pub(crate) struct SoftmaxLink {
     exponentials: Tensor<2>,
     /// For each class, the sum of the exponentials of all other classes.
     other_sums: Tensor<2>,
-    /// True for the class with the largest logit of each row (the top class).
+    /// For each row and class, whether the class has the largest logit of the row (the top class).
     is_top: Tensor<2, Bool>,
     /// The sum of the exponentials of all classes except the one with the largest logit; its shape is `[rows, 1]`.
     rest: Tensor<2>,

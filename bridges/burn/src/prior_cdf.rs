@@ -1,16 +1,18 @@
 //! F(σ(z)) and its derivative dF/dz, computed on a device. F is the cumulative distribution function of the prior of the threshold.
 //!
-//! `scorewise` approximates z ↦ F(σ(z)) by polynomials on panels (intervals of z) of equal width. This module looks the polynomials up and
-//! evaluates them by Horner's rule:
+//! `scorewise` approximates the function z ↦ F(σ(z)) piece by piece. A segment is a range of z that is divided into panels, which are intervals of
+//! equal width with one polynomial each. There may be several segments, whose values are added. This module looks the polynomials up and evaluates
+//! them by Horner's rule:
 //!
 //! ```text
-//! F = base + Σ over segments of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its centre) / width ∈ [−1, 1]
+//! F(σ(z)) = base + Σ over segments of Vᵢ(s)        i = the panel of the segment that contains z, s = 2 (z − its centre)/width ∈ [−1, 1]
 //! ```
 //!
-//! Here Vᵢ is the polynomial of panel i, and base is the value of F below all segments.
+//! Here Vᵢ is the polynomial of panel i, width is the width of a panel, and base is the value of F(σ(z)) for z below all segments. If z lies outside
+//! a segment, the nearest end of the segment takes its place in the term of this segment.
 //!
-//! With thousands of panels, the position of z counted in panel widths has few f32 digits left for the position within a panel. Therefore s is
-//! computed from the centre of the panel, which the table stores as two numbers: the centre rounded to f32, and the remainder.
+//! With thousands of panels, the quotient (z − lowest z of the segment)/width is so large that f32 has few digits left for its fractional part.
+//! Therefore s is computed from the centre of the panel, which the table stores as two numbers: the centre rounded to f32, and the remainder.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use scorewise::Prior;

@@ -16,7 +16,7 @@ pub struct TerminalPlot {
     threshold: f64,
     /// 95 % bootstrap interval of the best or smoothed threshold; `None` if it was not computed.
     interval: Option<(f64, f64)>,
-    /// Which threshold `interval` belongs to, such as `best threshold`.
+    /// Name of the threshold to which the field `interval` belongs, such as `best threshold`.
     interval_of: &'static str,
 }
 

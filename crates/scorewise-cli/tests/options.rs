@@ -277,7 +277,7 @@ fn with_more_than_two_classes_thresholds_can_only_be_tuned_and_the_score_has_a_d
     for threshold in ["centre", "0.4"] {
         let parts = [
             "--threshold: this value is for two classes, but the target has 3",
-            "write `tuned`, which finds one factor for each class",
+            "write `tuned`, which multiplies the probability of each class by a tuned factor",
         ];
         assert_refused_for_three_classes(&["--score", "macro(f1)", "--threshold", threshold], &parts);
     }

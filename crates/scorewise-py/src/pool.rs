@@ -107,12 +107,13 @@ pub fn pool_logits<'py>(
     Ok(logits.into_pyarray(py))
 }
 
-/// Chooses how the classifiers of a pool are combined, on predictions for rows that they were not trained on. `candidates` holds the
-/// predictions of each classifier, row by row, with one number for each row if there are two classes. `has_scale` says for each classifier
-/// whether its predictions are logits; otherwise they are values of a `decision_function`, whose scale is not known. Returns two results.
-/// The first is JSON with the keys `calibrations` (a list of scales and shifts), `weights`, `threshold` (null if there is none), `factors`
-/// (one for each class, or null) and `value` (the score of the resulting decisions). The second is the combined probability of each row,
-/// or the combined probabilities of its classes if there are more than two.
+/// Chooses how the classifiers of a pool are combined, on predictions for rows that they were not trained on. `candidates` holds the predictions of
+/// each classifier, row by row, with one number for each row if there are two classes. `has_scale` says for each classifier whether its predictions
+/// are logits; otherwise they are values of a `decision_function`, whose scale is not known. Returns two results. The first is JSON with the keys
+/// `calibrations` (a list of scales and shifts), `weights`, `threshold` (null if there is none), `factors` (the predicted class is the one with the
+/// greatest product of its probability and its factor; null if there are two classes, or if the class with the greatest probability is predicted) and
+/// `value` (the score of the resulting decisions). The second is the combined probability of each row, or the combined probabilities of its classes
+/// if there are more than two.
 #[pyfunction]
 #[pyo3(signature = (candidates, has_scale, labels, classes, weights, score, seed))]
 #[allow(clippy::too_many_arguments)] // the fitted classifiers, and the parameters of `ScorePool`
@@ -174,8 +175,8 @@ pub fn pool<'py>(
     Ok((summary.to_string(), probabilities.into_pyarray(py)))
 }
 
-/// The probabilities that a pool predicts. `candidates` holds the logits of each classifier, averaged over its models, one of which was
-/// trained for each fold; `calibrations` and `weights` are those that the function `pool` returned.
+/// The probabilities that a pool of classifiers predicts. `candidates` holds the logits of each classifier, averaged over its models, one of which
+/// was trained for each fold; `calibrations` and `weights` are those that the function `pool` returned.
 #[pyfunction]
 #[pyo3(signature = (candidates, calibrations, weights, outputs))]
 pub fn pool_probabilities<'py>(

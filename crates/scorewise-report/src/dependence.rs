@@ -40,7 +40,7 @@ const HEADROOM: f64 = 1.08;
 
 /// The x axis gets a square-root scale if the lower half of the numbers would take less than this fraction of a linear axis.
 const MIN_LOWER_HALF_SHARE: f64 = 0.12;
-/// Radius in pixels of the dots on the lines, one dot for each number to which the column is set.
+/// Radius in pixels of the dots on the lines of the figure. Each dot is the mean prediction when all rows have the same number in the plotted column.
 const VALUE_RADIUS: f64 = 2.0;
 
 impl DependenceCurves {

@@ -122,17 +122,17 @@ pub struct DataSource {
 /// Evaluation of a forecast at all thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForecastEvaluation {
-    /// Which rows the forecast is evaluated on, such as `test rows`.
+    /// Description of the rows on which the forecast is evaluated, such as `test rows`.
     pub part: String,
     /// Names of the negative and the positive class.
     pub classes: [String; 2],
-    /// The score by which the forecast is evaluated.
+    /// The name or formula of the score by which the forecast is evaluated.
     pub score: String,
     /// The decision threshold of the forecast, at which the slider of the page starts.
     pub threshold: f64,
-    /// How the threshold was chosen, such as `best f1 on the validation rows`.
+    /// Text that says how the threshold was chosen, such as `best f1 on the validation rows`.
     pub chosen: String,
-    /// The rows on which the threshold was chosen, such as `these rows` or `the validation rows`.
+    /// Description of the rows on which the threshold was chosen: `these rows` or `the validation rows`.
     pub source: String,
     /// Number of rows.
     pub rows: usize,
@@ -144,7 +144,7 @@ pub struct ForecastEvaluation {
     /// The 95 % interval of the best threshold over the bootstrap replicates; for a result of `tune` with smoothing, the 95 % interval of the
     /// smoothed threshold.
     pub spread: Option<(f64, f64)>,
-    /// The prior of the threshold that was used in training.
+    /// The prior of the threshold that was used in training, as text such as `cosine:0.5,0.1`.
     pub prior: Option<String>,
     /// Conditions that a threshold must satisfy, such as `precision >= 0.3`.
     #[serde(default)]
@@ -286,7 +286,7 @@ pub struct ReferenceForecast {
 /// The training history of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrainingHistory {
-    /// The loss, such as `sol of f1`.
+    /// The name of the loss, such as `sol of f1`.
     pub loss: String,
     /// Name of the score that the loss corresponds to, such as `f1` for the loss `sol of f1`; `None` when the loss does not correspond to a score.
     pub score: Option<String>,
@@ -304,7 +304,7 @@ pub struct MemberHistory {
     pub epochs: Vec<EpochRecord>,
     /// Index in `epochs`, from 0, of the epoch whose weights were kept; `None` if the weights before these epochs were kept.
     pub kept: Option<usize>,
-    /// Why the training run ended, such as `the validation loss stopped falling`.
+    /// Text that says why the training run ended, such as `the validation loss stopped falling`.
     pub end: String,
     /// Whether the ensemble member learnt something: its validation loss fell, and the validation rows do not all get the same label.
     pub success: bool,
@@ -332,7 +332,7 @@ pub struct EpochRecord {
 pub struct TheoryReport {
     /// Name of the score.
     pub score: String,
-    /// The prior of the threshold.
+    /// The prior of the threshold, as text such as `cosine:0.5,0.1`.
     pub prior: String,
     /// The expected confusion matrix: tn, fp, fn, tp.
     pub expected: [f64; 4],
@@ -394,7 +394,7 @@ pub struct Reproduction {
     pub tables: Vec<ResultTable>,
     /// Remarks shown below the tables.
     pub remarks: Vec<String>,
-    /// The priors to plot as in Figure 1 of Marchetti et al. (2022). Each prior gets its own row of plots.
+    /// The priors to plot as in Figure 1 of Marchetti et al. (2022), each as text such as `cosine:0.5,0.1`. Each prior gets its own row of plots.
     pub priors: Vec<String>,
     /// The data of Figure 2 of Marchetti et al. (2022), one figure for each score.
     pub thresholds: Vec<ScoreThresholds>,

@@ -3,7 +3,7 @@
 
 use crate::picture::Rect;
 
-/// Number of panels in a full row of a figure with this number of panels.
+/// Number of panels (plots with axes of their own) in a full row of a figure that has `panels` panels in total.
 pub(crate) fn column_count(panels: usize) -> usize {
     match panels {
         0..=3 => panels.max(1),
@@ -13,12 +13,13 @@ pub(crate) fn column_count(panels: usize) -> usize {
     }
 }
 
-/// Number of rows that this number of panels needs.
+/// Number of rows in which a figure arranges this number of panels (plots with axes of their own).
 pub(crate) fn row_count(panels: usize) -> usize {
     panels.div_ceil(column_count(panels))
 }
 
-/// Row and column of every panel. The column is counted in half columns, because centring may shift a short row by half a column.
+/// Row and column of every panel (plot with axes of its own) of a figure. The column is counted in half columns, because centring may shift a short
+/// row by half a column.
 pub(crate) fn grid_positions(panels: usize) -> impl Iterator<Item = (usize, usize)> {
     let columns = column_count(panels);
     let missing = row_count(panels) * columns - panels;
@@ -29,7 +30,7 @@ pub(crate) fn grid_positions(panels: usize) -> impl Iterator<Item = (usize, usiz
     })
 }
 
-/// The rectangle of every panel; all panels have the given width and height.
+/// The rectangle in the figure of every panel (plot with axes of its own); all panels have the given width and height.
 pub(crate) fn panel_rects(panels: usize, (width, height): (f64, f64)) -> impl Iterator<Item = Rect> {
     grid_positions(panels).map(move |(row, half_column)| Rect {
         left: 0.5 * half_column as f64 * width,

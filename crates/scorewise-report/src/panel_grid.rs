@@ -9,7 +9,7 @@ use crate::legend::{Legend, Mark};
 use crate::picture::{Area, Frame, PixelScale, Plot, Rect};
 use crate::single_panel::{draw_legend, legend, legend_height};
 
-/// A panel of a [`PanelGrid`].
+/// A panel of a [`PanelGrid`]: a plot with axes of its own.
 pub(crate) trait GridPanel: Send + Sync {
     /// The title and the axes of the panel.
     fn axes(&self) -> Axes<'_>;
@@ -17,7 +17,7 @@ pub(crate) trait GridPanel: Send + Sync {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()>;
 }
 
-/// Panels of the same size with one legend for all of them.
+/// A figure of several panels (plots with axes of their own) of the same size, and one legend for all of them.
 pub(crate) struct PanelGrid<P> {
     pub panels: Vec<P>,
     pub keys: Vec<(Mark, String)>,

@@ -8,7 +8,7 @@ use crate::legend::{Legend, Mark};
 use crate::panel::Panel;
 use crate::picture::{Area, Frame, PixelScale, Plot, Rect};
 
-/// A figure with one panel.
+/// A figure with one panel: a plot with a title, axes and a legend.
 pub(crate) trait SinglePanel: Send + Sync {
     /// Width and height of the panel including its axes, in pixels.
     fn panel_size(&self) -> (f64, f64) {
@@ -23,7 +23,7 @@ pub(crate) trait SinglePanel: Send + Sync {
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()>;
 }
 
-/// Width and height of a panel whose plotting area is square, in pixels.
+/// Width and height in pixels of a panel (plot with axes) whose plotting area is square.
 pub(crate) const SQUARE_PANEL: (f64, f64) = (424.0, 428.0);
 
 /// Margin around a legend, in pixels.
@@ -51,7 +51,7 @@ pub(crate) fn draw_legend<DB: DrawingBackend>(
     legend.draw(&rect.sub_area(area, scale), scale)
 }
 
-/// The rectangle of the only panel of a figure.
+/// The rectangle of the plot in a figure that has only one panel, without the legend.
 fn panel_rect(figure: &impl SinglePanel) -> Rect {
     let (width, height) = figure.panel_size();
     Rect { left: 0.0, top: 0.0, width, height }

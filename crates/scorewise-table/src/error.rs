@@ -17,7 +17,7 @@ pub enum Error {
         place: Box<Location>,
         /// What is wrong with the file or the table.
         problem: String,
-        /// How to fix the error; empty when there is no advice.
+        /// Text that says how to correct the error; empty when there is no advice.
         hint: String,
     },
     /// A setting that cannot be used.
@@ -26,7 +26,7 @@ pub enum Error {
         setting: String,
         /// What is wrong with the setting.
         problem: String,
-        /// How to fix the setting; empty when there is no advice.
+        /// Text that says how to correct the setting; empty when there is no advice.
         hint: String,
     },
 }

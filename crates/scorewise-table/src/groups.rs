@@ -73,7 +73,7 @@ pub struct RowOrder {
     /// The column that separates series: lags and leads only reach rows that have the same value in this column. `None` if all rows are
     /// one series.
     pub group: Option<String>,
-    /// The column of times by which rows are ordered; `None` for the order of the file.
+    /// The name of the column of times by which rows are ordered; `None` for the order of the file.
     #[serde(default)]
     pub time: Option<String>,
     /// The time step of a regular series, in seconds. A lag of 2 then refers to the row exactly two time steps earlier, and its value is

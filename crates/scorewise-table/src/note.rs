@@ -7,7 +7,7 @@ use crate::setting::{self, SettingFormatter};
 /// A message to the user that is not an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The column that the note is about; `None` for a note about the whole table.
+    /// The name of the column that the note is about; `None` for a note about the whole table.
     pub column: Option<String>,
     /// What was decided, why, and how to override the decision. Settings are mentioned through [`Setting`](setting::Setting).
     pub text: String,

@@ -48,7 +48,12 @@ impl Candidate {
                 Error::setting(
                     word,
                     "is not a valid setting",
-                    "choose from loss, prior, inputs, slower, on_all, steady, own, batch, rate, decay, patience, hidden, members",
+                    "write NAME=VALUE, where NAME is one of: loss (sol, exact or ce), prior (of the threshold), \
+                     inputs (as in last,Iws), members (number of networks), own (true: each network has its own \
+                     validation rows), batch (rows of a batch), rate (learning rate), decay (weight decay), \
+                     patience (epochs), hidden (units of the hidden layers), slower (factor of the learning rate \
+                     after the warm-up), on_all (true: the threshold after the warm-up is chosen on all rows), \
+                     steady (true: the output bias is then chosen by the loss)",
                 )
             };
             let (name, value) = word.split_once('=').ok_or_else(refuse)?;

@@ -53,7 +53,8 @@ pub enum MemberDescription {
     Network {
         /// The number of inputs, the number of units of each hidden layer, and the number of outputs.
         widths: Vec<usize>,
-        /// For a network with binned inputs, how many positions (knots, frequent values and levels) each input has; empty if inputs are not binned.
+        /// For a network with binned inputs, how many knots, frequent values and levels each input has in total (missing values count as a level);
+        /// empty if inputs are not binned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         positions: Vec<usize>,
     },
@@ -194,7 +195,8 @@ impl Member {
         }
     }
 
-    /// How many positions (knots, frequent values and levels) each binned input has; empty if the inputs are not binned.
+    /// For each binned input, how many knots, frequent values and levels it has in total (missing values count as a level). In the matrix, each of
+    /// them is represented by its position: an integer that is counted from 0 for every input. Empty if the inputs are not binned.
     #[must_use]
     pub fn positions(&self) -> &[usize] {
         match self {
@@ -410,7 +412,7 @@ fn tensor_names(layer: usize) -> [String; 2] {
     ["weight", "bias"].map(|name| format!("layer.{layer}.{name}"))
 }
 
-/// The shape of a network with the widths and positions of a [`MemberDescription`]; an error if they are invalid.
+/// The shape of a network. `widths` and `positions` are the fields of [`MemberDescription`]; the result is an error if they are invalid.
 fn network_shape(widths: &[usize], positions: &[usize]) -> std::result::Result<NetworkShape, String> {
     let shape = match widths {
         [inputs, hidden @ .., outputs] if positions.is_empty() => NetworkShape::new(*inputs, hidden, *outputs),

@@ -37,7 +37,7 @@ fn reference_outputs(widths: &[usize], parameters: &[f64], input: &[f64]) -> Vec
 struct EngineCase {
     network: Network,
     matrix: Matrix,
-    /// The widths of the layers. A look-up layer counts as the equivalent dense layer, which has one input for each position.
+    /// The widths of the layers. A look-up layer counts as the equivalent dense layer, which has one input for each row of the look-up table.
     widths: Vec<usize>,
     inputs: Vec<f64>,
     labels: Vec<bool>,
@@ -64,7 +64,8 @@ fn dense_case(hidden: &[usize], inputs: usize, rows: usize, seed: u64) -> Engine
     EngineCase { network, matrix, widths, inputs, labels, order }
 }
 
-/// A network whose first layer is a look-up layer; column c has c + 1 positions. Two thirds of the values lie between two positions.
+/// A network whose first layer is a look-up layer, and random inputs for it. Column c of the inputs has c + 1 rows in the look-up table. Two thirds
+/// of the input values are not integers, so that the layer interpolates between two of these rows.
 fn look_up_case(hidden: &[usize], columns: usize, rows: usize, seed: u64) -> EngineCase {
     let mut random = TestRandom(seed);
     let positions: Vec<usize> = (1..=columns).collect();

@@ -147,7 +147,7 @@ fn data_sets_that_cannot_be_trained_on_are_refused() {
         (Dataset { matrix: matrix(f32::NAN), ..original.clone() }, "has the position NaN in row 17"),
         (
             Dataset { binned: Some([].into()), ..original.clone() },
-            "has 3 columns, but describes the positions of 0 columns",
+            "has 3 columns, but describes the knots and levels of 0 columns",
         ),
         (Dataset { matrix: Matrix::default(), ..original.clone() }, "has 0 rows and 0 columns"),
     ] {

@@ -304,7 +304,8 @@ fn errors_name_the_chunk() {
     let missing = error(&jobs, |run| run.receive(0, &train_chunk(run.datasets(), &run.chunks()[0], 1)));
     assert_eq!(missing, "chunk 2 of 3 (jobs 3 to 4): no response has arrived");
     let other = error(&jobs, |run| run.receive(1, &train_chunk(run.datasets(), &run.chunks()[0], 1)));
-    let expected = "chunk 2 of 3 (jobs 3 to 4): message with fits: is the response to other jobs or other data sets";
+    let expected =
+        "chunk 2 of 3 (jobs 3 to 4): message with fits: contains the results of other jobs or other data sets";
     assert!(other.starts_with(expected), "{other}");
     let none = error(&jobs, |run| run.receive(3, &[]));
     assert_eq!(none, "chunk: there is no chunk 3; the greatest chunk number is 2");
@@ -314,7 +315,7 @@ fn errors_name_the_chunk() {
         "{empty}"
     );
     let exchanged = error(&jobs, |run| run.receive(2, &train_chunk(&run.chunks()[2], run.datasets(), 1)));
-    assert!(exchanged.contains("is the response to other jobs"), "{exchanged}");
+    assert!(exchanged.contains("contains the results of other jobs"), "{exchanged}");
     // If training fails on a worker, the worker sends the error message as its response.
     jobs[3].learner.network_mut().unwrap().learning_rate = -1.0;
     let failed = error(&jobs, ordered_transport);

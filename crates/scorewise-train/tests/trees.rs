@@ -22,7 +22,7 @@ fn test_dataset(rows: usize, classes: usize, label: impl Fn(f32, f32, u32) -> u3
     for row in 0..rows {
         let (x, y) = (5.0 + 5.0 * random.next(), 5.0 + 5.0 * random.next());
         let level = ((random.next() + 1.0) * 15.0).min(29.0) as u32;
-        // Position 11 stands for a missing value.
+        // The number 11 in this column stands for a missing value.
         let shown = if row % 10 == 3 { 11.0 } else { x };
         values.extend([shown, y, level as f32]);
         labels.push(label(if row % 10 == 3 { f32::NAN } else { x }, y, level));
@@ -359,7 +359,7 @@ fn damaged_trees_are_refused() {
 
 #[test]
 fn a_position_beyond_the_last_one_of_a_column_is_read_as_the_last_one() {
-    // Positions 0 and 1 are knots, position 2 has the value 0.5, and position 3, the last one, is a missing value.
+    // The cells 0 and 1 stand for knots, 2 for a frequent value between them (0.5), and 3, the last one, for a missing value.
     let feature = TreeFeature { column: 0, knots: 2, is_level: false, values: vec![0.5, -1.0] };
     assert_eq!(feature.value(1.0), 1.0);
     assert_eq!(feature.value(2.0), 0.5);

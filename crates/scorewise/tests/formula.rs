@@ -10,6 +10,7 @@ use scorewise::{Confusion, Formula, Score};
 /// The confusion matrix for which the tests evaluate formulas.
 const MATRIX: Confusion = Confusion::new(70.0, 10.0, 5.0, 15.0);
 
+/// The value of a formula for a fixed confusion matrix.
 fn formula_value(text: &str) -> f64 {
     Formula::parse(text).unwrap_or_else(|error| panic!("{error}")).value(&MATRIX)
 }

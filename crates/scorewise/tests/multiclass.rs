@@ -43,6 +43,7 @@ struct ClassBatch {
 }
 
 impl ClassBatch {
+    /// Random rows with this number of classes, drawn with this seed.
     fn random(seed: u64, rows: usize, classes: usize) -> Self {
         let uniform = Prior::uniform();
         let mut random = uniform.sample(seed);

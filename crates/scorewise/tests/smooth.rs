@@ -76,6 +76,7 @@ fn smoothed_threshold(batch: &Batch, score: &Score, width: f64) -> Option<Smooth
     sweep(&batch.rows()).unwrap().smooth_best(score, width).unwrap()
 }
 
+/// Rows with these probabilities and labels (1 for positive).
 fn batch(probabilities: &[f64], labels: &[u8]) -> Batch {
     let labels = labels.iter().map(|label| *label == 1).collect();
     Batch { probabilities: probabilities.to_vec(), labels, weights: None }

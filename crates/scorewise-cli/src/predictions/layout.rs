@@ -28,9 +28,9 @@ pub const WEIGHT: &str = "weight";
 /// The columns to read from a table of predictions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    /// The column of the true class.
+    /// The name of the column of the true class.
     pub(super) label: String,
-    /// The probability columns: one for each forecast, or one for each class when there are more than two.
+    /// The names of the probability columns: one for each forecast, or one for each class when there are more than two.
     pub(super) probabilities: Vec<String>,
     /// The names of the classes, if there are more than two and `--positive` does not select one of them; otherwise empty.
     pub(super) classes: Vec<String>,

@@ -95,7 +95,7 @@ impl PredictionTable {
 /// One or more forecasts of two classes for the same rows, with labels and optional weights.
 #[derive(Debug)]
 pub struct BinaryPredictions {
-    /// The file as the user named it.
+    /// The name of the file as the user wrote it.
     pub file: String,
     /// The true labels.
     pub labels: Vec<bool>,
@@ -113,7 +113,7 @@ pub struct BinaryPredictions {
 /// What a table of predictions says about the model that made them; a field is `None` if the table does not say it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceModel {
-    /// The score that the model was trained for; `None` if the table does not say it.
+    /// The name or formula of the score that the model was trained for; `None` if the table does not say it.
     pub score: Option<String>,
     /// Names of the negative and the positive class; `None` if the table does not say them.
     pub classes: Option<[String; 2]>,
@@ -122,7 +122,7 @@ pub struct SourceModel {
 /// Predictions for more than two classes, with labels and optional weights.
 #[derive(Debug)]
 pub struct ClassPredictions {
-    /// The file as the user named it.
+    /// The name of the file as the user wrote it.
     pub file: String,
     /// The names of the classes, in the order of their probability columns.
     pub classes: Vec<String>,
@@ -134,7 +134,7 @@ pub struct ClassPredictions {
     pub probabilities: Vec<Vec<f64>>,
     /// Sample weights, one for each row; `None` if the table has no weights.
     pub weights: Option<Vec<f64>>,
-    /// The score that the model was trained for; `None` if the table does not say it.
+    /// The name or formula of the score that the model was trained for; `None` if the table does not say it.
     pub score: Option<String>,
 }
 

@@ -69,7 +69,8 @@ pub fn check_table(arguments: &TrainArguments, plan: &Plan, table: &Table) -> Re
     }
     if classes > 2 && matches!(arguments.options.threshold, Some(ThresholdRule::Centre | ThresholdRule::Fixed(_))) {
         let problem = format!("this value is for two classes, but the target has {classes}");
-        let hint = "write `tuned`, which finds one factor for each class, or leave out `--threshold`; `--positive CLASS` makes two classes";
+        let hint = "write `tuned`, which multiplies the probability of each class by a tuned factor, or leave out \
+                    `--threshold`; `--positive CLASS` makes two classes";
         return error("threshold", problem, hint.into());
     }
     if classes > 2

@@ -1,4 +1,5 @@
-//! Conversion of the arguments of `train` to a plan, with the defaults of the built-in tables.
+//! Makes the training plan from the command-line arguments of `train`. For the built-in tables `adult` and `pollution`, arguments that the user
+//! leaves out, such as the target and the score, have defaults.
 
 use std::collections::HashSet;
 
@@ -21,7 +22,7 @@ pub struct TrainInputs {
     pub reading: Reading,
 }
 
-/// Defaults for a built-in table.
+/// Defaults for training on a built-in table, for arguments that the user leaves out.
 struct BuiltInDefaults {
     target: &'static str,
     score: &'static str,
@@ -88,7 +89,7 @@ impl TrainInputs {
         reading
     }
 
-    /// Builds the training plan from the arguments and the defaults of a built-in table.
+    /// Builds the training plan from the arguments. If the table is built in, arguments that the user left out get the defaults for this table.
     pub fn plan(&self, arguments: &TrainArguments) -> Result<Plan, Failure> {
         let defaults = built_in_defaults(&self.table);
         let target = match (&arguments.target, &defaults) {

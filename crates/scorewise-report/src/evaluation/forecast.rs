@@ -18,7 +18,7 @@ const PREDICTION_BINS: usize = 50;
 /// What a page needs to know about a forecast in addition to its sweep (the confusion matrices at all thresholds).
 #[derive(Clone, Debug)]
 pub struct ForecastOptions<'a> {
-    /// Which rows the forecast is evaluated on, such as `test rows`.
+    /// Description of the rows on which the forecast is evaluated, such as `test rows`.
     pub rows: &'a str,
     /// Names of the negative and the positive class.
     pub classes: [String; 2],
@@ -26,9 +26,9 @@ pub struct ForecastOptions<'a> {
     pub score: &'a Score,
     /// The decision threshold of the forecast.
     pub threshold: f64,
-    /// How the threshold was chosen, such as `best f1 on these rows`.
+    /// Text that says how the threshold was chosen, such as `best f1 on these rows`.
     pub chosen: String,
-    /// The rows on which the threshold was chosen, such as `these rows`.
+    /// Description of the rows on which the threshold was chosen: `these rows` (the evaluated rows) or `the validation rows`.
     pub source: &'a str,
     /// The interval of thresholds with the same score as the decision threshold.
     pub interval: Option<(f64, f64)>,

@@ -88,7 +88,7 @@ pub struct TrainSummary {
     /// Name of the score that the model was trained for.
     #[serde(default)]
     pub score: String,
-    /// The prior of the threshold.
+    /// The prior of the threshold, as text such as `cosine:0.5,0.1`.
     #[serde(default)]
     pub prior: Option<String>,
     /// Name of the loss.

@@ -36,11 +36,11 @@ pub struct ScoreDescription {
     pub no_skill: Option<f64>,
     /// Mathematical form of the formula: `linear`, `linear-fractional` or `nonlinear`.
     pub shape: &'static str,
-    /// Conditions under which the score is undefined.
+    /// Descriptions of the conditions under which the score is undefined.
     pub undefined_when: Vec<String>,
     /// A remark on the score; may be empty.
     pub note: &'static str,
-    /// The publication that introduced the score.
+    /// Reference to the publication that introduced the score.
     pub reference: &'static str,
     /// Score of the given confusion matrix; the outer `None` means that no matrix was given, the inner one that the score is undefined.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ pub enum ScoreDirection {
 pub struct MultiScoreDescription {
     /// Name of the multiclass score.
     pub name: String,
-    /// How the scores of the classes are averaged; `None` for a score of the whole confusion matrix.
+    /// The name of the way in which the scores of the classes are averaged, such as `macro`; `None` for a score of the whole confusion matrix.
     pub average: Option<&'static str>,
     /// The binary score that is averaged over the classes; `None` for a score of the whole confusion matrix.
     pub of: Option<ScoreDescription>,
@@ -93,7 +93,7 @@ pub struct PriorFamilyDescription {
     pub example: &'static str,
     /// Formula of the cumulative distribution function of the family.
     pub cdf: &'static str,
-    /// When to use a prior of this family.
+    /// Text that says when to use a prior of this family.
     pub note: &'static str,
 }
 

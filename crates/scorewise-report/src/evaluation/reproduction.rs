@@ -62,7 +62,7 @@ pub struct ReproductionRow {
     pub contender: String,
     /// Name of the contender's loss.
     pub loss: Option<String>,
-    /// Prior of the threshold in the contender's loss; `None` for a loss without a prior.
+    /// Prior of the threshold in the contender's loss, as text such as `cosine:0.5,0.1`; `None` for a loss without a prior.
     pub prior: Option<String>,
     /// Whether the remedy for training runs that learn nothing was used: initial predictions are moved into the support of the prior, and training
     /// runs that learn nothing are restarted.
@@ -93,7 +93,7 @@ pub struct PaperRow {
     pub contender: String,
     /// Name of the contender's loss.
     pub loss: Option<String>,
-    /// Prior of the threshold in the contender's loss; `None` for a loss without a prior.
+    /// Prior of the threshold in the contender's loss, as text such as `cosine:0.5,0.1`; `None` for a loss without a prior.
     pub prior: Option<String>,
     /// Score on the test rows, at ½ and at the best threshold of the training rows.
     pub test: ThresholdPair,

@@ -14,7 +14,7 @@ const MAX_DISTRIBUTION_POINTS: usize = 400;
 pub struct TheorySummary {
     /// Name of the score.
     pub score: String,
-    /// The prior of the threshold.
+    /// The prior of the threshold, as text such as `cosine:0.5,0.1`.
     pub prior: String,
     /// Expected confusion matrix, `E[CM]`.
     #[serde(with = "super::json::confusion")]

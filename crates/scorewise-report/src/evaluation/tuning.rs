@@ -11,8 +11,8 @@ use crate::number::format_number;
 pub const MAX_EXACT_ROWS: usize = 200_000;
 
 /// With more than [`MAX_EXACT_ROWS`] rows, the rows are sorted by prediction and divided into this many runs of consecutive rows, and bootstrap
-/// replicates search only the thresholds between two runs. This loses no accuracy: the sampling error of the rank of the best threshold among n
-/// rows is about n^⅔, much more than the number of rows in a run.
+/// replicates search only the thresholds between the predictions of two neighbouring runs. This loses no accuracy: the sampling error of the rank of
+/// the best threshold among n rows is about n^⅔, much more than the number of rows in a run.
 pub const THRESHOLD_RUNS: usize = 1 << 16;
 
 /// Settings for the search of the best threshold.
@@ -77,7 +77,7 @@ pub struct BestThreshold {
     /// The confusion matrix at the best threshold.
     #[serde(with = "super::json::confusion")]
     pub confusion: Confusion,
-    /// The conditions that the threshold had to satisfy.
+    /// The conditions that the threshold had to satisfy, as texts such as `precision >= 0.3`.
     pub subject_to: Vec<String>,
 }
 
@@ -132,7 +132,7 @@ pub struct TuningSummary {
     pub confusion: Option<Confusion>,
     /// 95 % intervals of the best threshold and of its score.
     pub bootstrap: Option<ThresholdBootstrap>,
-    /// The conditions that the threshold had to satisfy.
+    /// The conditions that the threshold had to satisfy, as texts such as `precision >= 0.3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject_to: Option<Vec<String>>,
     /// The smoothed threshold, if it was asked for.
@@ -159,7 +159,7 @@ pub struct ClassTuningSummary {
     pub score: String,
     /// The best threshold of every class.
     pub classes: Vec<ClassThreshold>,
-    /// The conditions that every threshold had to satisfy.
+    /// The conditions that every threshold had to satisfy, as texts such as `precision >= 0.3`.
     pub subject_to: Vec<String>,
 }
 

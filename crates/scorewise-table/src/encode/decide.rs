@@ -114,7 +114,7 @@ fn binned_encodings(
 /// The encoding of a column before it is decided whether the column is dropped.
 struct DraftEncoding {
     coding: ColumnEncoding,
-    /// The reason why the column is useless; `None` if it is useful.
+    /// Text that says why the column is useless as an input; `None` if it is useful.
     useless: Option<String>,
     note: Option<String>,
 }

@@ -134,17 +134,19 @@ pub enum ColumnEncoding {
     /// The position of a number among knots, which are counted from 0: the position 2.25 is a quarter of the way from knot 2 to knot 3. The look-up
     /// layer of a network reads this position (see [`BinnedColumn`]).
     Knots {
-        /// The knots in ascending order: quantiles of the values in the training rows, or all values if there are few. Numbers below the first knot
-        /// get its position, and numbers above the last knot get the position of the last knot.
+        /// The knots in ascending order: quantiles of the values in the training rows, or all values if there are few. A number below the first knot
+        /// is encoded like the first knot, and a number above the last knot like the last knot.
         knots: Vec<f64>,
-        /// The numbers that occur very often, in ascending order. Each has a position of its own, after the positions of the knots.
+        /// The numbers that occur very often, in ascending order. Each has a position of its own (an integer that stands for it in the matrix), after
+        /// the positions of the knots.
         own: Vec<f64>,
         /// The median of the values in the training rows. It replaces a missing value if no value was missing in the training rows.
         median: f64,
         /// The interquartile range of the values in the training rows, by which numbers are divided; the standard deviation if the interquartile
         /// range is 0.
         spread: f64,
-        /// Whether missing values have a position of their own, after all other positions.
+        /// Whether missing values have a position of their own (an integer that stands for them in the matrix), after the positions of the knots and
+        /// of the frequent values.
         missing: bool,
     },
     /// The index of the value in the list of levels. A value that is not in the list gets the index after the last level.
@@ -168,18 +170,20 @@ pub struct BinnedColumn {
     /// The scaled value at each knot. If the input has levels with an order, each level is a knot, and the values go from −1 to 1. Empty for levels
     /// without an order.
     pub knots: Vec<f32>,
-    /// For each frequent value that has a position of its own, its scaled value, which the network multiplies by the weights of a linear term.
+    /// The scaled value of each frequent value, which the network multiplies by the weights of a linear term. Every frequent value has a position of
+    /// its own, an integer after those of the knots.
     pub own: Vec<f32>,
     /// For each frequent value, the position that it would have among the knots if it had none of its own. By these positions, frequent values
     /// can be compared with all other values.
     pub own_positions: Vec<f32>,
-    /// The number of positions for levels without an order, for unknown levels and for missing values. These positions come after the positions
-    /// of the knots and of the frequent values.
+    /// The number of levels without an order, where unknown levels count as one more level, and missing values as another. The positions of the
+    /// levels (integers that stand for them in the matrix) come after those of the knots and of the frequent values.
     pub levels: usize,
 }
 
 impl BinnedColumn {
-    /// The number of positions that the input can have.
+    /// The number of knots, frequent values and levels of the input in total. Each of them has a position: an integer, counted from 0, that stands
+    /// for it in the matrix.
     #[must_use]
     pub fn positions(&self) -> usize {
         self.knots.len() + self.own.len() + self.levels
@@ -235,14 +239,14 @@ impl Encoder {
         columns
     }
 
-    /// For each input, the positions that its values can have, in the order of the columns of the matrix; `None` if the encoding is dense, so that
-    /// the matrix holds numbers instead of positions.
+    /// For each input, its knots, frequent values and levels, in the order of the columns of the matrix. The matrix holds positions among these.
+    /// `None` if the encoding is dense, so that the matrix holds numbers that a network multiplies by its weights.
     #[must_use]
     pub fn binned_columns(&self) -> Option<Vec<BinnedColumn>> {
         self.inputs.iter().map(|input| input.coding.binned_column()).collect()
     }
 
-    /// The largest lag among all inputs; 0 if there are no lags.
+    /// The largest lag of all inputs, not the number of lags. A lag of 2 means that an input is taken from two rows earlier. 0 if there are no lags.
     #[must_use]
     pub fn lags(&self) -> usize {
         self.inputs.iter().map(|input| input.lag).max().unwrap_or(0)
@@ -323,7 +327,7 @@ impl InputColumn {
 }
 
 impl ColumnEncoding {
-    /// The positions that values can have in a binned encoding; `None` for a dense encoding.
+    /// For a binned encoding, the knots, frequent values and levels among which a value has its position; `None` for a dense encoding.
     fn binned_column(&self) -> Option<BinnedColumn> {
         match self {
             ColumnEncoding::Knots { knots, own, median, spread, missing } => {

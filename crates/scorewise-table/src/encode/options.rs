@@ -14,13 +14,13 @@ use crate::table::{Column, Table};
 pub struct EncodingOptions {
     /// Columns that are not inputs because they have another use: the sample weights, and the target, unless the label comes from a later row.
     pub without: Vec<String>,
-    /// Columns that the user does not want as inputs.
+    /// Names of the columns that the user does not want as inputs.
     pub drop: Vec<String>,
-    /// Columns that become inputs even if they look useless: constant columns and identifiers of rows.
+    /// Names of columns that become inputs even if they look useless, such as constant columns and identifiers of rows.
     pub keep: Vec<String>,
     /// Columns whose levels have an order: `size=small<medium<large`, or just `size` for alphabetical order.
     pub ordinal: Vec<String>,
-    /// Columns of numbers to encode as categorical columns.
+    /// Names of columns of numbers that are encoded as categorical columns.
     pub categorical: Vec<String>,
     /// The number of earlier rows whose values are also inputs: with 2, the values of the two rows before.
     pub lags: usize,

@@ -66,8 +66,8 @@ pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &Numbe
     })
 }
 
-/// A number is frequent, and gets a position of its own apart from the knots, if it is in more than this share of the training rows that have a
-/// value.
+/// A number is frequent, and is encoded by an integer of its own instead of its position among the knots, if it is in more than this share of the
+/// training rows that have a value.
 const FREQUENT_VALUE_SHARE: f64 = 0.25;
 
 /// The number of quantiles is limited so that about this many training rows or more lie between two of them, but [`MIN_INTERVALS`] intervals are

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// What a model predicts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Target {
-    /// The column whose values are predicted.
+    /// The name of the column whose values are predicted.
     pub column: String,
     /// How the values of the column become classes.
     pub rule: LabelRule,

@@ -226,7 +226,8 @@ fn dataset(
 }
 
 /// Checks that a data set is not empty, that its lists have the right lengths, and that it has an allowed number of classes. If the columns are
-/// binned, also checks that every number in the matrix is a valid position in its column. Training relies on these checks.
+/// binned, also checks that every number in the matrix is a valid position among the knots, frequent values and levels of its column. Training relies
+/// on these checks.
 fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
     let Dataset { matrix, binned, labels, classes, weights, .. } = dataset;
     let (rows, columns) = (matrix.rows(), matrix.columns());
@@ -241,11 +242,11 @@ fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
     }
     let Some(binned) = binned else { return Ok(()) };
     if binned.len() != columns {
-        return Err(format!("has {columns} columns, but describes the positions of {} columns", binned.len()));
+        return Err(format!("has {columns} columns, but describes the knots and levels of {} columns", binned.len()));
     }
     for (number, column) in binned.iter().enumerate() {
-        // Every level of a categorical column occurs in a row, so there are at most as many levels as rows. `levels` also counts one position for
-        // unknown levels and one for missing values.
+        // Every level of a categorical column occurs in a row, so there are at most as many levels as rows. `levels` counts unknown levels as one
+        // more level, and missing values as another.
         if column.own.len() != column.own_positions.len() || column.levels > rows + 2 || column.positions() == 0 {
             return Err(format!("has a column {number} whose positions are inconsistent"));
         }
@@ -328,7 +329,7 @@ pub(super) fn response_bytes(request_hash: String, response: &Response) -> Resul
 pub(super) fn response_from_bytes(request_hash: &str, bytes: &[u8]) -> Result<Response> {
     let (response, contents) = read::<ResponseDescription>(FITS, bytes)?;
     if response.request_hash != request_hash {
-        let problem = "is the response to other jobs or other data sets";
+        let problem = "contains the results of other jobs or other data sets";
         return Err(Error::data(place(FITS), problem, "send the response for this chunk"));
     }
     let descriptions = match response.fits {

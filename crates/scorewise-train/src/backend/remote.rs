@@ -186,7 +186,8 @@ impl<'a> RemoteRun<'a> {
         self.watch.finished(job, fit, seconds)
     }
 
-    /// Stops the run with the error of a chunk. If several chunks fail, the error of the chunk with the lowest number is kept.
+    /// Stops all training because a chunk (a range of the jobs) failed with this error. If several chunks fail, the error of the chunk that has the
+    /// lowest number is kept.
     fn fail(&self, chunk: usize, error: Error) {
         self.stopped.store(true, Ordering::SeqCst);
         let mut results = self.lock();

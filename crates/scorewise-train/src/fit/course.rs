@@ -462,6 +462,7 @@ mod tests {
         }
     }
 
+    /// The number of times that the actions initialise the learner.
     fn count_initialisations(actions: &[Action]) -> usize {
         actions.iter().filter(|action| matches!(action, Action::Initialise { .. })).count()
     }

@@ -22,28 +22,30 @@ pub enum Decision {
         /// How the threshold was chosen, in words for messages.
         words: String,
     },
-    /// For more than two classes: the class k with the greatest probability pₖ.
+    /// For more than two classes: the class that has the greatest probability.
     Greatest,
-    /// For more than two classes with one threshold τₖ for each class against the rest: the class k with the greatest pₖ − τₖ.
+    /// For more than two classes with one threshold τₖ for each class against the rest: the class k for which pₖ − τₖ is greatest, where pₖ is the
+    /// probability of the class.
     Thresholds {
         /// The thresholds τₖ, one for each class.
         thresholds: Vec<f64>,
         /// How the thresholds were chosen.
         chosen: ThresholdSource,
-        /// How the thresholds were chosen, in words for messages.
+        /// Text for messages that says how the thresholds were chosen.
         words: String,
     },
-    /// For more than two classes with one factor fₖ for each class: the class k with the greatest fₖ pₖ.
+    /// For more than two classes with one factor fₖ for each class, by which the probability pₖ of the class is multiplied: the class k for which fₖ
+    /// pₖ is greatest.
     Factors {
-        /// The factors fₖ, one for each class; the greatest of them is 1.
+        /// The factors fₖ by which the probabilities pₖ of the classes are multiplied; the greatest factor is 1.
         factors: Vec<f64>,
-        /// How the factors were chosen.
+        /// How the factors were chosen by which the probabilities of the classes are multiplied.
         chosen: ThresholdSource,
-        /// How the factors were chosen, in words for messages.
+        /// Text for messages that says how the factors were chosen by which the probabilities of the classes are multiplied.
         words: String,
     },
-    /// For more than two classes with random thresholds on the simplex: the class k with the greatest ln pₖ − μₖ, computed as the greatest
-    /// pₖ exp(−μₖ).
+    /// For more than two classes with random thresholds on the simplex: the class k for which ln pₖ − μₖ is greatest, found as the class for which pₖ
+    /// exp(−μₖ) is greatest. Here pₖ is the probability of the class.
     Centres {
         /// The centres μₖ of the random thresholds on the scale of the logits, one for each class.
         centres: Vec<f64>,
@@ -54,8 +56,8 @@ pub enum Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdSource {
-    /// The threshold (for two classes) or the class factors (for more) with the best score on the validation rows. For two classes, the score may
-    /// be averaged over nearby thresholds.
+    /// For two classes, the threshold that gives the best score on the validation rows; the score may be averaged over nearby thresholds. For more
+    /// than two classes, the factors that give the best score if the probabilities of the classes are multiplied by them.
     ValidationSweep,
     /// The threshold with the best score on the training rows.
     TrainingSweep,
@@ -129,7 +131,8 @@ impl Decision {
     }
 }
 
-/// The factors exp(−μₖ) of all classes, where μₖ is the centre of the threshold of class k, divided by the greatest factor so that none overflows.
+/// The factors exp(−μₖ) by which the probabilities of the classes k are multiplied, where μₖ is the centre of the threshold of class k. All are
+/// divided by the greatest of them, so that none overflows.
 pub(crate) fn centre_factors(centres: &[f64]) -> impl Iterator<Item = f64> + '_ {
     let lowest = centres.iter().copied().fold(f64::INFINITY, f64::min);
     centres.iter().map(move |centre| (lowest - centre).exp())

@@ -81,7 +81,7 @@ pub struct Model {
     pub mean: MeanOf,
     /// The score that the model was trained for: the name of a built-in score, or a formula.
     pub score: String,
-    /// The prior distribution of the threshold in the loss; `None` if the loss has no random threshold.
+    /// The prior distribution of the threshold in the loss, as text such as `cosine:0.5,0.1`; `None` if the loss has no random threshold.
     pub prior: Option<String>,
     /// The name of the loss that was minimised, as users write it on the command line.
     pub loss: String,

@@ -85,10 +85,10 @@ impl GraphBuilder {
         self.graph.node.iter().any(|node| !node.domain.is_empty())
     }
 
-    /// Adds the nodes of a look-up layer without its bias, and returns the name of their output. Each column of the graph's input `x` has
-    /// rows of its own in the look-up table, and holds a position among these rows. The two table rows around the position are gathered and
-    /// interpolated, and the results are added up over the columns. `layer` is the equivalent dense layer, whose weights are the transposed
-    /// table.
+    /// Adds the nodes of a look-up layer without its bias, and returns the name of their output. Each column of the graph's input `x` has rows of its
+    /// own in the look-up table, one for each knot, frequent value and level. The number in a cell of the column says which row is used, counted from
+    /// 0; for a number such as 2.25, rows 2 and 3 are gathered and interpolated. The results are added up over the columns. `layer` is the equivalent
+    /// dense layer, whose weights are the transposed table.
     pub fn look_up(&mut self, name: &str, positions: &[usize], layer: &Dense) -> String {
         let Dense { inputs: rows, outputs, weights, .. } = layer;
         // A row of zeros is added after the last row of the table, because for the last position `Gather` reads the row after it too, with weight 0.

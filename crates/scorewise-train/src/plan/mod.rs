@@ -58,16 +58,16 @@ pub enum Multiclass {
     OneVersusRest,
 }
 
-/// How the threshold of the model is chosen: `auto`, `tuned`, `centre`, or a number. With more than two classes, `tuned` multiplies the probabilities
-/// by one tuned factor for each class, `centre` uses the probabilities themselves, and `auto` chooses between the two.
+/// How the threshold of the model is chosen: `auto`, `tuned`, `centre`, or a number. With more than two classes, `tuned` multiplies the probability
+/// of each class by a tuned factor, `centre` leaves the probabilities as they are, and `auto` chooses between the two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThresholdRule {
     /// The threshold with the best score on the validation rows; with cross-fitting, the score is averaged over nearby thresholds.
     Tuned,
     /// The centre of the prior, because training with the loss of a score moves the best threshold there; ½ for cross-entropy.
     Centre,
-    /// Either the threshold whose score, averaged over nearby thresholds, is best, or the centre of the prior: the one that gives the better score in
-    /// a bootstrap of the validation rows.
+    /// One of two thresholds: the threshold whose score, averaged over nearby thresholds, is best, or the centre of the prior. The one that gives the
+    /// better score in a bootstrap of the validation rows is used.
     Auto,
     /// A threshold between 0 and 1 that the user gave.
     Fixed(f64),
@@ -81,7 +81,7 @@ pub struct Plan {
     pub recipe: Option<String>,
     /// The target, which is what the model predicts: the name of a column, or a condition on a column.
     pub target: String,
-    /// The positive class; `None` for the rarer of the two classes.
+    /// The name of the positive class; `None` for the rarer of the two classes.
     pub positive: Option<String>,
     /// The lead: the number of rows from the row of the inputs to the row that is predicted. With 0, the target is that of the same row.
     pub lead: usize,

@@ -34,7 +34,7 @@ pub struct Recipe {
     pub members: usize,
     /// Maximum number of intervals into which knots divide the values of a numeric column; 0 if inputs are not binned.
     pub bins: usize,
-    /// The prior distribution of the threshold.
+    /// The prior distribution of the threshold, as text such as `cosine:0.5,0.1`.
     pub prior: &'static str,
     /// Number of units of each hidden layer.
     pub hidden: &'static [usize],

@@ -138,8 +138,9 @@ impl Experiment {
         }
     }
 
-    /// All tasks of the given contenders. They are ordered by repetition, so that an interrupted run has results for every contender. `cures` lists
-    /// the values of [`Task::cured`] to run. A contender that cannot get stuck gives the same result for both values, so it is run once.
+    /// All tasks of the given contenders (the forecasting methods that are compared). They are ordered by repetition, so that an interrupted run has
+    /// results for every contender. `cures` lists the values of the field [`Task::cured`]: there is one task for each of them. The exception is a
+    /// contender whose training cannot get stuck. Its result is the same for both values, so each repetition has a single task, with the value false.
     #[must_use]
     pub fn tasks(self, scores: &[Score], contenders: &[Contender], repeats: usize, cures: &[bool]) -> Vec<Task> {
         let mut tasks = Vec::new();

@@ -10,7 +10,7 @@ use scorewise_table::split::random;
 /// A row of a results table, either computed by this crate or printed in Marchetti et al. (2022).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultRow {
-    /// The score that was trained for and evaluated.
+    /// The name or formula of the score that was trained for and evaluated.
     pub score: String,
     /// The name of the contender, for example a prior or `ce`.
     pub contender: String,

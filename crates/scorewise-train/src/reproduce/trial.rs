@@ -38,7 +38,7 @@ pub struct Trial {
     pub experiment: String,
     /// The seed of all random numbers of the experiment.
     pub seed: u64,
-    /// The score that was trained for and evaluated.
+    /// The name or formula of the score that was trained for and evaluated.
     pub score: String,
     /// The name of the contender, for example a prior or `ce`.
     pub contender: String,

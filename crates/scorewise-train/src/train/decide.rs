@@ -147,11 +147,12 @@ impl LabelledPredictions {
         Ok(if count == 0 { 0.0 } else { sum / f64::from(count) })
     }
 
-    /// The decision rule with one tuned factor for each class, and its gain: how much better the score of tuned factors is than the score of the rule
-    /// that chooses the class with the greatest probability, on rows that were not used for tuning.
+    /// The decision rule that multiplies the probability of each class by a tuned factor and chooses the class with the greatest product, and its
+    /// gain. The gain is the score of this rule minus the score of the rule that chooses the class with the greatest probability, on rows that were
+    /// not used for tuning.
     ///
-    /// Each factor is the geometric mean of the best factors of many bootstrap samples, because this mean depends less on single rows than the best
-    /// factor for all rows.
+    /// The factor of a class is the geometric mean of the factors that are best in many bootstrap samples, because this mean depends less on single
+    /// rows than the factor that is best for all rows.
     fn stable_factors(&self, score: &MultiScore, classes: usize, seed: u64) -> Result<(Decision, f64)> {
         let rows = self.labels.len();
         let replicates = (200_000 / rows.max(1)).clamp(5, 30);
@@ -200,8 +201,8 @@ impl LabelledPredictions {
             let before = best;
             for class in 0..classes {
                 let mut cells = vec![0.0; classes * classes];
-                // For each row: the value that the factor of `class` must exceed so that the row gets `class`, the index of the row, and the class
-                // that the row gets if the factor is lower.
+                // For each row: the value that the factor of the class `class` must exceed so that this class is predicted for the row, the index of
+                // the row, and the class that is predicted if the factor is lower.
                 let mut moves: Vec<(f64, usize, usize)> = Vec::with_capacity(rows);
                 for (row, probabilities) in self.probabilities.chunks_exact(classes).enumerate() {
                     let mut other = (f64::NEG_INFINITY, 0);
@@ -227,7 +228,8 @@ impl LabelledPredictions {
                     let value = score.loss(&MultiConfusion::new(classes, cells)?);
                     if -value > best + 1e-12 {
                         best = -value;
-                        // The score is the same for all factors between `ratio` and `next`, so the geometric mean of these two is taken.
+                        // The score is the same for all factors of the class between `ratio` and `next`, so the factor is set to the geometric mean
+                        // of these two.
                         found = Some(if next.is_finite() { (ratio * next).sqrt() } else { 2.0 * ratio });
                     }
                 }
@@ -243,17 +245,19 @@ impl LabelledPredictions {
     }
 }
 
-/// The decision rule with the given factors of the classes, scaled so that the greatest factor is 1.
+/// The decision rule that multiplies the probabilities of the classes by the given factors, which are scaled so that the greatest factor is 1.
 fn factor_decision(factors: &[f64], score: &MultiScore) -> Decision {
     let greatest = factors.iter().copied().fold(0.0, f64::max);
     // With the factor 0 a class would never be chosen, not even for a row whose probability of every other class is 0. So every factor is at least
     // 1e-12.
     let factors = factors.iter().map(|factor| (factor / greatest).max(1e-12)).collect();
-    let words = format!("best {score} on the validation rows, one factor for each class");
+    let words =
+        format!("best {score} on the validation rows, with the probability of each class multiplied by a tuned factor");
     Decision::Factors { factors, chosen: ThresholdSource::ValidationSweep, words }
 }
 
-/// Maximum number of times that the factor of each class is optimised. More rounds hardly change the score.
+/// Maximum number of rounds, in each of which the factor by which the probability of a class is multiplied is optimised once for every class. More
+/// rounds hardly change the score.
 const MAX_ROUNDS: usize = 10;
 
 #[cfg(test)]

@@ -30,17 +30,19 @@ pub(super) const ALL: u32 = u32::MAX;
 pub struct TreeFeature {
     /// The column of the encoded matrix.
     pub column: u32,
-    /// Number of knots of the column. A position below this number is itself the value of the feature.
+    /// Number of knots of the column. The position of a value between knots (such as 2.25, a quarter of the way from knot 2 to knot 3) lies below
+    /// this number and is itself the value of the feature.
     pub knots: u32,
     /// Whether a split compares the value with one level, instead of asking whether it is at most a threshold.
     pub is_level: bool,
-    /// The value of the feature for each position from `knots` on; −1 for a missing value. All other values are 0 or greater.
+    /// The value of the feature for each frequent value and each level of the column, whose positions in the matrix are `knots`, `knots` + 1 and so
+    /// on; −1 for a missing value. All other values are 0 or greater.
     pub values: Vec<f32>,
 }
 
 impl TreeFeature {
-    /// The value of the feature for a cell of the encoded matrix; NaN for a missing value. A position that the column does not have is replaced
-    /// by the last position of the column.
+    /// The value of the feature for a cell of the encoded matrix; NaN for a missing value. The cell holds the position of a value among the knots,
+    /// frequent values and levels of the column; a position beyond the last one is replaced by the last one.
     #[must_use]
     pub fn value(&self, position: f32) -> f32 {
         if position < self.knots as f32 {

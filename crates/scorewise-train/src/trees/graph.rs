@@ -62,8 +62,9 @@ impl Trees {
         graph.tree_node("TreeEnsembleRegressor", &features, name, attributes.into())
     }
 
-    /// Adds the nodes that compute the features of the trees: the position of the column if it is below the number of knots, otherwise the
-    /// value that the feature has for this position.
+    /// Adds the nodes that compute the features of the trees from the input matrix. A number of this matrix that is below the number of knots of its
+    /// column, such as 2.25 (between knot 2 and knot 3), is itself the value of the feature. Other numbers stand for frequent values and levels, and
+    /// the value of the feature is looked up.
     fn add_features(&self, graph: &mut GraphBuilder, name: &str) -> String {
         let of = |part: &str| format!("{name}.{part}");
         let columns: Vec<i64> = self.features().iter().map(|feature| i64::from(feature.column)).collect();
@@ -75,7 +76,7 @@ impl Trees {
         let mut values = vec![0.0];
         let (mut firsts, mut knots) = (Vec::new(), Vec::new());
         for feature in self.features() {
-            // For a position below the number of knots, this index is wrong, but the value with that index is then not used.
+            // For a value among the knots, this index is wrong, but the value with that index is then not used.
             firsts.push(values.len() as i64 - i64::from(feature.knots));
             knots.push(feature.knots as f32);
             values.extend(feature.values.iter().map(|value| if *value < 0.0 { f32::NAN } else { *value }));

@@ -52,7 +52,8 @@ use settings::MAX_DEPTH;
 pub struct Trees {
     /// Number of columns of the encoded matrix.
     inputs: usize,
-    /// How many positions (knots, frequent values and levels) each binned column has; empty if the columns are not binned.
+    /// For each binned column, how many knots, frequent values and levels it has in total (missing values count as a level). In the matrix, each of
+    /// them is represented by its position: an integer that is counted from 0 in every column. Empty if the columns are not binned.
     positions: Vec<usize>,
     features: Vec<TreeFeature>,
     /// The logits to which the values of the trees are added, one for each output.
@@ -151,7 +152,8 @@ impl Trees {
         self.inputs
     }
 
-    /// How many positions (knots, frequent values and levels) each binned column has; empty if the columns are not binned.
+    /// For each binned column, how many knots, frequent values and levels it has in total (missing values count as a level). In the matrix, each of
+    /// them is represented by its position: an integer that is counted from 0 in every column. Empty if the columns are not binned.
     #[must_use]
     pub fn positions(&self) -> &[usize] {
         &self.positions

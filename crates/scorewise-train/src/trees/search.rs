@@ -67,7 +67,8 @@ pub(super) struct SplitSearch<'a> {
 }
 
 impl SplitSearch<'_> {
-    /// The split with the greatest score, and its score. If several splits have this score, the first of them. `None` if there is no possible split.
+    /// The split that has the greatest score, and its score. If several splits have this score, the first of them. `None` if there is no possible
+    /// split.
     pub fn best(self) -> Option<(f64, TreeSplit)> {
         let mut best = None;
         self.visit(&mut |feature, coding, scores| {
@@ -187,7 +188,7 @@ fn split_codes(coding: &Coding) -> std::ops::Range<usize> {
     usize::from(coding.has_missing)..if coding.is_level { coding.codes } else { coding.codes - 1 }
 }
 
-/// The splits on a feature that are possible, with their scores.
+/// All possible splits on one feature, each with its score.
 fn candidates<'a>(
     feature: usize,
     coding: &Coding,
@@ -203,8 +204,8 @@ fn candidates<'a>(
     })
 }
 
-/// The possible split on a feature with the greatest score. If several splits have this score, the one with the lowest code, and of two with the same
-/// code the one that sends missing values to the right.
+/// Of all possible splits on one feature, the split that has the greatest score, and this score. If several splits have it, the result is the split
+/// with the lowest code, and of two with the same code the one that sends missing values to the right. `None` if no split is possible.
 #[inline(always)]
 fn greatest(feature: usize, coding: &Coding, scores: &SplitScores) -> Option<(f64, TreeSplit)> {
     let codes = split_codes(coding);

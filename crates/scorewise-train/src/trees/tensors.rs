@@ -26,7 +26,8 @@ const MAX_INTEGER: f32 = 16_777_216.0;
 pub struct TreesDescription {
     /// Number of columns of the encoded matrix.
     pub inputs: usize,
-    /// How many positions (knots, frequent values and levels) each binned column has; empty if the columns are not binned.
+    /// For each binned column, how many knots, frequent values and levels it has in total (missing values count as a level). In the matrix, each of
+    /// them is represented by its position: an integer that is counted from 0 in every column. Empty if the columns are not binned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<usize>,
     /// Number of logits of a row.

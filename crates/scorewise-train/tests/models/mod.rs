@@ -51,7 +51,7 @@ pub fn test_models() -> Vec<(&'static str, Model)> {
                 Decision::Factors {
                     factors: vec![0.6, 1.0, 0.35, 0.8],
                     chosen: ThresholdSource::ValidationSweep,
-                    words: "best macro(f1) on the validation rows, one factor for each class".into(),
+                    words: "best macro(f1) on the validation rows, with the probability of each class multiplied by a tuned factor".into(),
                 },
             ),
         ),

@@ -104,7 +104,8 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
     fn compare(self, other: Self) -> Side {
         self.value.compare(other.value)
     }
-    /// Merges the values, and the derivatives in each direction, of the two branches of `min`, `max` or `abs`.
+    /// Merges the results of the two branches of `min`, `max` or `abs`: their values, and their derivatives with respect to each variable. This is
+    /// done if the two values that are compared are equal, or if their order is not certain.
     fn merge_branches(self, other: Self) -> Self {
         Dual {
             value: self.value.merge_branches(other.value),

@@ -161,7 +161,8 @@ impl Number for Interval {
             Side::Both
         }
     }
-    /// The smallest interval that contains the results of both branches of `min`, `max` or `abs`.
+    /// The smallest interval that contains the results of both branches of `min`, `max` or `abs`. It is used if the two intervals that are compared
+    /// overlap, so that either branch may apply.
     fn merge_branches(self, other: Self) -> Self {
         self.hull(other)
     }

@@ -71,8 +71,9 @@ pub struct CellDerivatives {
     pub tp: f64,
 }
 
-/// The value of a score and its two derivatives at fixed class counts. With fixed class counts, a row that leaves one cell of the matrix
-/// enters another, so each derivative is a difference of two partial derivatives.
+/// The value of a score, and its derivatives with respect to the true positives and the false positives while the number of rows of each class is
+/// fixed. A row that leaves one cell of the confusion matrix then enters another, so each of these derivatives is a difference of two partial
+/// derivatives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reduced<T> {
     /// The value s of the score.
@@ -146,7 +147,8 @@ impl Formula {
         self.evaluate(cells, &mut Vec::new())
     }
 
-    /// The value and its two derivatives at fixed class counts (see [`Reduced`]), from which a loss and its gradient are computed.
+    /// The value, and its derivatives with respect to the true positives and the false positives while the number of rows of each class is fixed (see
+    /// [`Reduced`]). A loss and its gradient are computed from them.
     #[must_use]
     pub fn reduced(&self, confusion: &Confusion) -> Reduced<f64> {
         let [tn, fp, fn_, tp] = confusion.array();

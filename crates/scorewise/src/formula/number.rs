@@ -170,7 +170,8 @@ impl Number for f64 {
             Side::Both
         }
     }
-    /// The mean of the results of the two branches of `min`, `max` or `abs`.
+    /// The mean of the results of the two branches of `min`, `max` or `abs`. It is used only if the two values that are compared are equal (or one is
+    /// NaN), so that neither branch is chosen.
     #[inline]
     fn merge_branches(self, other: Self) -> Self {
         0.5 * (self + other)
@@ -238,7 +239,8 @@ impl Number for Checked {
     fn compare(self, other: Self) -> Side {
         self.value.compare(other.value)
     }
-    /// The mean of the results of the two branches of `min`, `max` or `abs`; it is defined if both results are.
+    /// The mean of the results of the two branches of `min`, `max` or `abs`. It is used only if the two values that are compared are equal, so that
+    /// neither branch is chosen. It is defined if both results are.
     fn merge_branches(self, other: Self) -> Self {
         Self::from_operation(self.value.merge_branches(other.value), [self.defined, other.defined], true)
     }
@@ -319,7 +321,8 @@ impl Number for Lanes {
         // The branch is chosen for each of the eight values in `choose_branch`.
         Side::Both
     }
-    /// For each of the eight values, the mean of the results of the two branches of `min`, `max` or `abs`.
+    /// For each of the eight values, the mean of the results of the two branches of `min`, `max` or `abs`. It is used only if the two values that are
+    /// compared are equal.
     fn merge_branches(self, other: Self) -> Self {
         self.zip_with(other, f64::merge_branches)
     }

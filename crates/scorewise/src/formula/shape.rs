@@ -125,6 +125,7 @@ impl Polynomial {
         rows.flat_map(|(i, row)| row.iter().enumerate().map(move |(j, c)| (i, j, *c))).filter(|(_, _, c)| *c != 0.0)
     }
 
+    /// The degree of the polynomial in TP and FP together; 0 for a constant.
     fn degree(&self) -> usize {
         self.terms().map(|(i, j, _)| i + j).max().unwrap_or(0)
     }

@@ -155,6 +155,7 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
         self.weights.map_or(1.0, |weights| weights[row].to_f64())
     }
 
+    /// Whether the row with this index belongs to `class`.
     pub(super) fn has_class(&self, row: usize, class: usize) -> bool {
         self.labels.has_class(row, class, self.classes)
     }

@@ -113,7 +113,8 @@ impl Number for Variable<'_> {
     fn compare(self, other: Self) -> Side {
         self.value.compare(other.value)
     }
-    /// The mean of the results of the two branches of `min`, `max` or `abs`; the operation is recorded on the tape.
+    /// The mean of the results of the two branches of `min`, `max` or `abs`. It is used only if the two values that are compared are equal, so that
+    /// neither branch is chosen. The operation is recorded on the tape.
     fn merge_branches(self, other: Self) -> Self {
         self.apply(other, Number::merge_branches)
     }

@@ -18,7 +18,7 @@ use super::{Prior, Probability};
 
 /// Number of coefficients of each polynomial in its variable s: one each for 1, s, …, s⁸.
 pub const COEFFICIENTS: usize = 9;
-/// Number of points in each panel at which the derivative of the polynomial equals the density.
+/// Number of points in each panel (an interval of logits with its own polynomial) at which the derivative of the polynomial equals the density.
 const INTERPOLATION_POINTS: usize = COEFFICIENTS - 1;
 /// The lower tail of a prior is cut off where its distribution function is below this value.
 const NEGLIGIBLE_PROBABILITY: f64 = 1e-17;
@@ -30,13 +30,14 @@ const MAX_PANELS: usize = 1 << 13;
 /// number. Halving also stops when it hardly reduces an error that is already small.
 const DENSITY_TOLERANCE: f64 = 2e-14;
 
-/// A prior as piecewise polynomials: F(σ(z)) = base + Σ over segments of Vᵢ(s), where i is the panel (an interval with its own polynomial) that
-/// contains z, and s = 2 (z − middle of panel i)/width.
+/// A prior as piecewise polynomials: F(σ(z)) = base + Σ over segments of Vᵢ(s). A segment is a range of logits z, divided into panels of equal width.
+/// Vᵢ is the polynomial of panel i, the panel that contains z, and s = 2 (z − middle of panel i)/width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewisePolynomial {
-    /// The value of the distribution function below all segments; 0 unless the lower tail of the prior extends below the lowest segment.
+    /// The value of the distribution function for logits below all segments (ranges of logits); 0 unless the lower tail of the prior extends below
+    /// the lowest segment.
     pub base: f64,
-    /// The segments, whose contributions to the distribution function are added.
+    /// The segments (ranges of logits), whose contributions to the distribution function are added.
     pub segments: Vec<Segment>,
 }
 
@@ -45,9 +46,10 @@ pub struct PiecewisePolynomial {
 pub struct Segment {
     /// The lowest logit of the segment.
     pub low: f64,
-    /// The width of each panel, in logits.
+    /// The width of each panel (an interval of logits with its own polynomial), as a difference of logits.
     pub width: f64,
-    /// For each panel, the coefficients of 1, s, …, s⁸ in its polynomial, where s ∈ [−1, 1] is the position inside the panel.
+    /// For each panel (an interval of logits), the coefficients of 1, s, …, s⁸ in its polynomial. Here s is −1 at the lower end of the panel and 1 at
+    /// its upper end.
     pub panels: Vec<[f64; COEFFICIENTS]>,
 }
 
@@ -84,7 +86,7 @@ impl Prior {
         (if low > 0.0 { log_odds(low) } else { first }, if high < 1.0 { log_odds(high) } else { last })
     }
 
-    /// The segment between two logits, with as many panels as the accuracy requires.
+    /// The segment between two logits. It is divided into as many panels (intervals with one polynomial each) as the accuracy requires.
     fn segment(&self, low: f64, high: f64) -> Segment {
         let (mut panels, mut previous_error) = (8, f64::INFINITY);
         loop {
@@ -98,7 +100,7 @@ impl Prior {
         }
     }
 
-    /// The segment between two logits, divided into the given number of panels.
+    /// The segment between two logits, divided into the given number of panels (intervals with one polynomial each).
     fn segment_with_panels(&self, low: f64, high: f64, panels: usize) -> Segment {
         let width = (high - low) / panels as f64;
         let start = self.cdf_at(Probability::from_logit(low));

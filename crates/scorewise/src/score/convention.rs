@@ -48,12 +48,13 @@ impl FromStr for Convention {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
         let known = text.trim().to_ascii_lowercase().replace('_', "-");
-        Convention::ALL.iter().find(|(_, name)| *name == known).map(|(convention, _)| *convention).ok_or_else(|| {
-            let names: Vec<_> = Convention::ALL.iter().map(|(_, name)| *name).collect();
-            Error::Setting {
-                what: "undefined scores",
-                reason: format!("must be treated by one of the conventions {}", names.join(", ")),
-            }
+        let found = Convention::ALL.iter().find(|(_, name)| *name == known);
+        found.map(|(convention, _)| *convention).ok_or_else(|| Error::Setting {
+            what: "undefined scores",
+            reason: "must be treated by one of these conventions: zero (0/0 is 0), one-if-both-empty (1 if there are \
+                     neither positives nor predicted positives, else as zero), nan (the score is NaN), skip (the score \
+                     has no value), limit (the same small count is added to every cell and tends to 0)"
+                .into(),
         })
     }
 }
@@ -119,7 +120,9 @@ mod tests {
         let error = "infinity".parse::<Convention>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "undefined scores must be treated by one of the conventions zero, one-if-both-empty, nan, skip, limit"
+            "undefined scores must be treated by one of these conventions: zero (0/0 is 0), one-if-both-empty (1 if there \
+             are neither positives nor predicted positives, else as zero), nan (the score is NaN), skip (the score has no \
+             value), limit (the same small count is added to every cell and tends to 0)"
         );
     }
 

@@ -59,7 +59,7 @@ pub struct RegistryEntry {
     pub range: (f64, f64),
     /// The value of a perfect forecast; `None` if it depends on the data or is not finite.
     pub perfect: Option<f64>,
-    /// The publication that defines the score.
+    /// Reference to the publication that defines the score.
     pub reference: &'static str,
     /// A remark for users of the score.
     pub note: &'static str,

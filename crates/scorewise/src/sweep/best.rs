@@ -94,13 +94,16 @@ struct BestThresholdSearch<'a, T> {
     /// is a range of such numbers: its first and its last number, both included.
     attained: Vec<(usize, usize)>,
     queue: BinaryHeap<BlockRange>,
-    /// For each rank (row, bin or run) in the block that is being evaluated, the true positives up to and including this rank.
+    /// For each rank in the block that is being evaluated, the true positives up to and including this rank. A rank is a row in descending order of
+    /// predictions, or a group of such rows.
     tp: Vec<f64>,
-    /// For each rank (row, bin or run) in the block that is being evaluated, the false positives up to and including this rank.
+    /// For each rank in the block that is being evaluated, the false positives up to and including this rank. A rank is a row in descending order of
+    /// predictions, or a group of such rows.
     fp: Vec<f64>,
     /// Scratch buffer for evaluating formulas at one threshold.
     checked: Vec<Checked>,
-    /// Scratch buffer for bounding formulas over a box: an interval of hits and an interval of false alarms.
+    /// Scratch buffer for computing bounds of a formula over all confusion matrices whose hits (true positives) lie in one interval and whose false
+    /// alarms (false positives) lie in another.
     bounds: Vec<Interval>,
 }
 
@@ -120,9 +123,9 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         }
     }
 
-    /// An upper bound of [`Score::oriented_value`] in a box, which consists of an interval of hits and an interval of false alarms. The second
-    /// result is whether all points of the box have exactly this value and satisfy the conditions. `None` if no point of the box can satisfy
-    /// the conditions.
+    /// An upper bound of [`Score::oriented_value`] over a box: all confusion matrices whose hits lie in the interval `tp` and whose false alarms lie
+    /// in the interval `fp`. The second result is whether all points of the box have exactly this value and satisfy the conditions. `None` if no
+    /// point of the box can satisfy the conditions.
     fn bound_in_box(&mut self, tp: Interval, fp: Interval) -> Option<(f64, bool)> {
         let counts = &self.table.counts;
         for condition in self.conditions {

@@ -6,10 +6,11 @@ use crate::formula::ClassCounts;
 use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows};
 
-/// Rows in descending order of their predictions; a rank is the position of a row in this order. Bins of a histogram and runs of consecutive rows
-/// implement this trait too; there, a rank is the position of a bin or run.
+/// Rows in descending order of their predictions; a rank is the position of a row in this order. Bins of a histogram, and runs (groups of consecutive
+/// rows), implement this trait too; there, a rank is the position of a bin or run.
 pub(crate) trait RankedRows: Send + Sync {
-    /// The number of ranks, that is, of rows, bins or runs.
+    /// The number of ranks. Each rank is a row in descending order of predictions, or a group of such rows: a bin of a histogram or a run of
+    /// consecutive rows.
     fn len(&self) -> usize;
     /// The prediction at a rank.
     fn prediction(&self, rank: usize) -> f64;
@@ -17,7 +18,8 @@ pub(crate) trait RankedRows: Send + Sync {
     fn class_weights(&self, rank: usize) -> (f64, f64);
     /// Whether the prediction at a rank differs from that at the next rank, so that a threshold can lie between the two.
     fn ends_group_of_equal_predictions(&self, rank: usize) -> bool;
-    /// The lowest threshold at which no row of this rank is predicted positive. (A rank can be a bin or a run, which contains several rows.)
+    /// The lowest threshold at which no row of this rank is predicted positive. (A rank can be a bin of a histogram or a run of consecutive rows,
+    /// which contains several rows.)
     fn lowest_threshold_above(&self, rank: usize) -> f64 {
         self.prediction(rank)
     }
@@ -190,6 +192,7 @@ impl<T: RankedRows> RankedTable<T> {
         RankedTable { rows, starts, counts: ClassCounts { positives: tp, negatives: fp } }
     }
 
+    /// The number of blocks of consecutive ranks.
     pub fn block_count(&self) -> usize {
         self.starts.len() - 1
     }

@@ -28,21 +28,21 @@ pub struct Runs {
 /// One run of consecutive sorted rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RowRun {
-    /// The smallest prediction in the run.
+    /// The smallest prediction of the rows in this group of consecutive sorted rows.
     low: f64,
-    /// The largest prediction in the run.
+    /// The largest prediction of the rows in this group of consecutive sorted rows.
     high: f64,
-    /// The total weight of the positives and the total weight of the negatives in the run.
+    /// The total weight of the positives and the total weight of the negatives in this group of consecutive sorted rows.
     pub mass: (f64, f64),
 }
 
 impl Runs {
-    /// Divides the sorted rows into at most `at_most` runs; see [`Sweep::runs`](super::Sweep::runs).
+    /// Divides the sorted rows into at most `at_most` runs (groups of consecutive rows); see [`Sweep::runs`](super::Sweep::runs).
     pub(super) fn new<T: RankedRows>(table: &RankedTable<T>, at_most: usize) -> Self {
         Runs { runs: divide_into_runs(table, at_most.max(1)), rows: table.rows.len() }
     }
 
-    /// The number of runs.
+    /// The number of runs (groups of consecutive sorted rows).
     #[must_use]
     pub fn len(&self) -> usize {
         self.runs.len()
@@ -54,13 +54,13 @@ impl Runs {
         self.runs.is_empty()
     }
 
-    /// The index of the run that contains a prediction; the prediction must be that of one of the rows.
+    /// The index of the run (group of consecutive sorted rows) that contains a prediction. The prediction must be that of one of the rows.
     pub(super) fn index_of_run(&self, prediction: f64) -> usize {
         self.runs.partition_point(|run| run.low > prediction)
     }
 
-    /// The best of the thresholds that lie between two runs, and the score at this threshold. `masses` are the weights of the positives and of the
-    /// negatives in each run.
+    /// The best of the thresholds that lie between two runs (groups of consecutive sorted rows), and the score at this threshold. `masses` are the
+    /// weights of the positives and of the negatives in each run.
     pub(super) fn best_threshold(
         &self,
         masses: Vec<(f64, f64)>,
@@ -80,13 +80,15 @@ pub(super) struct SmoothedRuns {
 }
 
 impl SmoothedRuns {
-    /// Computes the position of each run. `half_width` is the half-width of the prior on the scale of log-odds.
+    /// Computes the position of each run of sorted rows on the scale of log-odds. `half_width` is the half-width of the prior on the scale of
+    /// log-odds.
     pub fn new(runs: &Runs, half_width: f64) -> Self {
         let positions = runs.runs.iter().map(|run| BinPosition::new(0.5 * (run.low + run.high), half_width)).collect();
         SmoothedRuns { half_width, positions }
     }
 
-    /// The smoothed threshold, and the score at this threshold. `masses` are the weights of the positives and of the negatives in each run.
+    /// The smoothed threshold, and the score at this threshold. `masses` are the weights of the positives and of the negatives in each run of
+    /// consecutive sorted rows.
     pub fn threshold(&self, runs: &Runs, masses: Vec<(f64, f64)>, score: &Score) -> Option<(f64, f64)> {
         let table = RankedTable::new(ReplicateRuns { runs: &runs.runs, masses });
         let best = smooth_best_at_positions(&table, &self.positions, score, self.half_width)?;
@@ -132,12 +134,12 @@ impl RankedRows for ReplicateRuns<'_> {
     fn len(&self) -> usize {
         self.runs.len()
     }
-    /// The smallest prediction in a run.
+    /// The smallest prediction in a run (a group of consecutive sorted rows).
     #[inline(always)]
     fn prediction(&self, rank: usize) -> f64 {
         self.runs[rank].low
     }
-    /// The weight of the positives and the weight of the negatives of a run in the replicate.
+    /// The weight that the positives, and the weight that the negatives, of a run of consecutive sorted rows have in this bootstrap replicate.
     #[inline(always)]
     fn class_weights(&self, rank: usize) -> (f64, f64) {
         self.masses[rank]
@@ -147,7 +149,7 @@ impl RankedRows for ReplicateRuns<'_> {
     fn ends_group_of_equal_predictions(&self, _: usize) -> bool {
         true
     }
-    /// The lowest threshold at which no row of the run is predicted positive: its largest prediction.
+    /// The lowest threshold at which no row of a run of consecutive sorted rows is predicted positive: the largest prediction in the run.
     #[inline(always)]
     fn lowest_threshold_above(&self, rank: usize) -> f64 {
         self.runs[rank].high

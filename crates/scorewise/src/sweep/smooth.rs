@@ -80,7 +80,8 @@ pub(super) fn half_width(width: f64) -> Result<f64> {
 pub(super) struct BinPosition {
     /// The index of the bin; [`ALWAYS_POSITIVE`] for a prediction of 1 and [`NEVER_POSITIVE`] for a prediction of 0.
     bin: i64,
-    /// sin q, 1 − cos q and q − sin q for q = πt/128, where t is the position inside the bin: 0 at its lower end and 1 at its upper end.
+    /// sin q, 1 − cos q and q − sin q for q = πt/128. Here t is the place of the prediction inside the bin, from 0 at its lower end to 1 at its upper
+    /// end, and 128 is the number of bins in half the width of the prior.
     terms: [f64; 3],
 }
 
@@ -115,8 +116,8 @@ impl BinPosition {
 #[derive(Clone, Copy)]
 struct LogOddsBin {
     index: i64,
-    /// Four sums over the negatives, then over the positives: of weight · 1, weight · sin q, weight · (1 − cos q) and weight · (q − sin q), where
-    /// q is π/128 times the position of the row inside the bin (0 to 1).
+    /// Four sums over the negatives, then over the positives: of weight · 1, weight · sin q, weight · (1 − cos q) and weight · (q − sin q), where q
+    /// is π/128 times the position of the row inside the bin (0 to 1), and 128 is the number of bins in half the width of the prior.
     sums: [[f64; 4]; 2],
 }
 
@@ -130,7 +131,7 @@ fn add_to_bins(bins: &mut Vec<LogOddsBin>, position: BinPosition, (positives, ne
     add_bin(bins, LogOddsBin { index: position.bin, sums });
 }
 
-/// Adds a bin to the last bin if both have the same index; otherwise appends it.
+/// Adds the sums of a bin to those of the last bin if both have the same index; otherwise appends the bin.
 fn add_bin(bins: &mut Vec<LogOddsBin>, added: LogOddsBin) {
     match bins.last_mut() {
         Some(bin) if bin.index == added.index => {
@@ -180,8 +181,8 @@ struct SmoothSearch<'a> {
     half_width: f64,
     /// The bins that are not empty, in descending order of log-odds.
     bins: Vec<LogOddsBin>,
-    /// For each bin, the total weights of the negatives and of the positives in all higher bins; one more entry at the end contains the
-    /// total of all bins.
+    /// For each bin, the total weights of the negatives and of the positives in all higher bins. One more entry at the end contains the total weights
+    /// of both classes in all bins.
     above: Vec<[f64; 2]>,
     /// The coefficients by which the sums over the rows of a bin are multiplied. The index is the number of bins between the lower end of the prior
     /// and the bin.
@@ -189,20 +190,25 @@ struct SmoothSearch<'a> {
 }
 
 /// The coefficients by which the sums over the rows of a bin are multiplied to compute 2π times the expected numbers of rows that are predicted
-/// positive and negative. They depend on φ = πd/128, where d is the number of bins between the lower end of the prior and the bin.
+/// positive and negative. They depend on the angle φ = πd/128, where d is the number of bins between the lower end of the prior and the bin; half the
+/// width of the prior contains 128 bins.
 #[derive(Clone, Copy)]
 struct BinCoefficients {
-    /// φ − sin φ: the coefficient by which the sum of the weights is multiplied to compute 2π times the number of rows predicted positive. Here φ is
-    /// π/128 times the number of bins between the lower end of the prior and this bin.
+    /// The coefficient φ − sin φ, by which the sum of the weights over the rows of the bin is multiplied to compute 2π times the expected number of
+    /// rows predicted positive. φ is an angle: π/128 times the number of bins between the lower end of the prior and this bin, where half the width
+    /// of the prior contains 128 bins.
     positive: f64,
-    /// 1 − cos φ: the coefficient by which the sum of weight · sin q is multiplied. Here φ is π/128 times the number of bins between the lower end of
-    /// the prior and this bin, and q is π/128 times the position of a row inside the bin (0 to 1).
+    /// The coefficient 1 − cos φ, by which the sum of weight · sin q over the rows of the bin is multiplied. φ and q are angles: half the width of
+    /// the prior is the angle π and contains 128 bins, so φ is π/128 times the number of bins between the lower end of the prior and this bin, and q
+    /// is π/128 times the position of a row inside the bin (0 to 1).
     sine: f64,
-    /// sin φ: the coefficient by which the sum of weight · (1 − cos q) is multiplied. Here φ is π/128 times the number of bins between the lower end
+    /// The coefficient sin φ, by which the sum of weight · (1 − cos q) over the rows of the bin is multiplied (1 − cos q is the versine of q). φ and
+    /// q are angles: half the width of the prior is the angle π and contains 128 bins, so φ is π/128 times the number of bins between the lower end
     /// of the prior and this bin, and q is π/128 times the position of a row inside the bin (0 to 1).
     versine: f64,
-    /// 2π − φ + sin φ: the coefficient by which the sum of the weights is multiplied to compute 2π times the number of rows predicted negative. Here
-    /// φ is π/128 times the number of bins between the lower end of the prior and this bin.
+    /// The coefficient 2π − φ + sin φ, by which the sum of the weights over the rows of the bin is multiplied to compute 2π times the expected number
+    /// of rows predicted negative. φ is an angle: π/128 times the number of bins between the lower end of the prior and this bin, where half the
+    /// width of the prior contains 128 bins.
     negative: f64,
 }
 

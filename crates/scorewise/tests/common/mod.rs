@@ -59,6 +59,7 @@ impl Batch {
         }
     }
 
+    /// The weight of the row with this index; 1 if the rows have no weights.
     pub fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
     }
@@ -77,6 +78,7 @@ impl Batch {
         confusion
     }
 
+    /// The total weights of the positive and of the negative rows.
     pub fn counts(&self) -> ClassCounts {
         self.confusion_at(0.5).counts()
     }

@@ -4,14 +4,16 @@
 use std::ops::{Deref, DerefMut};
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// A cache line: 16 numbers in 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 struct CacheLine([f32; 16]);
 
-/// A vector of f32 whose first element is at the beginning of a cache line.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A vector of f32 whose first element is at the beginning of a cache line. In files it is a plain list of numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<f32>", into = "Vec<f32>")]
 pub struct AlignedBuffer {
     lines: Vec<CacheLine>,
     length: usize,
@@ -42,6 +44,20 @@ impl AlignedBuffer {
             last[(length - 1) % 16 + 1..].fill(0.0);
         }
         self.length = length;
+    }
+}
+
+impl From<Vec<f32>> for AlignedBuffer {
+    fn from(numbers: Vec<f32>) -> Self {
+        let mut buffer = AlignedBuffer::zeros(numbers.len());
+        buffer.copy_from_slice(&numbers);
+        buffer
+    }
+}
+
+impl From<AlignedBuffer> for Vec<f32> {
+    fn from(buffer: AlignedBuffer) -> Self {
+        buffer.to_vec()
     }
 }
 
@@ -85,5 +101,13 @@ mod tests {
             let ones = buffer.iter().take_while(|number| **number == 1.0).count();
             assert_eq!((ones, buffer.iter().sum::<f32>()), (shorter, shorter as f32));
         }
+    }
+
+    #[test]
+    fn a_buffer_is_a_plain_list_of_numbers_in_a_file() {
+        let buffer = AlignedBuffer::from(vec![1.0, -2.5, 0.0]);
+        let text = serde_json::to_string(&buffer).unwrap();
+        assert_eq!(text, "[1.0,-2.5,0.0]");
+        assert_eq!(serde_json::from_str::<AlignedBuffer>(&text).unwrap(), buffer);
     }
 }

@@ -156,7 +156,7 @@ fn a_row_of_weight_two_has_the_same_effect_as_a_repeated_row() {
             assert!((a.validation - b.validation).abs() < 1e-6, "got {a:?}, expected {b:?}");
             assert!((a.training - b.training).abs() < 1e-6, "got {a:?}, expected {b:?}");
         }
-        for (a, b) in network(&weighted).parameters.iter().zip(&network(&doubled).parameters) {
+        for (a, b) in network(&weighted).parameters.iter().zip(network(&doubled).parameters.iter()) {
             assert!((a - b).abs() < 1e-5, "got {a}, expected {b}");
         }
     }

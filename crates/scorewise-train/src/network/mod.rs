@@ -42,8 +42,8 @@ use rand_core::Rng;
 use scorewise::Purpose;
 use serde::{Deserialize, Serialize};
 
-use scorewise_table::PAD;
 use scorewise_table::split::random;
+use scorewise_table::{AlignedBuffer, PAD};
 
 /// The widths of the layers of a network: the number of inputs, of units in each hidden layer, and of outputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,8 +171,8 @@ impl NetworkShape {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {
     shape: NetworkShape,
-    /// The flat list of parameters, including its padding.
-    pub parameters: Vec<f32>,
+    /// The flat list of parameters, including its padding. Every row of weights begins at the beginning of a cache line.
+    pub parameters: AlignedBuffer,
 }
 
 /// One dense layer without padding, as it is stored in files.
@@ -202,7 +202,7 @@ impl Network {
     #[must_use]
     pub fn glorot(shape: NetworkShape, seed: u64) -> Self {
         let mut random = random(seed, Purpose::InitialWeights, 0);
-        let mut parameters = vec![0.0; shape.parameters()];
+        let mut parameters = AlignedBuffer::zeros(shape.parameters());
         let widths = shape.dense_widths();
         for (number, layer) in shape.layers().iter().enumerate() {
             let limit = (6.0 / (widths[number] + layer.outputs) as f64).sqrt();
@@ -239,7 +239,7 @@ impl Network {
         if shape.dense_widths()[0] != first.inputs {
             return None;
         }
-        let mut parameters = vec![0.0; shape.parameters()];
+        let mut parameters = AlignedBuffer::zeros(shape.parameters());
         for (number, (layout, layer)) in shape.layers().iter().zip(layers).enumerate() {
             for (output, weights) in layer.weights.chunks_exact(layer.inputs).enumerate() {
                 for (input, weight) in weights.iter().enumerate() {

@@ -97,7 +97,7 @@ struct NetworkTraining<'a> {
     /// Number of training rows of the rarest class.
     rare_rows: usize,
     /// The best parameters of the current phase so far.
-    best: Vec<f32>,
+    best: AlignedBuffer,
     /// The parameters from which the table of the look-up layer in `best` was computed; `None` if the first layer is dense.
     best_look_up: Option<LookUpParameters>,
 }

@@ -7,7 +7,9 @@
 //! The table T has one row for each position of each column, and the units of a row lie side by side. So a row of the batch reads one or two
 //! rows of T for each column, and the cost does not depend on the number of positions.
 
-use super::kernel::PANEL;
+use scorewise_table::AlignedBuffer;
+
+use super::kernel::{PANEL, transpose_to_panel, transpose_to_rows};
 use super::simd_vector::SimdVector;
 use crate::network::{LayerLayout, NetworkShape};
 
@@ -32,13 +34,14 @@ impl TableColumn {
         shape.positions().iter().map(column).collect()
     }
 
-    /// The row of the table at or before a position, and the share of the way to the next row. A position that the column does not have is
-    /// replaced by the nearest one, and NaN by 0, so that the row always exists.
+    /// The row at or before a position, counted from the first row of the column, and the share of the way to the next row. A position that the
+    /// column does not have is replaced by the nearest one, and NaN by 0, so that the row always exists.
     #[inline(always)]
-    fn row(self, position: f32) -> (usize, f32) {
+    fn place(self, position: f32) -> (u32, f32) {
         let position = position.max(0.0).min(self.last);
-        let whole = position as u32;
-        ((self.first + whole) as usize, position - whole as f32)
+        // SAFETY: the number is between 0 and 2²⁴. The safe conversion, which also handles other numbers, would not be done for a whole register.
+        let whole = unsafe { position.to_int_unchecked::<i32>() };
+        (whole as u32, position - whole as f32)
     }
 }
 
@@ -56,7 +59,7 @@ pub(super) unsafe fn look_up<V: SimdVector>(
     output: *mut f32,
     relu: bool,
 ) {
-    // SAFETY: `TableColumn::row` returns rows of the table, which the caller guarantees to lie in `parameters`.
+    // SAFETY: `TableColumn::place` returns rows of the table, which the caller guarantees to lie in `parameters`.
     unsafe {
         let mut unit = 0;
         while unit < layer.stride {
@@ -91,8 +94,8 @@ unsafe fn look_up_units<V: SimdVector, const N: usize>(
                 *sum = V::load(biases.add(register * V::WIDTH));
             }
             for (column, table_column) in columns.iter().enumerate() {
-                let (at, share) = table_column.row(*row.add(column));
-                let from = table.add(at * stride);
+                let (at, share) = table_column.place(*row.add(column));
+                let from = table.add((table_column.first + at) as usize * stride);
                 if share == 0.0 {
                     for (register, sum) in sums.iter_mut().enumerate() {
                         *sum = sum.plus(V::load(from.add(register * V::WIDTH)));
@@ -115,76 +118,175 @@ unsafe fn look_up_units<V: SimdVector, const N: usize>(
     }
 }
 
-/// Adds the gradient of the table and of the biases to `gradient`, given the gradient of the outputs of the layer row by row. Only the first `count`
-/// rows of the panel are used.
-///
-/// # Safety
-/// The conditions of [`look_up`] must hold; `output_gradient` must have 32 rows of the stride of the layer.
-#[inline(always)]
-pub(super) unsafe fn add_table_gradient<V: SimdVector>(
-    layer: &LayerLayout,
-    columns: &[TableColumn],
-    rows: &[*const f32; PANEL],
-    count: usize,
-    output_gradient: *const f32,
-    gradient: *mut f32,
-) {
-    // SAFETY: `TableColumn::row` returns rows of the table, and the caller guarantees that the pointers are valid and that the instructions of
-    // V are supported.
-    unsafe {
-        let mut unit = 0;
-        while unit < layer.stride {
-            let (gradient, output_gradient) = (gradient.add(unit), output_gradient.add(unit));
-            unit += match (layer.stride - unit) / V::WIDTH {
-                1 => add_units::<V, 1>(layer, columns, &rows[..count], output_gradient, gradient),
-                2 | 3 => add_units::<V, 2>(layer, columns, &rows[..count], output_gradient, gradient),
-                4..8 => add_units::<V, 4>(layer, columns, &rows[..count], output_gradient, gradient),
-                _ => add_units::<V, 8>(layer, columns, &rows[..count], output_gradient, gradient),
-            };
-        }
-    }
+/// Number of rows of the batch whose derivatives are added to the table at once. For each column, the rows of a block that are at the same table row
+/// are processed together, so that its sums stay in registers. With more rows, the derivatives would leave too little of the caches for the table.
+pub(super) const TABLE_BLOCK: usize = 16 * PANEL;
+
+/// A block of rows, from which the gradient of the table is computed.
+#[derive(Debug)]
+pub(super) struct TableBlock {
+    /// The positions of the rows, in panels.
+    positions: AlignedBuffer,
+    /// The gradient of the outputs of the layer, row by row.
+    derivatives: AlignedBuffer,
+    /// For each row, the table row at or before its position in one column.
+    places: Vec<u32>,
+    /// For each row, the share of the way from this table row to the next.
+    shares: Vec<f32>,
+    /// Where the derivatives of each row begin, and its share, in the order of the positions in one column.
+    sorted: Vec<(u32, f32)>,
+    /// For each table row of the column, the number of rows of the block at or before it.
+    ends: Vec<u32>,
 }
 
-#[inline(always)]
-unsafe fn add_units<V: SimdVector, const N: usize>(
-    layer: &LayerLayout,
-    columns: &[TableColumn],
-    rows: &[*const f32],
-    output_gradient: *const f32,
-    gradient: *mut f32,
-) -> usize {
-    // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
-    unsafe {
-        let table = gradient.add(layer.weights);
-        let mut biases = [V::splat(0.0); N];
-        for (number, row) in rows.iter().enumerate() {
-            let mut derivatives = [V::splat(0.0); N];
-            for (register, derivative) in derivatives.iter_mut().enumerate() {
-                *derivative = V::load(output_gradient.add(number * layer.stride + register * V::WIDTH));
-                biases[register] = biases[register].plus(*derivative);
-            }
-            for (column, table_column) in columns.iter().enumerate() {
-                let (at, share) = table_column.row(*row.add(column));
-                let to = table.add(at * layer.stride);
-                if share == 0.0 {
-                    for (register, derivative) in derivatives.iter().enumerate() {
-                        let to = to.add(register * V::WIDTH);
-                        V::load(to).plus(*derivative).store(to);
-                    }
-                } else {
-                    let (low, high) = (V::splat(1.0 - share), V::splat(share));
-                    for (register, derivative) in derivatives.iter().enumerate() {
-                        let to = to.add(register * V::WIDTH);
-                        low.multiply_add(*derivative, V::load(to)).store(to);
-                        let next = to.add(layer.stride);
-                        high.multiply_add(*derivative, V::load(next)).store(next);
-                    }
+impl TableBlock {
+    /// Room for a block of rows; for no rows if the first layer is dense.
+    pub fn new(layer: &LayerLayout, columns: &[TableColumn]) -> Self {
+        let rows = if columns.is_empty() { 0 } else { TABLE_BLOCK };
+        TableBlock {
+            positions: AlignedBuffer::zeros(rows * columns.len().next_multiple_of(4)),
+            derivatives: AlignedBuffer::zeros(rows * layer.stride),
+            places: vec![0; rows],
+            shares: vec![0.0; rows],
+            sorted: vec![(0, 0.0); rows],
+            ends: Vec::new(),
+        }
+    }
+
+    /// Copies the panel `number` of the block: its rows of the matrix, and the gradient of the outputs of the layer, which is stored unit by unit.
+    ///
+    /// # Safety
+    /// The conditions of [`SimdVector`] must hold, each row must have one number for each column, rounded up to a multiple of 4, and
+    /// `output_gradient` must be a panel of all outputs.
+    #[inline(always)]
+    pub unsafe fn set_panel<V: SimdVector>(
+        &mut self,
+        layer: &LayerLayout,
+        number: usize,
+        rows: &[*const f32; PANEL],
+        output_gradient: *const f32,
+    ) {
+        let positions = &mut self.positions[number * PANEL * layer.inputs.next_multiple_of(4)..];
+        let derivatives = &mut self.derivatives[number * PANEL * layer.stride..];
+        // SAFETY: the block has room for this panel; the caller guarantees the rest.
+        unsafe {
+            transpose_to_panel::<V>(rows, layer.inputs, positions.as_mut_ptr());
+            transpose_to_rows::<V>(output_gradient, layer.outputs, derivatives.as_mut_ptr(), layer.stride);
+        }
+    }
+
+    /// Adds up the gradient of the table and of the biases over the first `count` rows of the block. If `overwrite` is set, the sums replace the old
+    /// values.
+    ///
+    /// # Safety
+    /// The conditions of [`SimdVector`] must hold, `gradient` must contain the layer, and the panels of these rows must have been set.
+    #[inline(always)]
+    pub unsafe fn add_gradient<V: SimdVector>(
+        &mut self,
+        layer: &LayerLayout,
+        columns: &[TableColumn],
+        count: usize,
+        gradient: *mut f32,
+        overwrite: bool,
+    ) {
+        // SAFETY: the caller guarantees that `gradient` contains the layer, and that the instructions of V are supported.
+        unsafe {
+            for (number, column) in columns.iter().enumerate() {
+                self.sort(layer, number, *column, count);
+                let table = gradient.add(layer.weights + column.first as usize * layer.stride);
+                let mut unit = 0;
+                while unit < layer.stride {
+                    unit += match (layer.stride - unit) / V::WIDTH {
+                        1 => self.add_units::<V, 1>(layer.stride, unit, table, overwrite),
+                        2 | 3 => self.add_units::<V, 2>(layer.stride, unit, table, overwrite),
+                        _ => self.add_units::<V, 4>(layer.stride, unit, table, overwrite),
+                    };
                 }
             }
+            for unit in (0..layer.stride).step_by(V::WIDTH) {
+                let to = gradient.add(layer.biases + unit);
+                let mut sum = if overwrite { V::splat(0.0) } else { V::load(to) };
+                for derivatives in self.derivatives.chunks_exact(layer.stride).take(count) {
+                    sum = sum.plus(V::load(derivatives.as_ptr().add(unit)));
+                }
+                sum.store(to);
+            }
         }
-        for (register, sum) in biases.iter().enumerate() {
-            let to = gradient.add(layer.biases + register * V::WIDTH);
-            V::load(to).plus(*sum).store(to);
+    }
+
+    /// Sorts the first `count` rows by their positions in a column, by counting.
+    #[inline(always)]
+    fn sort(&mut self, layer: &LayerLayout, number: usize, column: TableColumn, count: usize) {
+        let TableBlock { positions, places, shares, sorted, ends, .. } = self;
+        let panels = positions.chunks_exact(PANEL * layer.inputs.next_multiple_of(4));
+        let places_and_shares = places.as_chunks_mut::<PANEL>().0.iter_mut().zip(shares.as_chunks_mut::<PANEL>().0);
+        for ((places, shares), panel) in places_and_shares.zip(panels) {
+            let positions = &panel.as_chunks::<PANEL>().0[number];
+            for row in 0..PANEL {
+                (places[row], shares[row]) = column.place(positions[row]);
+            }
+        }
+        ends.clear();
+        ends.resize(column.last as usize + 2, 0);
+        for place in &places[..count] {
+            ends[*place as usize + 1] += 1;
+        }
+        // `ends` counts the rows at each table row, one entry late. The sums up to an entry tell where the rows at the table row begin in the order,
+        // and after each of them is written, where they end.
+        let mut sum = 0;
+        for end in ends.iter_mut() {
+            sum += *end;
+            *end = sum;
+        }
+        let mut start = 0;
+        for (place, share) in places[..count].iter().zip(&*shares) {
+            let end = &mut ends[*place as usize];
+            sorted[*end as usize] = (start, *share);
+            *end += 1;
+            start += layer.stride as u32;
+        }
+        ends.pop();
+    }
+
+    /// Adds the derivatives of the units that fill `N` registers, from `unit` on, to the table rows of the column by which the rows are sorted, which
+    /// begin at `table`. Returns the number of these units.
+    #[inline(always)]
+    unsafe fn add_units<V: SimdVector, const N: usize>(
+        &self,
+        stride: usize,
+        unit: usize,
+        table: *mut f32,
+        overwrite: bool,
+    ) -> usize {
+        // SAFETY: `sort` has written the beginnings of rows of `derivatives`; the caller guarantees that the table has all rows of the column, and that
+        // the instructions of V are supported.
+        unsafe {
+            let derivatives = self.derivatives.as_ptr().add(unit);
+            let zero = [V::splat(0.0); N];
+            let (mut next, mut start, mut is_next_zero) = (zero, 0, true);
+            for (at, end) in self.ends.iter().enumerate() {
+                // The rows at the previous table row have added to `next`. The rows at this one add to both.
+                let mut sums = std::mem::replace(&mut next, zero);
+                let rows = &self.sorted[start..*end as usize];
+                for (row, share) in rows {
+                    let (low, high) = (V::splat(1.0 - share), V::splat(*share));
+                    for register in 0..N {
+                        let derivative = V::load(derivatives.add(*row as usize + register * V::WIDTH));
+                        sums[register] = low.multiply_add(derivative, sums[register]);
+                        next[register] = high.multiply_add(derivative, next[register]);
+                    }
+                }
+                let to = table.add(at * stride + unit);
+                for (register, sum) in sums.iter().enumerate() {
+                    let to = to.add(register * V::WIDTH);
+                    if overwrite {
+                        sum.store(to);
+                    } else if !(is_next_zero && rows.is_empty()) {
+                        V::load(to).plus(*sum).store(to);
+                    }
+                }
+                (start, is_next_zero) = (*end as usize, rows.is_empty());
+            }
         }
         N * V::WIDTH
     }
@@ -229,16 +331,14 @@ mod tests {
         (logits, gradient)
     }
 
-    #[test]
-    fn rows_have_the_same_logits_and_add_the_same_gradient_in_a_batch_of_any_size() {
-        let case = case(700);
-        let order: Vec<u32> = (0..700).map(|row| row * 331 % 700).collect();
+    /// Compares the logits and the gradient of a batch with those of batches of three rows.
+    fn compare_with_small_batches(case: &(Network, Matrix), order: &[u32]) {
         for instructions in InstructionSet::supported() {
             let mut engine = Engine::with_instructions(instructions, case.0.shape());
-            let (logits, gradient) = logits_and_gradient(&mut engine, &case, &order);
+            let (logits, gradient) = logits_and_gradient(&mut engine, case, order);
             let mut sum = vec![0.0; gradient.len()];
             for (order, logits) in order.chunks(3).zip(logits.chunks(3)) {
-                let few = logits_and_gradient(&mut engine, &case, order);
+                let few = logits_and_gradient(&mut engine, case, order);
                 assert_eq!(few.0, logits, "{instructions:?}");
                 sum.iter_mut().zip(few.1).for_each(|(sum, derivative): (&mut f64, f32)| *sum += f64::from(derivative));
             }
@@ -247,6 +347,25 @@ mod tests {
                 assert!((sum - f64::from(derivative)).abs() < 1e-5 * largest, "{instructions:?}: {derivative}, {sum}");
             }
         }
+    }
+
+    #[test]
+    fn rows_have_the_same_logits_and_add_the_same_gradient_in_a_batch_of_any_size() {
+        let order: Vec<u32> = (0..1100).map(|row| row * 331 % 1100).collect();
+        let case = case(1100);
+        // The last of several blocks of rows may be full, or have a single row.
+        for rows in [1100, 2 * TABLE_BLOCK, TABLE_BLOCK + 1, TABLE_BLOCK - 1] {
+            compare_with_small_batches(&case, &order[..rows]);
+        }
+    }
+
+    #[test]
+    fn all_rows_of_several_blocks_may_be_at_the_same_few_of_many_positions() {
+        let positions = vec![3000, 2, 1];
+        let values: Vec<f32> =
+            (0..1100).flat_map(|row| [if row == 7 { 41.5 } else { 2998.25 }, (row % 2) as f32 / 2.0, 0.0]).collect();
+        let network = Network::glorot(NetworkShape::look_up(positions, &[20, 5], 1).unwrap(), 3);
+        compare_with_small_batches(&(network, Matrix::new(3, &values).unwrap()), &(0..1100).collect::<Vec<_>>());
     }
 
     #[test]

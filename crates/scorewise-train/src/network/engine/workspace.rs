@@ -5,7 +5,7 @@
 use super::kernel::{
     PANEL, add_dot_products, add_outer_products, backward, forward, transpose_to_panel, transpose_to_rows,
 };
-use super::look_up::{TableColumn, add_table_gradient, look_up};
+use super::look_up::{TABLE_BLOCK, TableBlock, TableColumn, look_up};
 use super::prefetch::{Prefetch, panel_rows};
 use super::simd_task::SimdTask;
 use super::simd_vector::SimdVector;
@@ -61,9 +61,9 @@ pub(super) struct Workspace {
     activations: AlignedBuffer,
     /// Gradients of the loss with respect to the outputs and with respect to the inputs of a layer.
     gradients: [AlignedBuffer; 2],
-    /// Scratch space for numbers that are stored row by row: the inputs of a dense layer after the first, or the outputs of a look-up layer and
-    /// their gradient.
+    /// Scratch space for numbers that are stored row by row: the inputs of a dense layer after the first, or the outputs of a look-up layer.
     rows: AlignedBuffer,
+    table_block: TableBlock,
 }
 
 impl Workspace {
@@ -76,6 +76,7 @@ impl Workspace {
             activations: AlignedBuffer::zeros(PANEL_GROUP * layout.panel_activations),
             gradients: [gradients.clone(), gradients],
             rows: AlignedBuffer::zeros(PANEL_GROUP * PANEL * widest.next_multiple_of(PAD)),
+            table_block: TableBlock::new(&layout.layers[0], &layout.columns),
         }
     }
 }
@@ -269,15 +270,15 @@ impl SimdTask for Backward<'_> {
                     continue;
                 }
                 prefetch.all::<V>();
-                if overwrite {
-                    let length = first.biases + first.outputs.next_multiple_of(PAD) - first.weights;
-                    std::ptr::write_bytes(gradient.add(first.weights), 0, length);
-                }
-                let buffer = workspace.rows.as_mut_ptr();
-                for (panel, (rows, now)) in rows.iter().zip(now.chunks(PANEL)).enumerate() {
+                let first_row = group * group_rows % TABLE_BLOCK;
+                for (panel, rows) in rows.iter().enumerate() {
                     let derivatives = output_gradient.add(panel * PANEL * first.outputs);
-                    transpose_to_rows::<V>(derivatives, first.outputs, buffer, first.stride);
-                    add_table_gradient::<V>(first, &layout.columns, rows, now.len(), buffer, gradient);
+                    workspace.table_block.set_panel::<V>(first, first_row / PANEL + panel, rows, derivatives);
+                }
+                let count = first_row + now.len();
+                if count == TABLE_BLOCK || later.is_empty() {
+                    let overwrite = group * group_rows < TABLE_BLOCK;
+                    workspace.table_block.add_gradient::<V>(first, &layout.columns, count, gradient, overwrite);
                 }
             }
         }

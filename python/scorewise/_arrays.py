@@ -118,6 +118,20 @@ def row_arrays(labels: Any, predictions: Any, weights: Any, positive: Any = None
     return boolean_labels(labels, positive), values, weight_array(weights, values)
 
 
+def dependence(block: int | str | None, groups: Any) -> int | str | Array | None:
+    """Convert the parameters ``block`` and ``groups`` for the native functions: the length of the blocks, the string ``auto``, or the number of the
+    group of each row; None for independent rows."""
+    if groups is None:
+        return block
+    if block is not None:
+        raise ValueError("give either block or groups, not both")
+    values = np.asarray(unmasked(groups))
+    if values.ndim != 1:
+        raise ValueError(f"groups must have one value for each row, but has {values.ndim} dimensions")
+    _, numbers = np.unique(values.astype(str) if values.dtype == object else values, return_inverse=True)
+    return np.ascontiguousarray(numbers.reshape(-1), dtype=np.uint32)
+
+
 def string_list(values: str | Sequence[str] | None) -> list[str]:
     """Convert one string, a sequence of strings, or None to a list of strings."""
     if values is None:

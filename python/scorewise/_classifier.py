@@ -253,7 +253,7 @@ class ScoreClassifier(ScoreEstimator):
         """
         write_safely(path, self.model_bytes_, "model")
 
-    def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
+    def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | str | None = None, groups: Any = None) -> Report:
         """Return a report on this classifier, which must have two classes: its scores at all thresholds, and its training.
 
         The scores are computed on ``X`` and ``y``, which should not be rows that the classifier was trained on.
@@ -272,6 +272,7 @@ class ScoreClassifier(ScoreEstimator):
             training=getattr(self, "_training", None),
             replicates=replicates,
             block=block,
+            groups=groups,
         )
 
     def explain(self, X: Any, y: Any, sample_weight: Any = None, *, permutations: int = 10, rows: int = 10_000, random_state: Any = 0) -> Document:

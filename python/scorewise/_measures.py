@@ -213,7 +213,8 @@ class Sweep:
         smooth: float | None = None,
         replicates: int = 1000,
         seed: int = 0,
-        block: int | None = None,
+        block: int | str | None = None,
+        groups: Any = None,
     ) -> Document:
         """Return 95 % bootstrap intervals of the best threshold and of its score.
 
@@ -229,14 +230,38 @@ class Sweep:
             The number of bootstrap replicates.
         seed : int, default=0
             The seed of the random numbers.
-        block : int, optional
-            The length of the blocks of consecutive rows that are drawn together, for time series whose rows are not independent.
+        block : int or "auto", optional
+            For time series, whose neighbouring rows depend on each other: the length of the blocks of consecutive rows that are drawn together; with
+            "auto" it is chosen from the rows.
+        groups : array-like, optional
+            The group of each row, if rows of the same group depend on each other: a patient, a station, a storm. Whole groups are drawn.
         """
         if smooth is not None:
             width = check_smooth(smooth, subject_to)
-            return Document(json.loads(self._sweep.smooth_bootstrap(self._rows, score, width, (replicates, seed, block))))
-        result = self._sweep.bootstrap(self._rows, score, _arrays.string_list(subject_to), (replicates, seed, block))
+            return Document(json.loads(self._sweep.smooth_bootstrap(self._rows, score, width, (replicates, seed, _arrays.dependence(block, groups)))))
+        result = self._sweep.bootstrap(self._rows, score, _arrays.string_list(subject_to), (replicates, seed, _arrays.dependence(block, groups)))
         return Document(json.loads(result))
+
+    def corrected(
+        self,
+        score: str,
+        subject_to: str | Sequence[str] | None = None,
+        *,
+        smooth: float | None = None,
+        replicates: int = 1000,
+        seed: int = 0,
+        block: int | str | None = None,
+        groups: Any = None,
+    ) -> Document | None:
+        """Return the score that the best threshold has on new rows, with its 95 % interval; None if it cannot be estimated.
+
+        ``best(score).value`` is the score on the rows on which the threshold was chosen, which is better on average. Here every row is classified with a
+        threshold that was chosen on other rows. The parameters are those of :meth:`bootstrap`.
+        """
+        width = None if smooth is None else check_smooth(smooth, subject_to)
+        dependence = _arrays.dependence(block, groups)
+        found = self._sweep.corrected(self._rows, score, _arrays.string_list(subject_to), width, (replicates, seed, dependence))
+        return None if found is None else Document(json.loads(found))
 
     def report(
         self,
@@ -247,7 +272,8 @@ class Sweep:
         subject_to: str | Sequence[str] | None = None,
         replicates: int = 1000,
         seed: int = 0,
-        block: int | None = None,
+        block: int | str | None = None,
+        groups: Any = None,
     ) -> Report:
         """Return an HTML report with figures; see :func:`scorewise.report`."""
         labels, probabilities, weights = self._rows
@@ -262,6 +288,7 @@ class Sweep:
             replicates=replicates,
             seed=seed,
             block=block,
+            groups=groups,
         )
 
     def _repr_html_(self) -> str:
@@ -316,7 +343,8 @@ def score(
     positive: Any = None,
     replicates: int = 1000,
     seed: int = 0,
-    block: int | None = None,
+    block: int | str | None = None,
+    groups: Any = None,
 ) -> Document:
     """Compute scores at a threshold, with 95 % bootstrap intervals.
 
@@ -328,12 +356,12 @@ def score(
         Rows with a probability above it are predicted positive.
     scores : str or sequence of str, optional
         Names or formulas of the scores; all registered scores by default.
-    replicates, seed, block
+    replicates, seed, block, groups
         The settings of the bootstrap, as in :meth:`Sweep.bootstrap`.
     """
     rows = _arrays.row_arrays(labels, probabilities, weights, positive, name="probabilities")
     names = None if scores is None else _arrays.string_list(scores)
-    return Document(json.loads(_scorewise.score(rows, threshold, names, (replicates, seed, block))))
+    return Document(json.loads(_scorewise.score(rows, threshold, names, (replicates, seed, _arrays.dependence(block, groups)))))
 
 
 def expected_confusion(

@@ -233,7 +233,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         predicted: Array = self.classes_[chosen.astype(np.intp)]
         return predicted
 
-    def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
+    def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | str | None = None, groups: Any = None) -> Report:
         """Return a report on this pool of classifiers, which must have two classes, with its scores at all thresholds.
 
         The scores are computed on ``X`` and ``y``, which should not be rows that the classifiers were trained on.
@@ -252,6 +252,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
             training=None,
             replicates=replicates,
             block=block,
+            groups=groups,
         )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

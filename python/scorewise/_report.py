@@ -94,7 +94,8 @@ def report(
     classes: Sequence[str] = ("no event", "event"),
     replicates: int = 1000,
     seed: int = 0,
-    block: int | None = None,
+    block: int | str | None = None,
+    groups: Any = None,
 ) -> Report:
     """Report the quality of a forecast at all thresholds, as an HTML page with figures.
 
@@ -112,7 +113,7 @@ def report(
         Conditions that the best threshold must satisfy.
     classes : sequence of two str, default=("no event", "event")
         The names of the negative and the positive class.
-    replicates, seed, block
+    replicates, seed, block, groups
         The settings of the bootstrap, as in :meth:`scorewise.Sweep.bootstrap`.
 
     Returns
@@ -141,6 +142,7 @@ def report(
         replicates=replicates,
         seed=seed,
         block=block,
+        groups=groups,
     )
 
 
@@ -159,7 +161,8 @@ def make_report(
     training: Mapping[str, Any] | None,
     replicates: int,
     seed: int,
-    block: int | None,
+    block: int | str | None,
+    groups: Any,
 ) -> Report:
     """Make a report on a model or on predictions; ``chosen`` says how the threshold was chosen, ``training`` how the model was trained."""
     if threshold is not None and not 0 <= threshold <= 1:
@@ -174,4 +177,4 @@ def make_report(
     provenance = {"command": "scorewise.report in Python", "time": f"{now:%Y-%m-%d %H:%M:%S} UTC", "seed": seed, "data": []}
     facts = {"chosen": chosen, "classes": names, "training": training, "provenance": provenance}
     subject_to = _arrays.string_list(subject_to)
-    return Report(_scorewise.report(rows, score, threshold, prior, subject_to, (replicates, seed, block), json.dumps(facts)))
+    return Report(_scorewise.report(rows, score, threshold, prior, subject_to, (replicates, seed, _arrays.dependence(block, groups)), json.dumps(facts)))

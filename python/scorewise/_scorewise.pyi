@@ -74,9 +74,14 @@ class Sweep:
         """
         The best threshold among those that satisfy the conditions, as JSON.
         """
-    def bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None]) -> str:
+    def bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
         """
         Confidence intervals of the best threshold and of its score, as JSON. `rows` must be the rows that the sweep was made from.
+        """
+    def corrected(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], width: SupportsFloat | SupportsIndex | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str | None:
+        """
+        The score that the best threshold, or with `width` the smoothed threshold, has on new rows, with its 95 % interval, as JSON; `None` if it cannot be
+        estimated. `rows` must be the rows that the sweep was made from.
         """
     @property
     def counts(self, /) -> tuple[float, float]:
@@ -99,7 +104,7 @@ class Sweep:
         The threshold that is best for a score on average over nearby thresholds, as JSON with the keys of `smooth` in the output of
         `scorewise tune --json`, and also `score`, the name of the score, and `interval`, the thresholds with the same confusion matrix.
         """
-    def smooth_bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, width: SupportsFloat | SupportsIndex, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None]) -> str:
+    def smooth_bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, width: SupportsFloat | SupportsIndex, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
         """
         Confidence intervals of the smoothed threshold and of the score at this threshold, as JSON. `rows` must be the rows that the sweep was made
         from.
@@ -221,13 +226,13 @@ def priors() -> str:
     The families of threshold priors, as JSON.
     """
 
-def report(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, threshold: SupportsFloat | SupportsIndex | None, prior: str | None, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None], facts: str) -> str:
+def report(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, threshold: SupportsFloat | SupportsIndex | None, prior: str | None, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None], facts: str) -> str:
     """
     Computes the data of a report, as JSON. `facts` is also JSON, with the keys `chosen` (how the threshold was chosen), `classes` (the names of the
     two classes), `training` (the loss curves, or null) and `provenance` (the command, the time and the data).
     """
 
-def score(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex, scores: SupportsGetItem[int, str] | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None]) -> str:
+def score(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex, scores: SupportsGetItem[int, str] | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
     """
     Scores at a threshold with their confidence intervals, as JSON.
     """

@@ -203,7 +203,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         """Return the value of the estimator minus the threshold; this is above 0 if the positive class is predicted."""
         return np.asarray(self._values_to_compare(X) - self.threshold_)
 
-    def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
+    def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | str | None = None, groups: Any = None) -> Report:
         """Return a report on the fitted estimator, with its scores at all thresholds.
 
         The scores are computed on ``X`` and ``y``, which should not be rows that the estimator was trained on.
@@ -226,6 +226,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
             training=None,
             replicates=replicates,
             block=block,
+            groups=groups,
         )
 
     @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
@@ -332,7 +333,7 @@ def _ranks(values: Array) -> tuple[Array, Callable[[float], float]]:
     steps = len(levels) + 1
 
     def to_original_scale(rank: float) -> float:
-        """Return the value that belongs to a number between 0 and 1; infinite beyond the least and the greatest value."""
+        """Return the value with this relative rank, a number from 0 to 1; infinite below the rank of the least and above that of the greatest value."""
         at = round(rank * steps) - 1
         return -math.inf if at < 0 else math.inf if at >= len(levels) else float(levels[at])
 

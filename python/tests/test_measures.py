@@ -272,3 +272,51 @@ except ImportError as error:
 """
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output.strip() == f'{framework} is not installed; install it with: pip install "scorewise[{framework}]"'
+
+
+def test_intervals_are_wider_if_rows_of_a_group_depend_on_each_other() -> None:
+    random = np.random.default_rng(7)
+    station = np.repeat(np.arange(60), 20)
+    y = np.repeat(random.random(60) < 0.3, 20)
+    p = np.clip(0.3 + 0.2 * y + 0.2 * np.repeat(random.normal(size=60), 20), 0, 1)
+
+    def width(**dependence: object) -> float:
+        interval = sw.score(y, p, 0.4, scores="tss", replicates=500, **dependence).scores["tss"]
+        return float(interval["high"] - interval["low"])
+
+    assert width(groups=station) > 2.5 * width()
+    assert width(groups=[f"station {number}" for number in station]) == width(groups=station), "only the grouping matters, not the names"
+    assert width(block="auto") > 1.5 * width()
+    document = sw.score(y, p, 0.4, scores="tss", replicates=10, block="auto")
+    assert document.resampled.startswith("blocks of "), document.resampled
+    assert sw.score(y, p, 0.4, scores="tss", replicates=10, groups=station).resampled == "groups of rows"
+
+
+def test_invalid_values_of_block_and_groups_are_refused() -> None:
+    y, p = [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6]
+    with pytest.raises(ValueError, match="either block or groups"):
+        sw.score(y, p, block=2, groups=[1, 1, 2, 2])
+    with pytest.raises(ValueError, match='or "auto", not "weekly"'):
+        sw.score(y, p, block="weekly")
+    with pytest.raises(ValueError, match="groups"):
+        sw.score(y, p, groups=[1, 2])
+    with pytest.raises(ValueError, match="one value for each row"):
+        sw.score(y, p, groups=[[1, 1], [2, 2]])
+
+
+def test_corrected_score_of_predictions_without_skill_is_lower_than_the_apparent_score() -> None:
+    random = np.random.default_rng(3)
+    apparent, corrected = [], []
+    for _ in range(30):
+        sweep = sw.sweep(random.random(150) < 0.2, random.random(150))
+        found = sweep.corrected("tss", replicates=50)
+        assert found is not None
+        assert found.low <= found.high
+        apparent.append(sweep.best("tss").value)
+        corrected.append(found.value)
+    # The true TSS is 0 at every threshold.
+    assert np.mean(apparent) > 0.1
+    assert abs(np.mean(corrected)) < 0.06
+    smooth = sw.sweep([0, 1] * 50, random.random(100)).corrected("tss", smooth=0.2, replicates=20)
+    assert smooth is not None
+    assert sw.sweep([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]).corrected("precision", "precision >= 2") is None

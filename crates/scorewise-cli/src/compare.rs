@@ -69,7 +69,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
                 FloatValues::F64(_) => &[],
             });
             let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
-            compare(arguments, pair, &score, &predictions.thresholds)?
+            compare(arguments, pair, &score, &predictions)?
         }
         [FloatValues::F64(first), FloatValues::F64(second)] => {
             let weights = weights.map(|numbers| match numbers {
@@ -77,7 +77,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
                 FloatValues::F32(_) => &[],
             });
             let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
-            compare(arguments, pair, &score, &predictions.thresholds)?
+            compare(arguments, pair, &score, &predictions)?
         }
         _ => return Err(Failure("two forecasts are needed".into())),
     };
@@ -98,14 +98,18 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
 /// Reads the two forecasts; returns the forecasts and their names.
 fn read_forecasts(arguments: &CompareArguments) -> Result<(BinaryPredictions, [String; 2]), Failure> {
     let default_column = || String::from(PROBABILITY);
+    let columns_of_first = PredictionColumns {
+        group: arguments.resampling.group_column().map(str::to_owned),
+        ..arguments.columns.clone()
+    };
     match (&arguments.second, arguments.probability.as_slice()) {
         (None, [first, second]) => {
             let columns = [first.clone(), second.clone()];
-            Ok((predictions::read(&arguments.first, &arguments.columns, &columns)?.into_binary()?, columns))
+            Ok((predictions::read(&arguments.first, &columns_of_first, &columns)?.into_binary()?, columns))
         }
         (Some(second), names) if names.len() <= 2 => {
             let column = |k: usize| names.get(k).or(names.first()).cloned().into_iter().collect::<Vec<_>>();
-            let mut predictions = predictions::read(&arguments.first, &arguments.columns, &column(0))?.into_binary()?;
+            let mut predictions = predictions::read(&arguments.first, &columns_of_first, &column(0))?.into_binary()?;
             // Both files have the same rows, so the weights are read from the first file only.
             let columns = PredictionColumns { weight: None, ..arguments.columns.clone() };
             let others = predictions::read(second, &columns, &column(1))?.into_binary()?;
@@ -134,12 +138,12 @@ fn compare<R: Real>(
     arguments: &CompareArguments,
     pair: ForecastPair<'_, R>,
     score: &Score,
-    model_thresholds: &[Option<f64>],
+    predictions: &BinaryPredictions,
 ) -> Result<ForecastComparison, Failure> {
     let thresholds = match (arguments.tuned, arguments.thresholds.as_slice()) {
         (true, _) => ComparedThresholds::Best,
         (false, []) => {
-            let threshold = |forecast: usize| arguments.threshold.or(model_thresholds[forecast]).unwrap_or(0.5);
+            let threshold = |forecast: usize| arguments.threshold.or(predictions.thresholds[forecast]).unwrap_or(0.5);
             ComparedThresholds::Given([threshold(0), threshold(1)])
         }
         (false, &[first, second]) => ComparedThresholds::Given([first, second]),
@@ -150,7 +154,8 @@ fn compare<R: Real>(
     if thresholds == ComparedThresholds::Best {
         resampling::note_approximate_interval(pair.labels.len());
     }
-    let (bootstrap, with_curves) = (arguments.resampling.bootstrap(), arguments.report.is_requested());
+    let (bootstrap, with_curves) =
+        (arguments.resampling.bootstrap(predictions.groups.as_deref()), arguments.report.is_requested());
     Ok(ForecastComparison::new(pair, score, thresholds, &bootstrap, with_curves)?)
 }
 

@@ -27,7 +27,8 @@ use crate::scores::direction_text;
     scorewise predict model.scorewise new.csv | scorewise score -\n  \
     scorewise score p.parquet --label y --probability p_hat --threshold 0.31\n  \
     scorewise score p.csv --positive storm --score tss,csi       two scores, labels as strings\n  \
-    scorewise score hourly.csv --block 48 --json                 time series")]
+    scorewise score hourly.csv --resample blocks --json          time series\n  \
+    scorewise score patients.csv --resample group:patient        several rows for each patient")]
 pub struct ScoreArguments {
     #[command(flatten)]
     forecast: ForecastArguments,
@@ -48,12 +49,12 @@ pub struct ScoreArguments {
 
 /// Computes the scores of a table of predictions.
 pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
-    let predictions = match arguments.forecast.read()? {
+    let predictions = match arguments.forecast.read(arguments.resampling.group_column())? {
         PredictionTable::Binary(predictions) => predictions,
         PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions),
     };
     let scores = parse_scores(&arguments.score)?;
-    let bootstrap = arguments.resampling.bootstrap();
+    let bootstrap = arguments.resampling.bootstrap(predictions.groups.as_deref());
     let report_score = if arguments.score.is_empty() { predictions.score(None)? } else { scores[0].clone() };
     let (threshold, origin) = predictions.threshold(arguments.threshold);
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
@@ -186,6 +187,7 @@ fn summary_text(summary: &ScoreSummary, scores: &[Score], origin: &str) -> Strin
         ("positives", summary.positives.to_string()),
         ("base rate", format_number(summary.positives as f64 / summary.rows as f64)),
         ("threshold", format!("{} ({origin})", format_number(summary.threshold))),
+        ("intervals", summary.resampled.as_ref().map_or(String::new(), |what| format!("by resampling {what}"))),
     ]);
     let table = aligned_table(&["score", "value", "low", "high", "best"], &rows);
     format!("{head}\n{}\n{table}", confusion_table(&summary.confusion))

@@ -4,8 +4,8 @@ use scorewise::sweep::{Condition, SMOOTHING_WIDTHS, confusion};
 use scorewise::{Confusion, Score};
 use scorewise_report::document::{self, Document};
 use scorewise_report::evaluation::{
-    ClassThreshold, ForecastOptions, ModelThreshold, SmoothThreshold, ThresholdBootstrap, TuneSummary, Tuning,
-    TuningOptions, TuningSummary, forecast, tune_classes, undefined_everywhere, unmet_conditions,
+    ClassThreshold, Estimate, ForecastOptions, ModelThreshold, SmoothThreshold, ThresholdBootstrap, TuneSummary,
+    Tuning, TuningOptions, TuningSummary, forecast, tune_classes, undefined_everywhere, unmet_conditions,
 };
 use scorewise_train::Error;
 
@@ -82,14 +82,14 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
         let problem = "smoothing averages over nearby thresholds, some of which would not satisfy the conditions of `--subject-to`";
         return Err(Error::setting("smooth", problem, "leave out `--smooth` or `--subject-to`").into());
     }
-    let predictions = match arguments.forecast.read()? {
+    let predictions = match arguments.forecast.read(arguments.resampling.group_column())? {
         PredictionTable::Binary(predictions) => predictions,
         PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions, &conditions),
     };
     let score = predictions.score(arguments.score.as_deref())?;
     score.caution().iter().for_each(note);
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
-    let bootstrap = arguments.resampling.bootstrap();
+    let bootstrap = arguments.resampling.bootstrap(predictions.groups.as_deref());
     let options =
         TuningOptions { score: &score, conditions: &conditions, smooth: arguments.smooth, bootstrap: &bootstrap };
     let tuned = tune(arguments, &predictions, &options)?;
@@ -99,7 +99,7 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     };
     arguments.report.write(report_files, || {
         let provenance = provenance(Some(bootstrap.seed), vec![predictions.data_source()]);
-        let document = Document::new(provenance, TuneSummary::Binary(summary.clone()).into());
+        let document = Document::new(provenance, TuneSummary::Binary(Box::new(summary.clone())).into());
         Ok(match &tuned {
             Ok(tuned) => Document { forecast: tuned.forecast.clone(), ..document },
             Err(sentence) => Document { notes: vec![sentence.clone()], ..document },
@@ -163,7 +163,7 @@ fn run_multiclass(
         (None, None) => Score::parse("f1")?,
     };
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
-    let bootstrap = arguments.resampling.bootstrap();
+    let bootstrap = arguments.resampling.bootstrap(predictions.groups.as_deref());
     let ClassPredictions { classes, labels, probabilities, weights, .. } = predictions;
     let options = TuningOptions { score: &score, conditions, smooth: arguments.smooth, bootstrap: &bootstrap };
     let summary = tune_classes(classes, labels, probabilities, weights.as_deref(), &options)?;
@@ -182,6 +182,7 @@ fn run_multiclass(
             row.extend(threshold_and_value(None, None, None));
         }
         row.extend(threshold_and_value(class.threshold, class.value, class.bootstrap.as_ref()));
+        row.push(corrected_text(class.corrected.as_ref()));
         row
     };
     let rows: Vec<Vec<String>> = summary.classes.iter().map(row).collect();
@@ -191,8 +192,8 @@ fn run_multiclass(
         ("smooth", arguments.smooth.map_or(String::new(), smoothing_text)),
     ]);
     let heading: &[&str] = match arguments.smooth {
-        Some(_) => &["class", "rows", "smoothed threshold", "value", "exact threshold", "value"],
-        None => &["class", "rows", "threshold", "value"],
+        Some(_) => &["class", "rows", "smoothed threshold", "value", "exact threshold", "value", "on new rows"],
+        None => &["class", "rows", "threshold", "value", "on new rows"],
     };
     Ok(format!("{head}\n{}", aligned_table(heading, &rows)).into())
 }
@@ -212,6 +213,12 @@ fn threshold_and_value(
     [threshold, value]
 }
 
+/// The score that is expected on new rows, with its interval.
+fn corrected_text(corrected: Option<&Estimate>) -> String {
+    let value = |estimate: &Estimate| Some(format_with_interval(estimate.value?, estimate.interval()));
+    corrected.and_then(value).unwrap_or_else(|| format_optional(None))
+}
+
 /// Says in words how a smoothed threshold was chosen.
 fn smoothing_text(width: f64) -> String {
     format!("averaged over nearby thresholds, width {}", format_number(width))
@@ -219,7 +226,7 @@ fn smoothing_text(width: f64) -> String {
 
 /// The tuned threshold as text for the terminal.
 fn tuning_text(options: &TuningOptions<'_>, TunedForecast { tuning, model, .. }: &TunedForecast) -> String {
-    let Tuning { sweep, best, distribution, smooth } = tuning;
+    let Tuning { sweep, best, distribution, corrected, smooth } = tuning;
     let TuningOptions { score, bootstrap, .. } = *options;
     let exact = ThresholdBootstrap::new(distribution, bootstrap);
     let model_line = model.map_or(String::new(), |ModelThreshold { threshold, value }| {
@@ -235,6 +242,7 @@ fn tuning_text(options: &TuningOptions<'_>, TunedForecast { tuning, model, .. }:
         value,
         expected_value,
         confusion: Some(confusion),
+        corrected: smooth_corrected,
         bootstrap: interval,
     }) = smooth
     {
@@ -243,15 +251,20 @@ fn tuning_text(options: &TuningOptions<'_>, TunedForecast { tuning, model, .. }:
             ("smooth", smoothing_text(*width)),
             ("model", model_line),
         ]);
-        let row = |name: &str, cells: [String; 2], expected: Option<f64>| {
+        let row = |name: &str, cells: [String; 2], corrected: &Option<Estimate>, expected: Option<f64>| {
             let expected = expected.map_or(String::new(), format_number);
-            [vec![name.to_string()], cells.to_vec(), vec![expected]].concat()
+            [vec![name.to_string()], cells.to_vec(), vec![corrected_text(corrected.as_ref()), expected]].concat()
         };
         let rows = [
-            row("smoothed", threshold_and_value(*threshold, *value, interval.as_ref()), *expected_value),
-            row("exact", threshold_and_value(Some(best.threshold), Some(best.value), Some(&exact)), None),
+            row(
+                "smoothed",
+                threshold_and_value(*threshold, *value, interval.as_ref()),
+                smooth_corrected,
+                *expected_value,
+            ),
+            row("exact", threshold_and_value(Some(best.threshold), Some(best.value), Some(&exact)), corrected, None),
         ];
-        let table = aligned_table(&["", "threshold", "value", "expected value"], &rows);
+        let table = aligned_table(&["", "threshold", "value", "on new rows", "expected value"], &rows);
         let interval = interval.as_ref().and_then(ThresholdBootstrap::threshold_interval);
         return text(format!("{head}\n{table}"), confusion, plot(interval).smoothed());
     }
@@ -271,6 +284,7 @@ fn tuning_text(options: &TuningOptions<'_>, TunedForecast { tuning, model, .. }:
         ("threshold", threshold),
         ("interval", format!("{interval}{others}")),
         ("value", value),
+        ("on new rows", corrected_text(corrected.as_ref())),
         ("model", model_line),
     ]);
     text(head, &best.confusion, plot(exact.threshold_interval()))

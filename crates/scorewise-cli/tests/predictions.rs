@@ -146,8 +146,10 @@ fn predictions_from_a_file_or_a_pipe_have_the_scores_that_train_printed() {
         for key in ["rows", "positives", "threshold", "confusion", "classes"] {
             assert_eq!(scored[key], trained["test"][key], "{name}: {key}");
         }
-        // With a lead or lags, `train` uses a block bootstrap and `score` does not, so only the values are the same, not the intervals.
-        let is_same = |key: &&str| *key == "value" || !(arguments.contains(&"--lead") || arguments.contains(&"--lags"));
+        // With a lead, lags, or a split by time or by group, `train` resamples blocks or groups and `score` resamples rows, so only the values are the
+        // same, not the intervals.
+        let resamples_rows = !["--lead", "--lags", "--split"].iter().any(|option| arguments.contains(option));
+        let is_same = |key: &&str| *key == "value" || resamples_rows;
         for (score, of_train) in trained["test"]["scores"].as_object().unwrap() {
             for key in ["value", "low", "high"].iter().filter(|key| is_same(key)) {
                 assert_eq!(
@@ -438,7 +440,7 @@ fn a_table_of_several_stations_needs_the_option_group_or_gets_a_note() {
         folder.command(&[&["train", "sorted.csv"][..], &arguments, &SHORT_TRAINING, &["2"]].concat()).output().unwrap();
     let notes = String::from_utf8(output.stderr).unwrap();
     assert!(notes.contains("200 rows have the same time as an earlier row"), "{notes}");
-    // With a group column, both files contain the same time series.
+    // With `--group`, the rows of each station are one time series, so both files contain the same series.
     let with_group = [&arguments[..], &["--group", "station"]].concat();
     let positives = ["sorted.csv", "by-station.csv"].map(|file| {
         let trained = folder.json(&[&["train", file][..], &with_group, &SHORT_TRAINING, &["2"]].concat());
@@ -544,4 +546,47 @@ fn the_recipe_strong_explains_overlapping_rows_and_takes_the_threshold_from_the_
     let plan = model.plan.unwrap();
     assert_eq!(plan.recipe.as_deref(), Some("strong"));
     assert!(plan.own_validation && plan.network().unwrap().warm_start.is_some());
+}
+
+#[test]
+fn intervals_follow_the_dependence_of_rows_and_tune_gives_the_score_on_new_rows() {
+    let folder = Folder::new("dependence");
+    let mut text = String::from("patient,label,probability\n");
+    for row in 0..900 {
+        let patient = row / 9;
+        let label = u8::from(random(1, patient) < 0.3);
+        let probability = 0.3 * f64::from(label) + 0.6 * random(2, patient) + 0.01 * random(3, row);
+        writeln!(text, "p{patient},{label},{probability}").unwrap();
+    }
+    fs::write(folder.0.join("p.csv"), text).unwrap();
+    let width = |arguments: &[&str]| {
+        let base = ["score", "p.csv", "--score", "tss", "--threshold", "0.4", "--json"];
+        let summary = folder.json(&[&base, arguments].concat());
+        let tss = &summary["scores"]["tss"];
+        (tss["high"].as_f64().unwrap() - tss["low"].as_f64().unwrap(), summary["resampled"].clone())
+    };
+    let (rows, what) = width(&[]);
+    assert!(what.is_null(), "{what}");
+    let (groups, what) = width(&["--resample", "group:patient"]);
+    assert_eq!(what, "groups of rows");
+    assert!(groups > 2.0 * rows, "{groups}, {rows}");
+    let (blocks, what) = width(&["--resample", "blocks"]);
+    assert!(what.as_str().unwrap().starts_with("blocks of "), "{what}");
+    assert!(blocks > 1.5 * rows, "{blocks}, {rows}");
+    assert_eq!(width(&["--block", "20"]), width(&["--resample", "blocks:20"]));
+    let tuned = folder.json(&["tune", "p.csv", "--score", "tss", "--json", "--resample", "group:patient"]);
+    let corrected = tuned["corrected"]["value"].as_f64().unwrap();
+    assert!(corrected <= tuned["value"].as_f64().unwrap(), "{tuned}");
+    assert!(tuned["corrected"]["low"].as_f64().unwrap() < corrected, "{tuned}");
+    let compare =
+        ["compare", "p.csv", "--probability", "probability,probability", "--json", "--resample", "group:patient"];
+    assert_eq!(folder.json(&compare)["difference"]["value"], 0.0);
+    for (resample, expected) in
+        [("group:station", "station"), ("weekly", "is not a way to resample"), ("blocks:0", "is not a way to resample")]
+    {
+        let output = folder.command(&["score", "p.csv", "--resample", resample]).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{resample}: {message}");
+        assert!(message.contains(expected), "{resample}: {message}");
+    }
 }

@@ -3,11 +3,12 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use scorewise::multiclass::MultiConfusion;
-use scorewise::sweep::{self, Bootstrap, Condition, Resampling};
+use scorewise::sweep::{self, BlockLength, Bootstrap, Condition, Resampling};
 use scorewise::{Logits, Prior, Probabilities, Score};
 use scorewise_report::evaluation::{
     BestThreshold, ScoreDescription, ScoreSummary, SmoothThreshold, TheorySummary, ThresholdBootstrap,
-    best_threshold_bootstrap, no_best_threshold, prior_families, registered_scores, smooth_threshold_bootstrap,
+    best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families, registered_scores,
+    smooth_threshold_bootstrap,
 };
 use scorewise_train::plan::multi_score;
 use serde_json::json;
@@ -15,25 +16,44 @@ use serde_json::json;
 use crate::arrays::{RowArrays, slice, with_rows};
 use crate::errors::value_error;
 
-/// The settings of a bootstrap: in Python the tuple `(replicates, seed, block)`, where the block length is `None` for independent rows.
+/// The settings of a bootstrap: in Python the tuple `(replicates, seed, dependence)`; the last one is `None` for independent rows.
 #[derive(FromPyObject)]
-pub struct BootstrapSettings(usize, u64, Option<usize>);
+pub struct BootstrapSettings<'py>(usize, u64, Option<RowDependence<'py>>);
 
-impl BootstrapSettings {
+/// Which rows depend on each other.
+#[derive(FromPyObject)]
+enum RowDependence<'py> {
+    /// Rows that follow each other, in blocks of this many rows.
+    Block(usize),
+    /// Rows that follow each other, in blocks whose length is chosen from the rows: in Python the string `auto`.
+    Auto(String),
+    /// Rows of the same group; the array contains the number of the group of each row.
+    Groups(PyReadonlyArray1<'py, u32>),
+}
+
+impl BootstrapSettings<'_> {
     /// Converts the settings to a [`Bootstrap`].
     ///
     /// # Errors
-    /// If the number of replicates or the length of a block is 0.
-    pub fn into_bootstrap(self) -> PyResult<Bootstrap> {
-        let BootstrapSettings(replicates, seed, block) = self;
-        if replicates == 0 || block == Some(0) {
+    /// If the number of replicates or the length of a block is 0, or if the dependence is a string other than `auto`.
+    pub fn to_bootstrap(&self) -> PyResult<Bootstrap<'_>> {
+        let BootstrapSettings(replicates, seed, dependence) = self;
+        let resampling = match dependence {
+            None => Resampling::Poisson,
+            Some(RowDependence::Block(length)) => Resampling::Blocks(BlockLength::Rows(*length)),
+            Some(RowDependence::Auto(text)) if text == "auto" => Resampling::Blocks(BlockLength::Auto),
+            Some(RowDependence::Auto(text)) => {
+                return Err(value_error(format!("block must be a number of rows or \"auto\", not {text:?}")));
+            }
+            Some(RowDependence::Groups(groups)) => Resampling::Groups(slice(groups)?),
+        };
+        if *replicates == 0 || resampling == Resampling::Blocks(BlockLength::Rows(0)) {
             return Err(value_error("replicates and block must be at least 1, not 0"));
         }
-        Ok(Bootstrap { resampling: block.map_or(Resampling::Poisson, Resampling::Blocks), replicates, seed })
+        Ok(Bootstrap { resampling, replicates: *replicates, seed: *seed })
     }
 }
 
-/// Parses the name or the formula of a score; an error becomes a `ValueError`.
 pub fn parse_score(score: &str) -> PyResult<Score> {
     Score::parse(score).map_err(value_error)
 }
@@ -74,9 +94,9 @@ pub fn score(
     rows: RowArrays<'_>,
     threshold: f64,
     scores: Option<Vec<String>>,
-    bootstrap: BootstrapSettings,
+    bootstrap: BootstrapSettings<'_>,
 ) -> PyResult<String> {
-    let (scores, bootstrap, slices) = (parse_scores(scores)?, bootstrap.into_bootstrap()?, rows.to_slices()?);
+    let (scores, bootstrap, slices) = (parse_scores(scores)?, bootstrap.to_bootstrap()?, rows.to_slices()?);
     let summary = py.detach(|| -> scorewise::Result<_> {
         with_rows!(Probabilities, slices, rows => ScoreSummary::new(&rows, threshold, &scores, &bootstrap))
     });
@@ -220,15 +240,37 @@ impl PySweep {
         rows: RowArrays<'_>,
         score: &str,
         width: f64,
-        bootstrap: BootstrapSettings,
+        bootstrap: BootstrapSettings<'_>,
     ) -> PyResult<String> {
-        let (score, bootstrap, slices) = (parse_score(score)?, bootstrap.into_bootstrap()?, rows.to_slices()?);
+        let (score, bootstrap, slices) = (parse_score(score)?, bootstrap.to_bootstrap()?, rows.to_slices()?);
         let found = py.detach(|| -> scorewise::Result<_> {
             with_rows!(Probabilities, slices, rows => {
                 smooth_threshold_bootstrap(&rows, Some(&self.0), &score, width, &bootstrap)
             })
         });
         Ok(json!(ThresholdBootstrap::new(&found.map_err(value_error)?, &bootstrap)).to_string())
+    }
+
+    /// The score that the best threshold, or with `width` the smoothed threshold, has on new rows, with its 95 % interval, as JSON; `None` if it cannot be
+    /// estimated. `rows` must be the rows that the sweep was made from.
+    #[pyo3(signature = (rows, score, subject_to, width, bootstrap))]
+    fn corrected(
+        &self,
+        py: Python<'_>,
+        rows: RowArrays<'_>,
+        score: &str,
+        subject_to: Vec<String>,
+        width: Option<f64>,
+        bootstrap: BootstrapSettings<'_>,
+    ) -> PyResult<Option<String>> {
+        let (score, conditions) = (parse_score(score)?, parse_conditions(&subject_to)?);
+        let (bootstrap, slices) = (bootstrap.to_bootstrap()?, rows.to_slices()?);
+        let found = py.detach(|| -> scorewise::Result<_> {
+            with_rows!(Probabilities, slices, rows => {
+                corrected_score(&rows, &self.0, &score, &conditions, width, &bootstrap)
+            })
+        });
+        Ok(found.map_err(value_error)?.map(|estimate| json!(estimate).to_string()))
     }
 
     /// Confidence intervals of the best threshold and of its score, as JSON. `rows` must be the rows that the sweep was made from.
@@ -239,10 +281,10 @@ impl PySweep {
         rows: RowArrays<'_>,
         score: &str,
         subject_to: Vec<String>,
-        bootstrap: BootstrapSettings,
+        bootstrap: BootstrapSettings<'_>,
     ) -> PyResult<String> {
         let (score, conditions) = (parse_score(score)?, parse_conditions(&subject_to)?);
-        let (bootstrap, slices) = (bootstrap.into_bootstrap()?, rows.to_slices()?);
+        let (bootstrap, slices) = (bootstrap.to_bootstrap()?, rows.to_slices()?);
         let bests = py.detach(|| -> scorewise::Result<_> {
             with_rows!(Probabilities, slices, rows => {
                 best_threshold_bootstrap(&rows, Some(&self.0), &score, &conditions, &bootstrap)

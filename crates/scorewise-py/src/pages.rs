@@ -27,13 +27,13 @@ pub fn report(
     threshold: Option<f64>,
     prior: Option<&str>,
     subject_to: Vec<String>,
-    bootstrap: BootstrapSettings,
+    bootstrap: BootstrapSettings<'_>,
     facts: &str,
 ) -> PyResult<String> {
     let facts: Value = serde_json::from_str(facts).map_err(value_error)?;
     let (score, conditions) = (parse_score(score)?, parse_conditions(&subject_to)?);
     let prior = prior.map(str::parse::<Prior>).transpose().map_err(value_error)?;
-    let (bootstrap, slices) = (bootstrap.into_bootstrap()?, rows.to_slices()?);
+    let (bootstrap, slices) = (bootstrap.to_bootstrap()?, rows.to_slices()?);
     let classes: [String; 2] = serde_json::from_value(facts["classes"].clone()).map_err(value_error)?;
     let training: Option<TrainingHistory> = serde_json::from_value(facts["training"].clone()).map_err(value_error)?;
     let mut provenance: Provenance = serde_json::from_value(facts["provenance"].clone()).map_err(value_error)?;

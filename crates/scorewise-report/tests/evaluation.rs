@@ -92,7 +92,7 @@ fn the_best_threshold_is_found_exactly_and_has_bootstrap_intervals() {
     assert!(low <= 0.3 && high >= 0.4 && bootstrap.value_interval().is_some());
     let best = BestThreshold::new(&f1_score(), &[], &tuning.best);
     assert_eq!((Some(best.threshold), Some(best.value)), (summary.threshold, summary.value));
-    assert_round_trip(TuneSummary::Binary(summary), ResultKind::Tune);
+    assert_round_trip(TuneSummary::Binary(Box::new(summary)), ResultKind::Tune);
 }
 
 #[test]
@@ -112,10 +112,10 @@ fn the_smoothed_threshold_is_proposed_and_the_page_also_shows_the_exactly_best_t
 
     let summary = tuning.summary(&options, None);
     assert_eq!((summary.threshold, summary.proposed_threshold()), (Some(tuning.best.threshold), smooth.threshold));
-    assert_round_trip(TuneSummary::Binary(summary.clone()), ResultKind::Tune);
+    assert_round_trip(TuneSummary::Binary(Box::new(summary.clone())), ResultKind::Tune);
     let mut forecast_options = ForecastOptions { score: &score, ..ForecastOptions::default() };
     forecast_options.set_tuned(&tuning);
-    let mut document = Document::new(Provenance::default(), TuneSummary::Binary(summary).into());
+    let mut document = Document::new(Provenance::default(), TuneSummary::Binary(Box::new(summary)).into());
     let heading = format!("Predict yes above {:.3}", found.threshold);
     assert!(page(&document).unwrap().contains(heading.trim_end_matches('0')), "{heading}");
     document.forecast = Some(forecast(&tuning.sweep, &forecast_options));
@@ -148,7 +148,7 @@ fn the_message_about_unmet_conditions_names_the_condition_that_cannot_be_met() {
             .ends_with("together; each condition alone can be satisfied")
     );
     assert_round_trip(
-        TuneSummary::Binary(TuningSummary { score: "f1".into(), ..TuningSummary::default() }),
+        TuneSummary::Binary(Box::new(TuningSummary { score: "f1".into(), ..TuningSummary::default() })),
         ResultKind::Tune,
     );
 }

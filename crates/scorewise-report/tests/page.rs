@@ -102,11 +102,11 @@ fn six_row_document() -> Document {
         }),
         ..Document::new(
             Provenance { command: "scorewise tune 'a <b>.csv'".into(), seed: Some(7), ..Provenance::default() },
-            TuneSummary::Binary(TuningSummary {
+            TuneSummary::Binary(Box::new(TuningSummary {
                 score: "f1".into(),
                 subject_to: Some(vec!["</script><script>alert(1)</script>".into()]),
                 ..TuningSummary::default()
-            })
+            }))
             .into(),
         )
     }

@@ -26,6 +26,7 @@
 //! | [`groups`] | the series that a row belongs to, and the order of the rows in time, for lags and leads |
 //! | [`target`] | the column or condition to predict, and the label of each row |
 //! | [`split`] | training, validation and test rows; cross-validation folds |
+//! | [`dependence`] | which rows depend on each other, for confidence intervals |
 //! | [`encode`] | encode columns as a matrix of f32, with means and levels fitted on the training rows |
 //! | [`Matrix`] | rows of features, aligned in memory for fast training |
 //! | [`output`], [`spreadsheet`] | output files that are written completely or not at all; CSV cells that spreadsheets do not run as formulas |
@@ -41,6 +42,7 @@ pub mod spreadsheet;
 pub mod groups;
 pub mod target;
 pub mod split;
+pub mod dependence;
 pub mod encode;
 mod buffer;
 mod matrix;

@@ -362,8 +362,12 @@ fn binned_inputs_are_checked_against_the_networks() {
     assert_eq!(Model::from_bytes("m.scorewise", &bytes).unwrap(), model);
     for (pointer, value, expected) in [
         ("/encoder/inputs/0/knots", json!([-1.0, 0.5]), "member 0 and the encoder differ"),
-        ("/encoder/inputs/0/knots", json!([0.5, -1.0, 2.0]), "the knots are not finite numbers in ascending order"),
-        ("/encoder/inputs/0/knots", json!([]), "has 1 knots; from 1 to 4096 are allowed"),
+        (
+            "/encoder/inputs/0/knots",
+            json!([0.5, -1.0, 2.0]),
+            "the knots or the frequent values are not finite numbers in ascending order",
+        ),
+        ("/encoder/inputs/0/knots", json!([]), "the encoding has 0 knots and 1 frequent values; it must have"),
         ("/encoder/inputs/0/spread", json!(0.0), "input `wind`"),
         ("/encoder/inputs/1/levels", json!(["calm", "calm"]), "input `state`"),
         ("/members/1/positions", json!([5, 4]), "the tensor `member.1."),

@@ -243,7 +243,7 @@ fn damaged_gains_are_refused() {
         vec![0.5; 3],
     ];
     for gains in bad {
-        assert!(new().with_gains(gains.clone()).unwrap_err().contains("gains"), "{gains:?}");
+        assert!(new().with_gains(gains.clone()).unwrap_err().contains("one gain for each feature"), "{gains:?}");
     }
 }
 

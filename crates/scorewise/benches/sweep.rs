@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use scorewise::sweep::{Bootstrap, Condition, Resampling, sweep};
+use scorewise::sweep::{BlockLength, Bootstrap, Condition, Resampling, sweep};
 use scorewise::{Probabilities, Rows, Score};
 use timing::{Candidate, Random, measure, print_requirement, print_timings};
 
@@ -167,7 +167,7 @@ fn main() {
 
     let subset = Rows::new(Probabilities(&probabilities[..100_000]), &labels[..100_000]).expect("rows");
     println!("bootstrap: 1000 replicates of 100 000 rows");
-    for resampling in [Resampling::Poisson, Resampling::Stratified, Resampling::Blocks(24)] {
+    for resampling in [Resampling::Poisson, Resampling::Stratified, Resampling::Blocks(BlockLength::Rows(24))] {
         let bootstrap = Bootstrap { resampling, replicates: 1000, seed: 0 };
         let start = Instant::now();
         let best = bootstrap.best(&subset, &nine[5], &[]).expect("replicates");

@@ -65,6 +65,9 @@ purposes! {
     TreeGrowth = "growth of trees",
     /// A bootstrap replicate. The argument `number` of [`stream`] is the index of the replicate.
     Bootstrap = "bootstrap",
+    /// The folds for which a threshold is chosen on the other folds, to correct the score at a tuned threshold; the argument `number` of [`stream`] is the
+    /// index of the repetition.
+    CrossFittedThreshold = "folds of a threshold",
     /// The seed of the bootstrap that compares tuned decision rules with untuned ones. The argument `number` of [`stream`] is 0 for a threshold
     /// (two classes) and 1 for one factor per class (more than two classes).
     DecisionTuning = "tuning of the decision",

@@ -1,11 +1,12 @@
-//! Compares the fast bootstraps, which draw the total number of copies in each cell of the matrix or in each run of consecutive sorted
-//! rows, with a bootstrap that draws the number of copies of each row.
+//! Compares the fast bootstraps, which draw the cells of the matrix or the total number of copies in each run of consecutive sorted rows, with a
+//! bootstrap that draws the number of copies of each row.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
 use crate::common::{Random, score};
-use scorewise::sweep::{Bootstrap, BootstrapDistribution, Condition, MAX_REPLICATES, Resampling, sweep};
+use scorewise::sweep::{BlockLength, Bootstrap, BootstrapDistribution, Condition, MAX_REPLICATES, Resampling, sweep};
 use scorewise::{Confusion, Probabilities, Rows, is_positive};
+use statrs::distribution::{Beta, ContinuousCDF};
 
 const N_ROWS: usize = 4000;
 
@@ -31,7 +32,7 @@ fn two_forecasts(seed: u64, event_rate: f64) -> TwoForecasts {
 
 /// The confusion matrix of one replicate, computed from the number of times each row is drawn.
 fn replicate_matrix(
-    bootstrap: &Bootstrap,
+    bootstrap: &Bootstrap<'_>,
     replicate: usize,
     labels: &[bool],
     p: &[f64],
@@ -70,11 +71,12 @@ fn assert_similar(found: &BootstrapDistribution, expected: &[f64], what: &str) {
 }
 
 #[test]
-fn drawing_totals_of_matrix_cells_gives_the_same_distribution_of_scores_as_drawing_copies_of_rows() {
+fn scores_have_the_same_distribution_whether_matrix_cells_or_copies_of_rows_are_drawn() {
     let data = two_forecasts(1, 0.05);
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 4 };
     let unweighted = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
-    for weights in [None, Some(&data.weights)] {
+    let distinct: Vec<f64> = (0..N_ROWS).map(|row| 1.0 + row as f64 / 1e3).collect();
+    for weights in [None, Some(&data.weights), Some(&distinct)] {
         let rows = weights.map_or(unweighted, |weights| unweighted.weighted(weights).unwrap());
         let ones = vec![1.0; N_ROWS];
         let other = Bootstrap { seed: 99, ..bootstrap };
@@ -83,7 +85,7 @@ fn drawing_totals_of_matrix_cells_gives_the_same_distribution_of_scores_as_drawi
                 replicate_matrix(&other, replicate, &data.labels, &data.first, weights.unwrap_or(&ones), 0.4)
             })
             .collect();
-        for name in ["tss", "precision", "f1", "tp", "total"] {
+        for name in ["tss", "precision", "f1", "recall", "hss"] {
             let found = &bootstrap.scores(&rows, 0.4, &[score(name)]).unwrap()[0];
             let expected: Vec<f64> = matrices.iter().filter_map(|matrix| score(name).checked(matrix)).collect();
             assert_similar(found, &expected, &format!("{name}, weights {}", weights.is_some()));
@@ -92,21 +94,112 @@ fn drawing_totals_of_matrix_cells_gives_the_same_distribution_of_scores_as_drawi
 }
 
 #[test]
-fn if_there_are_many_distinct_weights_the_bootstrap_draws_copies_row_by_row() {
-    let data = two_forecasts(2, 0.3);
-    let weights: Vec<f64> = (0..N_ROWS).map(|row| 1.0 + row as f64 / 1e3).collect();
-    let distinct_weights = [weights.clone(), weights.iter().map(|weight| weight + 0.1234).collect()].concat();
-    let (labels, p) = (data.labels.repeat(2), data.first.repeat(2));
-    let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 20, seed: 4 };
-    let rows = Rows::new(Probabilities(&p), &labels).unwrap().weighted(&distinct_weights).unwrap();
-    let found = &bootstrap.scores(&rows, 0.5, &[score("f1")]).unwrap()[0];
-    let value =
-        |replicate| score("f1").value(&replicate_matrix(&bootstrap, replicate, &labels, &p, &distinct_weights, 0.5));
-    let mut expected: Vec<f64> = (0..20).map(value).collect();
-    expected.sort_by(f64::total_cmp);
-    for (found, expected) in found.values().iter().zip(&expected) {
-        assert!((found - expected).abs() < 1e-12, "{found}, {expected}");
+fn the_interval_of_a_ratio_of_counts_is_the_interval_of_jeffreys() {
+    // Two cases: nine of ten alarms are hits, and all ten are. In the second case, a bootstrap of the rows would give an interval of width 0.
+    let distribution = |hits: usize| {
+        let labels: Vec<bool> = (0..40).map(|row| row < hits).collect();
+        let p: Vec<f64> = (0..40).map(|row| if row < 10 { 0.9 } else { 0.1 }).collect();
+        let rows = Rows::new(Probabilities(&p), &labels).unwrap();
+        let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 40_000, seed: 3 };
+        bootstrap.scores(&rows, 0.5, &[score("precision")]).unwrap()[0].interval(0.95).unwrap()
+    };
+    for hits in [9, 10] {
+        let found = distribution(hits);
+        let beta = Beta::new(hits as f64 + 0.5, 10.5 - hits as f64).unwrap();
+        for (found, level) in [(found.0, 0.025), (found.1, 0.975)] {
+            assert!((found - beta.inverse_cdf(level)).abs() < 0.005, "{hits} hits: {found} at {level}");
+        }
     }
+}
+
+#[test]
+fn rows_of_a_group_are_drawn_together_and_make_intervals_wider() {
+    const ROWS: usize = 20_000;
+    let mut random = Random(12);
+    // Groups of ten rows with the same label and the same prediction: they say as much as a tenth of the rows.
+    let groups: Vec<u32> = (0..ROWS).map(|row| row as u32 / 10).collect();
+    let of_group: Vec<(bool, f64)> = (0..ROWS / 10)
+        .map(|_| {
+            let label = random.uniform() < 0.2;
+            (label, 0.3 * f64::from(u8::from(label)) + 0.6 * random.uniform())
+        })
+        .collect();
+    let (labels, p): (Vec<bool>, Vec<f64>) = groups.iter().map(|group| of_group[*group as usize]).unzip();
+    let rows = Rows::new(Probabilities(&p), &labels).unwrap();
+    let bootstrap = Bootstrap { resampling: Resampling::Groups(&groups), replicates: 2000, seed: 5 };
+    let mut copies = vec![0; ROWS];
+    bootstrap.copies(3, &labels, &mut copies).unwrap();
+    assert!(copies.chunks(10).all(|group| group.iter().all(|count| *count == group[0])));
+    assert_eq!(copies.iter().sum::<u32>() as usize, ROWS);
+    let ones = vec![1.0; ROWS];
+    let expected: Vec<f64> = (0..2000)
+        .map(|replicate| score("tss").value(&replicate_matrix(&bootstrap, replicate, &labels, &p, &ones, 0.4)))
+        .collect();
+    let found = &bootstrap.scores(&rows, 0.4, &[score("tss")]).unwrap()[0];
+    assert_similar(found, &expected, "tss");
+    let single_rows = Bootstrap { resampling: Resampling::Poisson, ..bootstrap };
+    let narrow = single_rows.scores(&rows, 0.4, &[score("tss")]).unwrap()[0].deviation().unwrap();
+    let ratio = found.deviation().unwrap() / narrow;
+    assert!((ratio / 10f64.sqrt() - 1.0).abs() < 0.1, "intervals of groups are {ratio} times as wide");
+    let short = Bootstrap { resampling: Resampling::Groups(&groups[1..]), ..bootstrap };
+    assert!(short.scores(&rows, 0.4, &[score("tss")]).unwrap_err().to_string().contains("groups"));
+}
+
+#[test]
+fn the_length_of_blocks_follows_the_memory_of_the_series() {
+    let mut random = Random(31);
+    let rows = 4000;
+    let mut state = 0.0;
+    // The forecast errs for about twenty consecutive rows at a time.
+    let labels: Vec<bool> = (0..rows).map(|_| random.uniform() < 0.3).collect();
+    let p: Vec<f64> = labels
+        .iter()
+        .map(|label| {
+            if random.uniform() < 0.05 {
+                state = random.uniform();
+            }
+            (0.3 * f64::from(u8::from(*label)) + 0.7 * state).min(1.0)
+        })
+        .collect();
+    let series = Rows::new(Probabilities(&p), &labels).unwrap();
+    let bootstrap = Bootstrap { resampling: Resampling::Blocks(BlockLength::Auto), replicates: 1000, seed: 2 };
+    let length =
+        |rows: &Rows<'_, Probabilities<'_, f64>>| match bootstrap.with_block_length(rows, 0.5, &score("f1")).resampling
+        {
+            Resampling::Blocks(BlockLength::Rows(length)) => length,
+            other => panic!("the length was not chosen: {other}"),
+        };
+    assert!((20..400).contains(&length(&series)), "{}", length(&series));
+    let shuffled: Vec<usize> = (0..rows).map(|row| row * 1687 % rows).collect();
+    let (labels, p): (Vec<bool>, Vec<f64>) = shuffled.iter().map(|row| (labels[*row], p[*row])).unzip();
+    let shuffled = Rows::new(Probabilities(&p), &labels).unwrap();
+    assert!(length(&shuffled) < 15, "{}", length(&shuffled));
+    let deviation = |rows| bootstrap.scores(rows, 0.5, &[score("f1")]).unwrap()[0].deviation().unwrap();
+    assert!(deviation(&series) > 1.5 * deviation(&shuffled));
+    let mut copies = vec![0; rows];
+    let message = bootstrap.copies(0, &labels, &mut copies).unwrap_err().to_string();
+    assert!(message.contains("length"), "{message}");
+}
+
+#[test]
+fn the_corrected_score_of_a_forecast_without_skill_is_near_zero() {
+    let (mut apparent, mut corrected, mut data_sets) = (0.0, 0.0, 0.0);
+    for seed in 0..60 {
+        let mut random = Random(1000 + seed);
+        let labels: Vec<bool> = (0..150).map(|_| random.uniform() < 0.2).collect();
+        let p: Vec<f64> = (0..150).map(|_| random.uniform()).collect();
+        let rows = Rows::new(Probabilities(&p), &labels).unwrap();
+        let sweep = sweep(&rows).unwrap();
+        let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 100, seed };
+        let found = bootstrap.corrected_best(&rows, &sweep.runs(usize::MAX), &score("tss"), &[]).unwrap().unwrap();
+        assert_eq!(found.confusion.total().round(), 150.0);
+        apparent += sweep.best(&score("tss")).unwrap().value;
+        corrected += found.value.unwrap();
+        data_sets += 1.0;
+    }
+    // The true TSS is 0 at every threshold. The standard error of the mean of sixty corrected scores is about 0.015.
+    assert!(apparent / data_sets > 0.1, "{}", apparent / data_sets);
+    assert!((corrected / data_sets).abs() < 0.045, "{}", corrected / data_sets);
 }
 
 #[test]
@@ -153,43 +246,12 @@ fn bootstrap_of_single_row_runs_equals_bootstrap_of_rows_if_copies_are_drawn_row
     for (resampling, rows) in [
         (Resampling::Poisson, &weighted),
         (Resampling::Stratified, &rows),
-        (Resampling::Blocks(24), &rows),
-        (Resampling::Blocks(24), &weighted),
+        (Resampling::Blocks(BlockLength::Rows(24)), &rows),
+        (Resampling::Blocks(BlockLength::Rows(24)), &weighted),
     ] {
         let bootstrap = Bootstrap { resampling, replicates: 30, seed: 8 };
         let found = bootstrap.best_of_runs(rows, &runs, &score("tss"), &[]).unwrap();
         assert_eq!(found, bootstrap.best(rows, &score("tss"), &[]).unwrap(), "{resampling:?}");
-    }
-}
-
-#[test]
-fn paired_replicates_draw_the_same_rows_for_both_forecasts() {
-    let data = two_forecasts(7, 0.1);
-    let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap().weighted(&data.weights).unwrap();
-    let (tss, far) = (score("tss"), score("far"));
-    for resampling in [Resampling::Stratified, Resampling::Blocks(30)] {
-        let bootstrap = Bootstrap { resampling, replicates: 50, seed: 2 };
-        let at = (0.5, 0.6);
-        let found = bootstrap.paired(&rows, Probabilities(&data.second), at, &[tss.clone(), far.clone()]).unwrap();
-        for (score, found) in [&tss, &far].into_iter().zip(&found) {
-            let value = |replicate, p: &[f64], at| {
-                score.value(&replicate_matrix(&bootstrap, replicate, &data.labels, p, &data.weights, at))
-            };
-            let pairs: Vec<(f64, f64)> = (0..50)
-                .map(|replicate| (value(replicate, &data.first, at.0), value(replicate, &data.second, at.1)))
-                .collect();
-            let mut expected: Vec<f64> = pairs.iter().map(|(first, second)| first - second).collect();
-            expected.sort_by(f64::total_cmp);
-            for (found, expected) in found.difference.values().iter().zip(&expected) {
-                assert!((found - expected).abs() < 1e-12, "{score}: {found}, {expected}");
-            }
-            let better = pairs
-                .iter()
-                .filter(|(first, second)| score.oriented_value(*first) > score.oriented_value(*second))
-                .count();
-            assert_eq!((found.first_better, found.second_better), (better, 50 - better), "{score}");
-            assert_eq!((found.first.values().len(), found.second.undefined()), (50, 0));
-        }
     }
 }
 

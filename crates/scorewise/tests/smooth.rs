@@ -5,7 +5,7 @@
 use std::f64::consts::PI;
 
 use crate::common::{Batch, Random, all_scores, assert_close, score};
-use scorewise::sweep::{Bootstrap, Resampling, SmoothBest, sweep};
+use scorewise::sweep::{BlockLength, Bootstrap, Resampling, SmoothBest, sweep};
 use scorewise::{Confusion, Probabilities, Rows, Score};
 
 /// The half-width, on the scale of log-odds, of a prior that reaches from ½ − `width` to ½ + `width`.
@@ -314,7 +314,7 @@ fn bootstrap_of_the_smoothed_threshold_equals_smoothing_of_rows_weighted_by_thei
     let rows = calibrated_batch(300, 48);
     let weights: Vec<f64> = (0..300).map(|row| f64::from(row % 5) / 4.0).collect();
     let tss = score("tss");
-    for resampling in [Resampling::Poisson, Resampling::Stratified, Resampling::Blocks(24)] {
+    for resampling in [Resampling::Poisson, Resampling::Stratified, Resampling::Blocks(BlockLength::Rows(24))] {
         let bootstrap = Bootstrap { resampling, replicates: 20, seed: 3 };
         let weighted = rows.rows().weighted(&weights).unwrap();
         let found = bootstrap.smooth_best(&weighted, &tss, 0.2).unwrap();

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
 use crate::common::{Batch, Random, all_scores, score};
-use scorewise::sweep::{Best, Bootstrap, Condition, Histogram, Resampling, sweep};
+use scorewise::sweep::{Best, BlockLength, Bootstrap, Condition, Histogram, Resampling, sweep};
 use scorewise::{Confusion, Error, Probabilities, Rows, Score};
 
 /// An interval of thresholds, from the first end up to but not including the second.
@@ -389,7 +389,7 @@ fn number_of_copies_of_a_row_follows_the_resampling_scheme() {
         Bootstrap { resampling, replicates: 10, seed }.copies(replicate, &labels, &mut counts).unwrap();
         counts
     };
-    for resampling in [Resampling::Poisson, Resampling::Stratified, Resampling::Blocks(48)] {
+    for resampling in [Resampling::Poisson, Resampling::Stratified, Resampling::Blocks(BlockLength::Rows(48))] {
         assert_eq!(row_counts(resampling, 3, 1), row_counts(resampling, 3, 1));
         assert_ne!(row_counts(resampling, 3, 1), row_counts(resampling, 4, 1));
         assert_ne!(row_counts(resampling, 3, 1), row_counts(resampling, 3, 2));
@@ -413,7 +413,7 @@ fn number_of_copies_of_a_row_follows_the_resampling_scheme() {
         let of_positive_rows: u32 =
             counts.iter().zip(&labels).filter(|(_, label)| **label).map(|(count, _)| count).sum();
         assert_eq!((of_positive_rows, counts.iter().sum()), (positives, 5000));
-        let counts = row_counts(Resampling::Blocks(48), replicate, 7);
+        let counts = row_counts(Resampling::Blocks(BlockLength::Rows(48)), replicate, 7);
         assert_eq!(counts.iter().sum::<u32>(), 5000);
         // Blocks of 48 neighbouring rows are copied together, so the numbers of copies of neighbouring rows differ only at the ends of a block.
         let changes = counts.windows(2).filter(|pair| pair[0] != pair[1]).count();
@@ -450,7 +450,7 @@ fn bootstrap_replicates_equal_weighted_sweeps_and_their_interval_contains_the_be
     assert_eq!((accuracy.undefined(), accuracy.values().len()), (0, 200));
     let invalid = Bootstrap { replicates: 0, ..bootstrap };
     assert!(invalid.best(&rows, &score("f1"), &[]).unwrap_err().to_string().contains("at least 1"));
-    let invalid = Bootstrap { resampling: Resampling::Blocks(0), ..bootstrap };
+    let invalid = Bootstrap { resampling: Resampling::Blocks(BlockLength::Rows(0)), ..bootstrap };
     assert!(invalid.scores(&rows, 0.5, &[]).unwrap_err().to_string().contains("at least one row long"));
 }
 

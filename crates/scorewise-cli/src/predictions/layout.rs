@@ -37,6 +37,8 @@ pub(super) struct Layout {
     /// Whether `--positive` selects one of more than two classes.
     pub(super) is_one_versus_rest: bool,
     pub(super) weight: Option<String>,
+    /// The column of the groups that are resampled.
+    pub(super) group: Option<String>,
     /// Whether the table was written by `scorewise predict` or `scorewise train --out-of-fold`, judged by its columns `decision` and `score`.
     pub(super) is_from_predict: bool,
 }
@@ -76,7 +78,8 @@ impl Layout {
                 return Err(data_error("has no column `truth` or `label`".into(), hint));
             }
         };
-        let mut layout = Layout { label, is_from_predict, ..Layout::default() };
+        let group = columns.group.clone();
+        let mut layout = Layout { label, group, is_from_predict, ..Layout::default() };
         layout.weight = columns.weight.clone().or_else(|| (is_from_predict && has(WEIGHT)).then(|| WEIGHT.into()));
         match (probabilities, &columns.positive) {
             ([_, ..], _) => layout.probabilities = probabilities.to_vec(),
@@ -106,7 +109,7 @@ impl Layout {
         let strings = [SCORE, NEGATIVE, POSITIVE];
         reading.kinds.extend(strings.map(|name| (name.to_owned(), ColumnKind::Category)));
         let mut only = vec![self.label.clone()];
-        only.extend(self.probabilities.iter().chain(&self.weight).cloned());
+        only.extend(self.probabilities.iter().chain(&self.weight).chain(&self.group).cloned());
         if self.is_from_predict {
             only.extend(
                 [THRESHOLD, SCORE, NEGATIVE, POSITIVE]

@@ -42,6 +42,9 @@ pub struct PredictionColumns {
     /// Column of sample weights, 0 or above [default: the column weight of a table that predict has written, else 1 for every row]
     #[arg(long, value_name = "COLUMN")]
     pub weight: Option<String>,
+    /// Column of the groups that are resampled; set by the option `--resample` of the command
+    #[arg(skip)]
+    pub group: Option<String>,
 }
 
 /// Arguments that name a table with one forecast, for `score`, `tune` and `theory`.
@@ -66,14 +69,15 @@ pub enum PredictionTable {
 }
 
 impl ForecastArguments {
-    /// Reads the table.
-    pub fn read(&self) -> Result<PredictionTable> {
-        read(&self.predictions, &self.columns, self.probability.as_slice())
+    /// Reads the table, and the column of groups if one is given.
+    pub fn read(&self, group: Option<&str>) -> Result<PredictionTable> {
+        let columns = PredictionColumns { group: group.map(str::to_owned), ..self.columns.clone() };
+        read(&self.predictions, &columns, self.probability.as_slice())
     }
 
     /// Reads a table with two classes. Returns an error with a hint on how to select one class if there are more than two.
     pub fn read_binary(&self) -> Result<BinaryPredictions> {
-        self.read()?.into_binary()
+        self.read(None)?.into_binary()
     }
 }
 
@@ -106,6 +110,8 @@ pub struct BinaryPredictions {
     pub thresholds: Vec<Option<f64>>,
     /// Sample weights, one for each row; `None` if the table has no weights.
     pub weights: Option<FloatValues>,
+    /// The number of the group of each row; `None` unless groups are resampled.
+    pub groups: Option<Vec<u32>>,
     /// The score and the class names of the model that made the predictions, as far as the table names them.
     pub model: SourceModel,
 }
@@ -134,6 +140,8 @@ pub struct ClassPredictions {
     pub probabilities: Vec<Vec<f64>>,
     /// Sample weights, one for each row; `None` if the table has no weights.
     pub weights: Option<Vec<f64>>,
+    /// The number of the group of each row; `None` unless groups are resampled.
+    pub groups: Option<Vec<u32>>,
     /// The name or formula of the score that the model was trained for; `None` if the table does not say it.
     pub score: Option<String>,
 }
@@ -261,11 +269,14 @@ fn read_two_classes(
         forecasts: vec![FloatValues::default(); layout.probabilities.len()],
         thresholds: Vec::new(),
         weights: layout.weight.as_ref().map(|_| FloatValues::default()),
+        groups: None,
         model: SourceModel::default(),
     };
     let mut unlabelled = 0;
+    let mut groups = GroupNumbers::default();
     for table in reader {
         let table = rows_with_label(table?, &layout.label, &mut unlabelled)?;
+        groups.append(&table, layout.group.as_deref())?;
         if layout.is_from_predict {
             if let Some(Column { values: Values::Number(values), .. }) = table.column(THRESHOLD) {
                 values.iter().filter(|value| !value.is_nan()).for_each(|value| threshold.add(*value));
@@ -314,6 +325,7 @@ fn read_two_classes(
             predictions.file
         ));
     }
+    predictions.groups = groups.numbers(layout.group.as_deref());
     let threshold = threshold.value();
     predictions.thresholds =
         layout.probabilities.iter().map(|name| threshold.filter(|_| name == PROBABILITY)).collect();
@@ -334,12 +346,15 @@ fn read_many_classes(name: String, reader: Reader, layout: &Layout) -> Result<Cl
         decisions: Vec::new(),
         probabilities: vec![Vec::new(); layout.classes.len()],
         weights: layout.weight.as_ref().map(|_| Vec::new()),
+        groups: None,
         score: None,
     };
     let mut score = ColumnConstant::default();
     let mut unlabelled = 0;
+    let mut groups = GroupNumbers::default();
     for table in reader {
         let table = rows_with_label(table?, &layout.label, &mut unlabelled)?;
+        groups.append(&table, layout.group.as_deref())?;
         record_column_values(&table, SCORE, &mut score);
         let read_class_column = |name: &str, indices: &mut Vec<u32>| -> Result<()> {
             let column = required_column(&table, name)?;
@@ -377,8 +392,36 @@ fn read_many_classes(name: String, reader: Reader, layout: &Layout) -> Result<Cl
         }
     }
     note_unlabelled_rows(&predictions.file, predictions.labels.len(), unlabelled)?;
+    predictions.groups = groups.numbers(layout.group.as_deref());
     predictions.score = score.value();
     Ok(predictions)
+}
+
+/// Numbers the groups of the rows of a table that is read chunk by chunk.
+#[derive(Default)]
+struct GroupNumbers {
+    /// The number of each group, by the value in its rows.
+    by_value: HashMap<String, u32>,
+    /// The number of the group of each row read so far.
+    of_rows: Vec<u32>,
+}
+
+impl GroupNumbers {
+    /// Appends the rows of a chunk, if there is a column of groups.
+    fn append(&mut self, table: &Table, column: Option<&str>) -> Result<()> {
+        let Some(name) = column else { return Ok(()) };
+        let values = &required_column(table, name)?.values;
+        for row in 0..values.len() {
+            let next = self.by_value.len() as u32;
+            self.of_rows.push(*self.by_value.entry(values.text(row)).or_insert(next));
+        }
+        Ok(())
+    }
+
+    /// The number of the group of each row; `None` if there is no column of groups.
+    fn numbers(self, column: Option<&str>) -> Option<Vec<u32>> {
+        column.map(|_| self.of_rows)
+    }
 }
 
 /// Returns the rows that have a label. Rows without a label cannot be evaluated; their number is added to `unlabelled`.

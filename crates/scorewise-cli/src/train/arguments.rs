@@ -12,6 +12,7 @@ use scorewise_train::plan::TrainingOptions;
 use crate::outcome::note;
 use crate::report_output::ReportArguments;
 use crate::resampling::parse_replicates;
+use scorewise_table::dependence::Resample;
 
 /// Arguments of `scorewise train`.
 #[derive(clap::Args)]
@@ -80,6 +81,12 @@ pub struct TrainArguments {
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub threads: Option<usize>,
 
+    /// Which rows depend on each other, and are therefore resampled together: `rows` if all rows are independent; `blocks` if rows follow each other in
+    /// time, in blocks whose length is estimated from the rows or given as in `blocks:48`; `group:COLUMN` if rows with the same value of a column belong
+    /// together [default: as `--split`
+    /// says; `blocks` with `--lead` or `--lags`]
+    #[arg(long, value_name = "rows|blocks[:LENGTH]|group:COLUMN", help_heading = "Output")]
+    pub resample: Option<Resample>,
     /// Number of bootstrap replicates for intervals
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = parse_replicates, help_heading = "Output")]
     pub replicates: u32,

@@ -122,6 +122,7 @@ impl TrainInputs {
         plan.positive = arguments.positive.clone();
         plan.lead = arguments.lead.or(defaults.as_ref().map(|defaults| defaults.lead)).unwrap_or(0);
         plan.weight = arguments.weight.clone();
+        plan.resample = arguments.resample.clone();
         plan.split = self.split(arguments, defaults.as_ref(), plan.lead)?;
         if let Some(TestRows::Share(test)) = arguments.test {
             plan.test = share("test", test)?;

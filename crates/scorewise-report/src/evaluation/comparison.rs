@@ -105,7 +105,7 @@ impl ForecastComparison {
         pair: ForecastPair<'_, R>,
         score: &Score,
         at: ComparedThresholds,
-        bootstrap: &Bootstrap,
+        bootstrap: &Bootstrap<'_>,
         with_curves: bool,
     ) -> Result<Self> {
         let ForecastPair { names, forecasts, labels, weights } = pair;

@@ -38,7 +38,7 @@ pub struct FoldSummary {
 }
 
 /// Evaluates the model of each fold on the test rows of that fold.
-pub fn evaluate_folds(folds: &[FoldResult], plan: &Plan, bootstrap: &Bootstrap) -> Result<FoldsSummary> {
+pub fn evaluate_folds(folds: &[FoldResult], plan: &Plan, bootstrap: &Bootstrap<'_>) -> Result<FoldsSummary> {
     let mut each = Vec::with_capacity(folds.len());
     for fold in folds {
         each.push(FoldSummary {

@@ -90,7 +90,7 @@ impl ForecastOptions<'_> {
     pub fn set_intervals<R: Real>(
         &mut self,
         rows: &Rows<'_, Probabilities<'_, R>>,
-        bootstrap: &Bootstrap,
+        bootstrap: &Bootstrap<'_>,
     ) -> Result<()> {
         let scores = document::scores_in_display_order(Some(self.score.clone()));
         self.intervals = ScoreSummary::new(rows, self.threshold, &scores, bootstrap)?.intervals();

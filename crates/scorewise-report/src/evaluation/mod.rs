@@ -77,5 +77,6 @@ pub use theory::{BoundSummary, TheorySummary, theory_page};
 pub use tuning::{
     BestThreshold, ClassThreshold, ClassTuningSummary, IntervalEnds, MAX_EXACT_ROWS, ModelThreshold, SmoothThreshold,
     THRESHOLD_RUNS, ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, best_threshold_bootstrap,
-    no_best_threshold, smooth_threshold_bootstrap, tune_classes, undefined_everywhere, unmet_conditions,
+    corrected_score, no_best_threshold, smooth_threshold_bootstrap, tune_classes, undefined_everywhere,
+    unmet_conditions,
 };

@@ -1,9 +1,10 @@
 //! Evaluates a trained model on its training, validation and test rows.
 
 use scorewise::multiclass::MultiConfusion;
-use scorewise::sweep::{Bootstrap, Resampling, Sweep, confusion, sweep};
+use scorewise::sweep::{BlockLength, Bootstrap, Resampling, Sweep, confusion, sweep};
 use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, report};
 use scorewise::{Confusion, Direction, Prior, Probabilities, Rows, Score};
+use scorewise_table::dependence::Dependence;
 use scorewise_train::Result;
 use scorewise_train::fit::{self, Fit};
 use scorewise_train::model::{Decision, Model, ThresholdSource};
@@ -18,9 +19,6 @@ use super::summary::{NamedEstimate, ScoreSummary};
 use super::theory::theory_page;
 use super::tuning::best_threshold_bootstrap;
 use crate::document::{self, Document, Provenance, scores_in_display_order};
-
-/// Length of a block in the block bootstrap of a time series, in rows.
-const BLOCK_ROWS: usize = 48;
 
 /// Scores on a set of rows, for two or for more classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -278,20 +276,14 @@ fn epochs(fit: &Fit) -> usize {
     fit.epochs()
 }
 
-/// The bootstrap for the scores of a model. Consecutive rows of a time series are correlated, so resampling them one by one would make the
-/// intervals too narrow. A time series is therefore resampled in blocks.
+/// The bootstrap for the scores of a model. It resamples single rows; the evaluation replaces this if the rows of a set depend on each other.
 #[must_use]
-pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap {
-    Bootstrap { resampling: resampling(plan.lead > 0 || plan.choice.lags > 0), replicates, seed: plan.seed }
-}
-
-/// The resampling method of the bootstrap: blocks of rows for a time series, single rows otherwise.
-pub(super) fn resampling(is_series: bool) -> Resampling {
-    if is_series { Resampling::Blocks(BLOCK_ROWS) } else { Resampling::Poisson }
+pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap<'static> {
+    Bootstrap { resampling: Resampling::Poisson, replicates, seed: plan.seed }
 }
 
 /// Computes the scores of a model on its training, validation and test rows.
-pub fn evaluate_model(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap) -> Result<ModelEvaluation> {
+pub fn evaluate_model(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap<'_>) -> Result<ModelEvaluation> {
     let model = &trained.model;
     let evaluation =
         |predictions: &LabelledPredictions| evaluate(predictions, &model.decision, &model.classes, plan, bootstrap);
@@ -341,11 +333,14 @@ pub(super) fn evaluate(
     decision: &Decision,
     classes: &[String],
     plan: &Plan,
-    bootstrap: &Bootstrap,
+    bootstrap: &Bootstrap<'_>,
 ) -> Result<Evaluation> {
     if let Some(threshold) = decision.threshold() {
         let scores = scores_in_display_order(Some(plan.score.binary()?));
-        let summary = with_rows(predictions, |rows| ScoreSummary::new(rows, threshold, &scores, bootstrap))?;
+        let summarise = |rows: &Rows<'_, Probabilities<'_, f64>>, bootstrap: &Bootstrap<'_>| {
+            ScoreSummary::new(rows, threshold, &scores, bootstrap)
+        };
+        let summary = with_resampled_rows(predictions, bootstrap, summarise)?;
         return Ok(Evaluation::Binary(summary));
     }
     let decisions: Vec<u32> = predictions.probabilities.chunks(classes.len()).map(|row| decision.label(row)).collect();
@@ -371,7 +366,7 @@ pub fn model_document(
     evaluation: &ModelEvaluation,
     summary: TrainSummary,
     swept: Option<&Sweep>,
-    bootstrap: &Bootstrap,
+    bootstrap: &Bootstrap<'_>,
     provenance: Provenance,
 ) -> Result<Document> {
     let model = &trained.model;
@@ -390,7 +385,7 @@ pub fn model_document(
     let Evaluation::Binary(evaluation) = evaluation else { return Ok(document) };
     // A bootstrap interval of the best threshold is computed only if the threshold was chosen by its score on the validation rows.
     let spread = match chosen {
-        ThresholdSource::ValidationSweep => with_rows(&trained.validation, |rows| {
+        ThresholdSource::ValidationSweep => with_resampled_rows(&trained.validation, bootstrap, |rows, bootstrap| {
             // `swept` holds the confusion matrices of the validation rows only if there are no test rows; otherwise it cannot be used here.
             let swept = trained.test.is_none().then_some(swept);
             Ok(best_threshold_bootstrap(rows, swept, &score, &[], bootstrap)?.threshold.interval(0.95))
@@ -435,6 +430,39 @@ fn with_rows<T>(
     }
 }
 
+/// Calls `work` with the rows and with the bootstrap, which resamples the rows as they depend on each other. Rows that depend on each other in time are in
+/// the order of time.
+fn with_resampled_rows<T>(
+    predictions: &LabelledPredictions,
+    bootstrap: &Bootstrap<'_>,
+    work: impl FnOnce(&Rows<'_, Probabilities<'_, f64>>, &Bootstrap<'_>) -> scorewise::Result<T>,
+) -> Result<T> {
+    match &predictions.dependence {
+        Dependence::Independent => with_rows(predictions, |rows| work(rows, bootstrap)),
+        Dependence::Groups(groups) => {
+            let bootstrap = Bootstrap { resampling: Resampling::Groups(groups), ..*bootstrap };
+            with_rows(predictions, |rows| work(rows, &bootstrap))
+        }
+        Dependence::Time { positions, block } => {
+            let length = block.map_or(BlockLength::Auto, BlockLength::Rows);
+            let bootstrap = Bootstrap { resampling: Resampling::Blocks(length), ..*bootstrap };
+            if positions.is_sorted() {
+                return with_rows(predictions, |rows| work(rows, &bootstrap));
+            }
+            let mut order: Vec<usize> = (0..positions.len()).collect();
+            order.sort_by_key(|row| positions[*row]);
+            let select = |numbers: &[f64]| order.iter().map(|row| numbers[*row]).collect::<Vec<f64>>();
+            let sorted = LabelledPredictions {
+                labels: order.iter().map(|row| predictions.labels[*row]).collect(),
+                probabilities: select(&predictions.probabilities),
+                weights: predictions.weights.as_deref().map(select),
+                ..LabelledPredictions::default()
+            };
+            with_rows(&sorted, |rows| work(rows, &bootstrap))
+        }
+    }
+}
+
 /// Confusion matrix of the persistence forecast, which predicts an event later if there is an event now; `None` when the target has no lead time.
 fn persistence_confusion(predictions: &LabelledPredictions) -> Result<Option<Confusion>> {
     let Some(forecast) = &predictions.persistence else { return Ok(None) };
@@ -443,7 +471,7 @@ fn persistence_confusion(predictions: &LabelledPredictions) -> Result<Option<Con
         labels: predictions.labels.clone(),
         probabilities,
         weights: predictions.weights.clone(),
-        persistence: None,
+        ..LabelledPredictions::default()
     };
     with_rows(&predictions, |rows| confusion(rows, 0.5)).map(Some)
 }

@@ -37,7 +37,7 @@ pub struct ReportOptions<'a> {
 pub fn forecast_report<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     options: ReportOptions<'_>,
-    bootstrap: &Bootstrap,
+    bootstrap: &Bootstrap<'_>,
 ) -> Result<std::result::Result<Document, String>> {
     let ReportOptions { score, threshold, chosen, prior, conditions, classes, training, provenance } = options;
     let mut options = ForecastOptions { score, prior, conditions, classes, ..ForecastOptions::default() };
@@ -57,7 +57,7 @@ pub fn forecast_report<R: Real>(
             };
             options.set_tuned(&tuning);
             options.set_intervals(rows, bootstrap)?;
-            let result = TuneSummary::Binary(tuning.summary(&tuning_options, None));
+            let result = TuneSummary::Binary(Box::new(tuning.summary(&tuning_options, None)));
             (Document::new(provenance, result.into()), tuning.sweep)
         }
     };

@@ -1,6 +1,6 @@
 //! Every score of a forecast at a threshold, with bootstrap intervals.
 
-use scorewise::sweep::{Bootstrap, confusion};
+use scorewise::sweep::{Bootstrap, Resampling, confusion};
 use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,9 @@ pub struct ScoreSummary {
     /// Number of bootstrap replicates; `None` when the summary is part of a larger result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicates: Option<usize>,
+    /// What the bootstrap draws, such as `blocks of 24 rows` or `groups of rows`; `None` for single rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resampled: Option<String>,
     /// Seed of the bootstrap; `None` when the summary is part of a larger result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -68,14 +71,16 @@ impl Estimate {
 }
 
 impl ScoreSummary {
-    /// Computes `scores` on `rows` at `threshold`, with 95 % intervals from `bootstrap`.
+    /// Computes `scores` on `rows` at `threshold`, with 95 % intervals from `bootstrap`. If the bootstrap draws blocks whose length is to be chosen from
+    /// the rows, the length that suits the first score is used for all scores.
     pub fn new<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
         threshold: f64,
         scores: &[Score],
-        bootstrap: &Bootstrap,
+        bootstrap: &Bootstrap<'_>,
     ) -> Result<Self> {
         let confusion = confusion(rows, threshold)?;
+        let bootstrap = scores.first().map_or(*bootstrap, |first| bootstrap.with_block_length(rows, threshold, first));
         let distributions = bootstrap.scores(rows, threshold, scores)?;
         let estimates = scores.iter().zip(distributions).map(|(score, distribution)| {
             let value = score.checked(&confusion);
@@ -89,13 +94,14 @@ impl ScoreSummary {
             confusion,
             scores: estimates.collect(),
             replicates: None,
+            resampled: Some(bootstrap.resampling.to_string()).filter(|_| bootstrap.resampling != Resampling::Poisson),
             seed: None,
         })
     }
 
     /// Adds the number of replicates and the seed of the bootstrap to the summary.
     #[must_use]
-    pub fn with_bootstrap(self, bootstrap: &Bootstrap) -> Self {
+    pub fn with_bootstrap(self, bootstrap: &Bootstrap<'_>) -> Self {
         ScoreSummary { replicates: Some(bootstrap.replicates), seed: Some(bootstrap.seed), ..self }
     }
 

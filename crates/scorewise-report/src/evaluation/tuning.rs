@@ -1,10 +1,11 @@
 //! Finds the best threshold of a score and its uncertainty, or explains why no threshold is best.
 
-use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Runs, Sweep, sweep};
+use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, CorrectedScore, Runs, Sweep, sweep};
 use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
 use scorewise_train::{Error, Location};
 use serde::{Deserialize, Serialize};
 
+use super::summary::Estimate;
 use crate::number::format_number;
 
 /// With at most this many rows, every bootstrap replicate searches all thresholds; with more rows, see [`THRESHOLD_RUNS`].
@@ -25,7 +26,7 @@ pub struct TuningOptions<'a> {
     /// Width of the smoothing (see [`SmoothThreshold::width`]) if the smoothed threshold shall be computed as well; `None` otherwise.
     pub smooth: Option<f64>,
     /// Settings of the bootstrap that gives the 95 % intervals of the best and of the smoothed threshold.
-    pub bootstrap: &'a Bootstrap,
+    pub bootstrap: &'a Bootstrap<'a>,
 }
 
 /// The best threshold of a score on some rows, its distribution over bootstrap replicates, and the confusion matrices at all thresholds.
@@ -37,6 +38,8 @@ pub struct Tuning {
     pub best: Best,
     /// The best threshold of every bootstrap replicate, and the score at this threshold.
     pub distribution: BestDistribution,
+    /// The score that a threshold chosen in this way has on new rows; `None` when it cannot be estimated.
+    pub corrected: Option<Estimate>,
     /// The smoothed threshold, if it was asked for.
     pub smooth: Option<SmoothThreshold>,
 }
@@ -57,6 +60,9 @@ pub struct SmoothThreshold {
     /// The confusion matrix at the smoothed threshold.
     #[serde(default, with = "super::json::optional_confusion")]
     pub confusion: Option<Confusion>,
+    /// The score that a smoothed threshold has on new rows, with its 95 % interval; `None` when it cannot be estimated.
+    #[serde(default)]
+    pub corrected: Option<Estimate>,
     /// 95 % intervals of the smoothed threshold and of its score, from the same bootstrap replicates as the intervals of the best
     /// threshold.
     #[serde(default)]
@@ -112,7 +118,7 @@ pub enum TuneSummary {
     /// With more than two classes: one threshold for each class against all others.
     Classes(ClassTuningSummary),
     /// With two classes: a single threshold.
-    Binary(TuningSummary),
+    Binary(Box<TuningSummary>),
 }
 
 /// The best threshold of a binary forecast, in the form that is written as JSON. Every field but the score is `None` when no threshold satisfies the
@@ -127,6 +133,10 @@ pub struct TuningSummary {
     pub interval: Option<(f64, f64)>,
     /// The score at the best threshold.
     pub value: Option<f64>,
+    /// The score that a threshold chosen in this way has on new rows, with its 95 % interval. `value` is better than this on average, because the threshold
+    /// was chosen on the rows on which `value` is measured. `None` when it cannot be estimated.
+    #[serde(default)]
+    pub corrected: Option<Estimate>,
     /// The confusion matrix at the best threshold.
     #[serde(default, with = "super::json::optional_confusion")]
     pub confusion: Option<Confusion>,
@@ -175,6 +185,9 @@ pub struct ClassThreshold {
     pub interval: Option<(f64, f64)>,
     /// The score at the best threshold.
     pub value: Option<f64>,
+    /// The score that a threshold chosen in this way has on new rows, with its 95 % interval; `None` when it cannot be estimated.
+    #[serde(default)]
+    pub corrected: Option<Estimate>,
     /// The confusion matrix of this class against all others at the best threshold.
     #[serde(default, with = "super::json::optional_confusion")]
     pub confusion: Option<Confusion>,
@@ -198,12 +211,14 @@ impl Tuning {
         let TuningOptions { score, conditions, smooth, bootstrap } = *options;
         let sweep = sweep(rows)?;
         let Some(best) = sweep.best_subject_to(score, conditions) else { return Ok(Err(sweep)) };
+        let bootstrap = &bootstrap.with_block_length(rows, best.threshold, score);
         let distribution = best_threshold_bootstrap(rows, Some(&sweep), score, conditions, bootstrap)?;
+        let corrected = corrected_score(rows, &sweep, score, conditions, None, bootstrap)?;
         let smooth = match smooth {
             Some(width) => Some(SmoothThreshold::new(rows, &sweep, score, width, bootstrap)?),
             None => None,
         };
-        Ok(Ok(Tuning { sweep, best, distribution, smooth }))
+        Ok(Ok(Tuning { sweep, best, distribution, corrected, smooth }))
     }
 
     /// Converts the result to the form that is written as JSON; `model` is the threshold of the model that made the predictions, if it is known.
@@ -214,6 +229,7 @@ impl Tuning {
             threshold: Some(self.best.threshold),
             interval: Some(self.best.interval),
             value: Some(self.best.value),
+            corrected: self.corrected,
             confusion: Some(self.best.confusion),
             bootstrap: Some(ThresholdBootstrap::new(&self.distribution, options.bootstrap)),
             subject_to: Some(condition_texts(options.conditions)),
@@ -245,14 +261,15 @@ impl SmoothThreshold {
         sweep: &Sweep,
         score: &Score,
         width: f64,
-        bootstrap: &Bootstrap,
+        bootstrap: &Bootstrap<'_>,
     ) -> Result<Self> {
         let smooth = SmoothThreshold::without_bootstrap(sweep, score, width)?;
         if smooth.threshold.is_none() {
             return Ok(smooth);
         }
         let distribution = smooth_threshold_bootstrap(rows, Some(sweep), score, width, bootstrap)?;
-        Ok(SmoothThreshold { bootstrap: Some(ThresholdBootstrap::new(&distribution, bootstrap)), ..smooth })
+        let corrected = corrected_score(rows, sweep, score, &[], Some(width), bootstrap)?;
+        Ok(SmoothThreshold { bootstrap: Some(ThresholdBootstrap::new(&distribution, bootstrap)), corrected, ..smooth })
     }
 
     /// Finds the smoothed threshold of a score from the confusion matrices at all thresholds, without bootstrap intervals.
@@ -264,6 +281,7 @@ impl SmoothThreshold {
             value: best.as_ref().and_then(|best| best.value),
             expected_value: best.as_ref().map(|best| best.expected_value),
             confusion: best.as_ref().map(|best| best.confusion),
+            corrected: None,
             bootstrap: None,
         })
     }
@@ -287,7 +305,7 @@ impl BestThreshold {
 impl ThresholdBootstrap {
     /// Computes 95 % intervals from the best thresholds of the bootstrap replicates and the scores at these thresholds.
     #[must_use]
-    pub fn new(distribution: &BestDistribution, bootstrap: &Bootstrap) -> Self {
+    pub fn new(distribution: &BestDistribution, bootstrap: &Bootstrap<'_>) -> Self {
         let ends = |interval: Option<(f64, f64)>| IntervalEnds {
             low: interval.map(|ends| ends.0),
             high: interval.map(|ends| ends.1),
@@ -334,6 +352,7 @@ pub fn tune_classes(
             threshold: summary.threshold,
             interval: summary.interval,
             value: summary.value,
+            corrected: summary.corrected,
             confusion: summary.confusion,
             bootstrap: summary.bootstrap,
             smooth: summary.smooth.map(|smooth| *smooth),
@@ -352,12 +371,32 @@ pub fn best_threshold_bootstrap<R: Real>(
     swept: Option<&Sweep>,
     score: &Score,
     conditions: &[Condition],
-    bootstrap: &Bootstrap,
+    bootstrap: &Bootstrap<'_>,
 ) -> Result<BestDistribution> {
     if rows.len() <= MAX_EXACT_ROWS {
         return bootstrap.best(rows, score, conditions);
     }
     bootstrap.best_of_runs(rows, &bootstrap_runs(rows, swept)?, score, conditions)
+}
+
+/// The score that the best threshold has on new rows, with its 95 % interval; of the smoothed threshold, if `width` is given. `swept` must be the sweep
+/// of the rows. `None` if it cannot be estimated.
+pub fn corrected_score<R: Real>(
+    rows: &Rows<'_, Probabilities<'_, R>>,
+    swept: &Sweep,
+    score: &Score,
+    conditions: &[Condition],
+    width: Option<f64>,
+    bootstrap: &Bootstrap<'_>,
+) -> Result<Option<Estimate>> {
+    let runs = swept.runs(if rows.len() <= MAX_EXACT_ROWS { usize::MAX } else { THRESHOLD_RUNS });
+    let corrected = match width {
+        None => bootstrap.corrected_best(rows, &runs, score, conditions)?,
+        Some(width) => bootstrap.corrected_smooth_best(rows, &runs, score, width)?,
+    };
+    Ok(corrected.and_then(|CorrectedScore { value, distribution, .. }| {
+        Some(Estimate::new(Some(value?), distribution.interval(0.95)))
+    }))
 }
 
 /// The groups of rows with consecutive predictions between which the bootstrap searches thresholds. They are taken from `swept`, the confusion
@@ -376,7 +415,7 @@ pub fn smooth_threshold_bootstrap<R: Real>(
     swept: Option<&Sweep>,
     score: &Score,
     width: f64,
-    bootstrap: &Bootstrap,
+    bootstrap: &Bootstrap<'_>,
 ) -> Result<BestDistribution> {
     if rows.len() <= MAX_EXACT_ROWS {
         return bootstrap.smooth_best(rows, score, width);

@@ -30,6 +30,7 @@ pub use cross_fit::{check_cross_fit, rarest_class};
 pub use folds::CrossValidation;
 pub use members::{MemberSplit, member_splits};
 pub use shuffle::{random, shuffle};
+pub use time::time_positions;
 
 use serde::{Deserialize, Serialize};
 

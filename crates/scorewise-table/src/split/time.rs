@@ -26,6 +26,15 @@ pub(super) fn assign(
     Ok((set_of_row, notes))
 }
 
+/// The position of each row in the order of time, by the column `name`, or as in [`Split::Time`](super::Split::Time) if it is `None`. Rows without a time
+/// come first.
+pub fn time_positions(table: &Table, name: Option<&str>) -> Result<Vec<u32>> {
+    let (order, _) = TimeOrder::new(table, name)?;
+    let mut positions = vec![0; table.rows()];
+    order.rows.iter().zip(1..).for_each(|(row, position)| positions[*row as usize] = position);
+    Ok(positions)
+}
+
 /// The rows that have a time, in the order of time.
 pub(super) struct TimeOrder<'a> {
     pub rows: Vec<u32>,

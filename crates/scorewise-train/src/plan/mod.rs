@@ -17,6 +17,7 @@ use std::str::FromStr;
 
 use scorewise::multiclass::{MultiScore, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
 use scorewise::{ClassCounts, CrossEntropy, ExactLoss, Loss, Prior, ScoreLoss};
+use scorewise_table::dependence::Resample;
 use scorewise_table::encode::EncodingOptions;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::split::Split;
@@ -124,6 +125,10 @@ pub struct Plan {
     /// Whether each member has validation rows of its own, which is possible only with random splits. The threshold is then tuned on predictions in
     /// which a row is predicted only by the members that were not trained on it.
     pub own_validation: bool,
+    /// What is resampled for the intervals of the scores; `None` for what the split suggests. The model does not depend on it, so it is not part of the
+    /// model file.
+    #[serde(skip)]
+    pub resample: Option<Resample>,
     /// Seed of all random numbers.
     pub seed: u64,
 }
@@ -153,6 +158,7 @@ impl Plan {
             cross_fit: 0,
             ensemble: 1,
             own_validation: false,
+            resample: None,
             seed: 0,
         }
     }

@@ -1,5 +1,6 @@
 //! Turns fitted members into predictions, a threshold and a model.
 
+use scorewise_table::dependence::Dependence;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::groups::Neighbours;
 use scorewise_table::setting::visible;
@@ -64,6 +65,8 @@ pub struct LabelledPredictions {
     /// The persistence forecast of each row, which predicts an event in the future if the event happens in the row itself. `None` without a
     /// lead or with more than two classes.
     pub persistence: Option<Vec<bool>>,
+    /// Which rows depend on each other, for confidence intervals.
+    pub dependence: Dependence,
 }
 
 /// The ensemble, predictions and decision rule of one division of the rows into training, validation and test rows.
@@ -212,6 +215,7 @@ impl LabelledTable<'_> {
             &self.labels,
             self.weights.as_deref(),
             self.persistence.as_deref(),
+            &self.dependence,
             rows,
             probabilities,
         )
@@ -244,8 +248,16 @@ fn predictions_of_table(
     notes.extend(leakage::repeated_rows(seen_hashes, &leakage::fingerprints(&encoded.matrix, &labels.classes, &rows)));
     let probabilities = ensemble.probabilities(&encoded.matrix, &rows);
     let persistence = persistence(&model.target, table, &neighbours)?;
-    let predictions =
-        LabelledPredictions::new(&labels, weights.as_deref(), persistence.as_deref(), &rows, probabilities);
+    let is_series = plan.lead > 0 || plan.choice.lags > 0;
+    let dependence = Dependence::of_table(table, plan.resample.as_ref(), &plan.split, is_series)?;
+    let predictions = LabelledPredictions::new(
+        &labels,
+        weights.as_deref(),
+        persistence.as_deref(),
+        &dependence,
+        &rows,
+        probabilities,
+    );
     Ok((predictions, EvaluatedRows { matrix: encoded.matrix, rows }))
 }
 
@@ -255,6 +267,7 @@ impl LabelledPredictions {
         labels: &Labels,
         weights: Option<&[f64]>,
         persistence: Option<&[bool]>,
+        dependence: &Dependence,
         rows: &[u32],
         probabilities: Vec<f64>,
     ) -> Self {
@@ -263,6 +276,7 @@ impl LabelledPredictions {
             probabilities,
             weights: weights.map(|weights| rows.iter().map(|row| weights[*row as usize]).collect()),
             persistence: persistence.map(|events| rows.iter().map(|row| events[*row as usize]).collect()),
+            dependence: dependence.of_rows(rows),
         }
     }
 
@@ -282,5 +296,6 @@ impl LabelledPredictions {
         if let (Some(events), Some(more)) = (&mut self.persistence, further.persistence) {
             events.extend(more);
         }
+        self.dependence.extend(further.dependence);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use scorewise::multiclass::MultiScore;
 use scorewise::{Purpose, stream};
+use scorewise_table::dependence::Dependence;
 use scorewise_table::encode::{Encoder, EncodingOptions};
 use scorewise_table::error::{Error, Result};
 use scorewise_table::groups::{Neighbours, RowOrder};
@@ -40,6 +41,8 @@ pub(super) struct LabelledTable<'a> {
     /// The persistence forecast of each row, which predicts an event in the future if the event happens in the row itself. `None` without a
     /// lead or with more than two classes.
     pub persistence: Option<Vec<bool>>,
+    /// Which rows depend on each other, for confidence intervals.
+    pub dependence: Dependence,
     pub notes: Vec<Note>,
 }
 
@@ -111,8 +114,10 @@ impl<'a> LabelledTable<'a> {
         }
         let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
         let persistence = persistence(&target, table, &neighbours)?;
+        let is_series = plan.lead > 0 || plan.choice.lags > 0;
+        let dependence = Dependence::of_table(table, plan.resample.as_ref(), &plan.split, is_series)?;
         notes.extend(caution(plan, labels.names.len()).map(Note::new));
-        Ok(LabelledTable { table, plan, target, labels, order, weights, persistence, notes })
+        Ok(LabelledTable { table, plan, target, labels, order, weights, persistence, dependence, notes })
     }
 }
 

@@ -1,14 +1,26 @@
-//! The bootstrap: the uncertainty of a score and of a threshold, estimated by resampling the rows.
+//! The bootstrap: the uncertainty of a score and of a threshold.
 //!
-//! A bootstrap replicate is represented by the number of copies of every row, so the rows are sorted once and never moved. Where only sums of
-//! copies matter and the copies of different rows are independent, the sums themselves are drawn at random: at a fixed threshold, a Poisson
-//! replicate of a hundred million rows without weights takes only four random numbers ([`draw`](super::draw)).
+//! *At a fixed threshold* the score depends only on the four cells of the confusion matrix, so a replicate draws the cells and not the rows. Cells with
+//! the shares p₁ … p₄ of the weight, from a sample that is worth m independent rows ([`effective`](super::effective)), are drawn from the Dirichlet
+//! distribution with the parameters m pₖ + ½. This is the posterior distribution of the shares with the prior of Jeffreys. For a ratio of two cells, such
+//! as precision, it gives the interval of Jeffreys, which is accurate even if a cell is nearly or completely empty, where resampled rows give
+//! intervals that are too short or have no width at all.
+//!
+//! *Where the threshold is searched again* in every replicate, a replicate is represented by the number of copies of every row, so the rows are
+//! sorted once and never moved. Where only sums of copies matter and the copies of different rows are independent, the sums themselves are drawn
+//! at random ([`draw`](super::draw)).
+//!
+//! Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial proportion. Statistical Science 16(2), 101–133.
+//! doi:10.1214/ss/1009213286.
+
+use std::fmt;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::cells::{WeightGroups, cell_index};
+use super::cells::{cell_derivatives, cells_at};
 use super::distribution::BootstrapDistribution;
-use super::draw::{fill_poisson_mean_1, random_below, random_poisson};
+use super::draw::{fill_poisson_mean_1, random_below, random_gamma, random_poisson};
+use super::effective::CellSample;
 use super::ranked::split_by_label;
 use super::runs::{Runs, SmoothedRuns};
 use super::smooth::half_width;
@@ -17,7 +29,7 @@ use super::{Condition, sweep};
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::real::Real;
-use crate::rows::{Predictions, Probabilities, Rows, check_same_length};
+use crate::rows::{Probabilities, Rows, check_same_length};
 use crate::score::Score;
 use crate::seed::{Purpose, generator};
 
@@ -26,22 +38,59 @@ pub const MAX_REPLICATES: usize = 1_000_000;
 
 /// How the rows of a bootstrap replicate are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resampling {
+pub enum Resampling<'a> {
     /// The number of copies of each row is Poisson-distributed with mean 1, independently of the other rows.
     Poisson,
     /// Positives and negatives are drawn separately, with replacement, and each class keeps its number of rows. So every replicate contains
     /// positives, even if positives are rare.
     Stratified,
-    /// Blocks of this many consecutive rows are drawn; a block that reaches the last row continues with the first. This is for time
-    /// series, whose rows are not independent. A block should be longer than the correlation time of the series.
-    Blocks(usize),
+    /// Blocks of consecutive rows are drawn; a block that reaches the last row continues with the first. This is for time series, in which nearby
+    /// rows depend on each other.
+    Blocks(BlockLength),
+    /// Whole groups of rows are drawn with replacement, for example all rows of a patient or of a station, because rows of the same group depend on
+    /// each other. The slice contains the number of the group of each row, from 0.
+    Groups(&'a [u32]),
+}
+
+/// The number of rows in a block of a time series. A block should be longer than the time over which rows depend on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockLength {
+    /// A length that is chosen from the rows by the method of Politis and White (2004).
+    Auto,
+    /// This many rows.
+    Rows(usize),
+}
+
+impl fmt::Display for Resampling<'_> {
+    /// Describes what is drawn, in words: `rows`, `blocks of 24 rows` or `groups of rows`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Resampling::Poisson => out.write_str("rows"),
+            Resampling::Stratified => out.write_str("rows of each class"),
+            Resampling::Blocks(BlockLength::Auto) => out.write_str("blocks of rows"),
+            Resampling::Blocks(BlockLength::Rows(1)) => out.write_str("blocks of 1 row"),
+            Resampling::Blocks(BlockLength::Rows(length)) => write!(out, "blocks of {length} rows"),
+            Resampling::Groups(_) => out.write_str("groups of rows"),
+        }
+    }
+}
+
+impl BlockLength {
+    /// The number of rows; `None` if it is chosen from the rows.
+    #[must_use]
+    pub fn rows(self) -> Option<usize> {
+        match self {
+            BlockLength::Auto => None,
+            BlockLength::Rows(rows) => Some(rows),
+        }
+    }
 }
 
 /// The settings of a bootstrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bootstrap {
+pub struct Bootstrap<'a> {
     /// How the rows of a bootstrap replicate are drawn.
-    pub resampling: Resampling,
+    pub resampling: Resampling<'a>,
     /// The number of bootstrap replicates.
     pub replicates: usize,
     /// The random seed. The same seed gives the same replicates for any number of threads.
@@ -57,13 +106,18 @@ pub struct BestDistribution {
     pub value: BootstrapDistribution,
 }
 
-impl Bootstrap {
+impl Bootstrap<'_> {
     /// Writes the number of copies of each row in one replicate to `copies`.
     pub fn copies(&self, replicate: usize, labels: &[bool], copies: &mut [u32]) -> Result<()> {
-        self.check_settings()?;
+        self.check_settings_for(labels.len())?;
         check_same_length("copies", labels.len(), copies.len())?;
+        if self.resampling == Resampling::Blocks(BlockLength::Auto) {
+            let reason =
+                "must have a given length here, because no score is known from which a length could be chosen".into();
+            return Err(Error::Setting { what: "bootstrap blocks", reason });
+        }
         if !labels.is_empty() {
-            self.draw_copies(replicate, labels, &self.rows_of_each_class(labels), copies);
+            self.draw_copies(replicate, labels, &self.units(labels), copies);
         }
         Ok(())
     }
@@ -75,18 +129,75 @@ impl Bootstrap {
         threshold: f64,
         scores: &[Score],
     ) -> Result<Vec<BootstrapDistribution>> {
-        self.check_settings()?;
+        self.check_settings_for(rows.len())?;
         rows.check()?;
-        let values = rows.predictions.values();
-        let cells: Vec<u8> =
-            rows.labels.iter().zip(values).map(|(label, p)| cell_index(*label, *p, threshold)).collect();
-        let replicate_values = self.map_cell_weights(rows, &cells, |sums| {
-            let confusion = Confusion::new(sums[0], sums[1], sums[2], sums[3]);
-            scores.iter().map(|score| score.checked(&confusion)).collect::<Vec<_>>()
+        let cells = cells_at(rows, threshold);
+        let sample = CellSample::new(rows, &cells);
+        let confusion = sample.confusion();
+        let distribution = |score: &Score| {
+            let effective = sample.effective_rows(&cell_derivatives(score, &confusion, rows.len()), self.resampling);
+            self.distribution_of_matrix(&confusion, effective, score)
+        };
+        Ok(scores.iter().map(distribution).collect())
+    }
+
+    /// The distribution of a score if the confusion matrix comes from a sample that is worth this many independent rows.
+    pub(super) fn distribution_of_matrix(
+        &self,
+        confusion: &Confusion,
+        effective_rows: f64,
+        score: &Score,
+    ) -> BootstrapDistribution {
+        let values = self.map_replicates(|replicate| {
+            let [tn, fp, fn_, tp] = self.draw_cells(replicate, &confusion.array(), [0.5; 4], effective_rows);
+            score.checked(&Confusion::new(tn, fp, fn_, tp))
         });
-        Ok((0..scores.len())
-            .map(|k| BootstrapDistribution::new(replicate_values.iter().map(|values| values[k])))
-            .collect())
+        BootstrapDistribution::new(values.into_iter())
+    }
+
+    /// The weights of the cells in one replicate, drawn as the module describes. The cells are in an order in which all cells of negatives come before all
+    /// cells of positives. `prior` is what is added to each parameter of the Dirichlet distribution.
+    pub(super) fn draw_cells<const CELLS: usize>(
+        &self,
+        replicate: usize,
+        totals: &[f64; CELLS],
+        prior: [f64; CELLS],
+        effective_rows: f64,
+    ) -> [f64; CELLS] {
+        let mut random = self.generator_of_replicate(replicate);
+        let weight: f64 = totals.iter().sum();
+        let mut drawn: [f64; CELLS] =
+            std::array::from_fn(|cell| random_gamma(&mut random, effective_rows * totals[cell] / weight + prior[cell]));
+        let (negatives, positives) = drawn.split_at_mut(CELLS / 2);
+        let scale = |drawn: &mut [f64], sum: f64, total: f64| drawn.iter_mut().for_each(|cell| *cell *= total / sum);
+        let (sums, halves) =
+            ((negatives.iter().sum::<f64>(), positives.iter().sum::<f64>()), totals.split_at(CELLS / 2));
+        if self.resampling == Resampling::Stratified {
+            scale(negatives, sums.0, halves.0.iter().sum());
+            scale(positives, sums.1, halves.1.iter().sum());
+        } else {
+            scale(negatives, sums.0 + sums.1, weight);
+            scale(positives, sums.0 + sums.1, weight);
+        }
+        drawn
+    }
+
+    /// The same bootstrap with the length of its blocks chosen from the rows, if it is to be chosen: the length that suits the error of the score at the
+    /// threshold.
+    #[must_use]
+    pub fn with_block_length<R: Real>(
+        &self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        threshold: f64,
+        score: &Score,
+    ) -> Self {
+        if self.resampling != Resampling::Blocks(BlockLength::Auto) {
+            return *self;
+        }
+        let cells = cells_at(rows, threshold);
+        let sample = CellSample::new(rows, &cells);
+        let length = sample.block_length(&cell_derivatives(score, &sample.confusion(), rows.len()));
+        Bootstrap { resampling: Resampling::Blocks(BlockLength::Rows(length)), ..*self }
     }
 
     /// The distributions of the best threshold and of its score over the replicates.
@@ -96,10 +207,11 @@ impl Bootstrap {
         score: &Score,
         conditions: &[Condition],
     ) -> Result<BestDistribution> {
-        self.check_settings()?;
         let runs = sweep(rows)?.runs(usize::MAX);
+        self.check_settings_for(rows.len())?;
         let find = |runs: &Runs, masses| runs.best_threshold(masses, score, conditions);
-        Ok(BestDistribution::new(&self.threshold_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
+        let resolved = self.with_block_length_for_runs(rows, &runs, score, &find);
+        Ok(BestDistribution::new(&resolved.threshold_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
     }
 
     /// Same as [`best`](Bootstrap::best), but faster for very many rows. The sorted rows are divided into runs of consecutive rows, which
@@ -113,9 +225,10 @@ impl Bootstrap {
         score: &Score,
         conditions: &[Condition],
     ) -> Result<BestDistribution> {
-        self.check_settings()?;
+        self.check_settings_for(rows.len())?;
         check_same_length("runs", rows.len(), runs.rows)?;
-        Ok(self.thresholds_between_runs(rows, runs, |runs, masses| runs.best_threshold(masses, score, conditions)))
+        let find = |runs: &Runs, masses| runs.best_threshold(masses, score, conditions);
+        Ok(self.with_block_length_for_runs(rows, runs, score, &find).thresholds_between_runs(rows, runs, find))
     }
 
     /// The distributions of the smoothed threshold ([`Sweep::smooth_best`](super::Sweep::smooth_best)) and of the score there, over the same
@@ -126,11 +239,12 @@ impl Bootstrap {
         score: &Score,
         width: f64,
     ) -> Result<BestDistribution> {
-        self.check_settings()?;
         let runs = sweep(rows)?.runs(usize::MAX);
+        self.check_settings_for(rows.len())?;
         let smoothed = SmoothedRuns::new(&runs, half_width(width)?);
         let find = |runs: &Runs, masses| smoothed.threshold(runs, masses, score);
-        Ok(BestDistribution::new(&self.threshold_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
+        let resolved = self.with_block_length_for_runs(rows, &runs, score, &find);
+        Ok(BestDistribution::new(&resolved.threshold_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
     }
 
     /// Same as [`smooth_best`](Bootstrap::smooth_best), but faster for very many rows. The sorted rows are divided into runs of consecutive
@@ -143,10 +257,26 @@ impl Bootstrap {
         score: &Score,
         width: f64,
     ) -> Result<BestDistribution> {
-        self.check_settings()?;
+        self.check_settings_for(rows.len())?;
         check_same_length("runs", rows.len(), runs.rows)?;
         let smoothed = SmoothedRuns::new(runs, half_width(width)?);
-        Ok(self.thresholds_between_runs(rows, runs, |runs, masses| smoothed.threshold(runs, masses, score)))
+        let find = |runs: &Runs, masses| smoothed.threshold(runs, masses, score);
+        Ok(self.with_block_length_for_runs(rows, runs, score, &find).thresholds_between_runs(rows, runs, find))
+    }
+
+    /// The same bootstrap with a length of its blocks that suits the threshold that `find` chooses on the rows themselves.
+    fn with_block_length_for_runs<R: Real>(
+        &self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        runs: &Runs,
+        score: &Score,
+        find: &impl Fn(&Runs, Vec<(f64, f64)>) -> Option<(f64, f64)>,
+    ) -> Self {
+        if self.resampling != Resampling::Blocks(BlockLength::Auto) {
+            return *self;
+        }
+        let masses = runs.runs.iter().map(|run| run.mass).collect();
+        self.with_block_length(rows, find(runs, masses).map_or(0.5, |found| found.0), score)
     }
 
     /// Calls `find` for each replicate, with the runs of sorted rows and the weights of the runs in the replicate. Returns the distributions of the
@@ -179,7 +309,7 @@ impl Bootstrap {
         forecasts: [(&Runs, Probabilities<'_, R>); FORECASTS],
         find: impl Fn(&Runs, Vec<(f64, f64)>) -> Option<(f64, f64)> + Sync + Send,
     ) -> Vec<[Option<(f64, f64)>; FORECASTS]> {
-        let classes = self.rows_of_each_class(rows.labels);
+        let units = self.units(rows.labels);
         let run_indices = forecasts.map(|(runs, predictions)| {
             let run_index = |value: &R| runs.index_of_run(value.to_f64()) as u32;
             let chunks = map_parallel(predictions.0.chunks(1 << 16).collect(), |values: &[R]| {
@@ -189,7 +319,7 @@ impl Bootstrap {
         });
         self.map_replicates(|replicate| {
             let mut copies = vec![0; rows.len()];
-            self.draw_copies(replicate, rows.labels, &classes, &mut copies);
+            self.draw_copies(replicate, rows.labels, &units, &mut copies);
             let best = |(runs, run_indices): &(&Runs, Vec<u32>)| {
                 let mut masses = vec![(0.0, 0.0); runs.len()];
                 for (row, (index, copies)) in run_indices.iter().zip(&copies).enumerate() {
@@ -203,36 +333,8 @@ impl Bootstrap {
         })
     }
 
-    /// The result of `function` for each replicate. `cells` contains for each row the index of its group, 0 to 7. With one forecast, rows in the same
-    /// cell of the confusion matrix form a group, so there are 4 groups. With two forecasts, rows in the same pair of cells form a group. There are
-    /// 8 such groups, because a row has the same label in both matrices. `function` receives the total weight of each group in the replicate.
-    pub(super) fn map_cell_weights<R: Real, T: Send>(
-        &self,
-        rows: &Rows<'_, Probabilities<'_, R>>,
-        cells: &[u8],
-        function: impl Fn(&[f64; 8]) -> T + Sync + Send,
-    ) -> Vec<T> {
-        if self.resampling == Resampling::Poisson
-            && let Some(groups) = WeightGroups::new(rows, cells)
-        {
-            return self.map_replicates(|replicate| {
-                function(&groups.draw_cell_weights(&mut self.generator_of_replicate(replicate)))
-            });
-        }
-        let classes = self.rows_of_each_class(rows.labels);
-        self.map_replicates(|replicate| {
-            let mut copies = vec![0; rows.len()];
-            self.draw_copies(replicate, rows.labels, &classes, &mut copies);
-            let mut sums = [0.0; 8];
-            for (row, (cell, copies)) in cells.iter().zip(&copies).enumerate() {
-                sums[*cell as usize & 7] += f64::from(*copies) * rows.weight(row);
-            }
-            function(&sums)
-        })
-    }
-
     /// Returns an error if the number of replicates or the length of the blocks is out of range.
-    pub(super) fn check_settings(&self) -> Result<()> {
+    pub(super) fn check_settings_for(&self, rows: usize) -> Result<()> {
         if self.replicates == 0 {
             return Err(Error::Setting { what: "bootstrap replicates", reason: "must be at least 1".into() });
         }
@@ -240,14 +342,17 @@ impl Bootstrap {
             let reason = format!("must be at most {MAX_REPLICATES}, not {}; 1000 are usual", self.replicates);
             return Err(Error::Setting { what: "bootstrap replicates", reason });
         }
-        if self.resampling == Resampling::Blocks(0) {
+        if let Resampling::Groups(groups) = self.resampling {
+            check_same_length("bootstrap groups", rows, groups.len())?;
+        }
+        if self.resampling == Resampling::Blocks(BlockLength::Rows(0)) {
             return Err(Error::Setting { what: "bootstrap blocks", reason: "must be at least one row long".into() });
         }
         Ok(())
     }
 
     /// Calls `function` with the index of each replicate, in parallel, and returns the results in the order of the replicates.
-    fn map_replicates<T: Send>(&self, function: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    pub(super) fn map_replicates<T: Send>(&self, function: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
         map_parallel((0..self.replicates).collect(), function)
     }
 
@@ -257,29 +362,48 @@ impl Bootstrap {
         generator(self.seed, Purpose::Bootstrap, replicate as u64)
     }
 
-    /// The row indices of each class. Only stratified resampling needs them; otherwise they are empty.
-    fn rows_of_each_class(&self, labels: &[bool]) -> [Vec<u32>; 2] {
+    /// What the bootstrap draws instead of single rows.
+    fn units(&self, labels: &[bool]) -> Units {
         let rows = |wanted: bool| {
             let of_class = labels.iter().zip(0u32..).filter(|(label, _)| **label == wanted);
             of_class.map(|(_, row)| row).collect()
         };
-        if self.resampling == Resampling::Stratified { [rows(false), rows(true)] } else { Default::default() }
+        match self.resampling {
+            Resampling::Poisson | Resampling::Blocks(_) => Units::default(),
+            Resampling::Stratified => Units { classes: [rows(false), rows(true)], ..Units::default() },
+            Resampling::Groups(groups) => {
+                let mut present = groups.to_vec();
+                present.sort_unstable();
+                present.dedup();
+                Units { groups: present, ..Units::default() }
+            }
+        }
     }
 
-    /// Draws the number of copies of each row in one replicate and writes it to `copies`; `classes` is the result of `rows_of_each_class`.
-    fn draw_copies(&self, replicate: usize, labels: &[bool], classes: &[Vec<u32>; 2], copies: &mut [u32]) {
+    /// Draws the number of copies of each row in one replicate and writes it to `copies`; `units` is the result of [`Bootstrap::units`].
+    fn draw_copies(&self, replicate: usize, labels: &[bool], units: &Units, copies: &mut [u32]) {
         let mut random = self.generator_of_replicate(replicate);
         match self.resampling {
             Resampling::Poisson => fill_poisson_mean_1(&mut random, copies),
             Resampling::Stratified => {
                 copies.fill(0);
-                for class in classes.iter().filter(|class| !class.is_empty()) {
+                for class in units.classes.iter().filter(|class| !class.is_empty()) {
                     for _ in 0..class.len() {
                         copies[class[random_below(&mut random, class.len())] as usize] += 1;
                     }
                 }
             }
+            Resampling::Groups(groups) => {
+                let last = units.groups.last().map_or(0, |last| *last as usize + 1);
+                let mut drawn = vec![0; last];
+                for _ in 0..units.groups.len() {
+                    drawn[units.groups[random_below(&mut random, units.groups.len())] as usize] += 1;
+                }
+                copies.iter_mut().zip(groups).for_each(|(copies, group)| *copies = drawn[*group as usize]);
+            }
             Resampling::Blocks(length) => {
+                // Callers have replaced `Auto` by a length.
+                let length = length.rows().unwrap_or(1);
                 copies.fill(0);
                 let mut remaining = labels.len();
                 while remaining > 0 {
@@ -292,6 +416,15 @@ impl Bootstrap {
             }
         }
     }
+}
+
+/// What is drawn instead of single rows.
+#[derive(Default)]
+struct Units {
+    /// With stratified resampling, the indices of the negatives and of the positives; otherwise empty.
+    classes: [Vec<u32>; 2],
+    /// With resampling of groups, the numbers of all groups that have rows, in ascending order; otherwise empty.
+    groups: Vec<u32>,
 }
 
 impl BestDistribution {

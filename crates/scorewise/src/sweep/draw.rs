@@ -1,10 +1,11 @@
-//! Random numbers for the bootstrap: row indices, and Poisson-distributed numbers with any mean.
+//! Random numbers for the bootstrap: row indices, Poisson-distributed numbers with any mean, and gamma-distributed numbers.
 //!
 //! A sum of n independent Poisson numbers with mean 1 is a Poisson number with mean n. So where only the number of copies of
 //! a group of rows matters, one random number for the whole group has exactly the same distribution.
 //!
 //! Hörmann, W. (1993). The transformed rejection method for generating Poisson random variables. Insurance: Mathematics and
-//! Economics 12(1), 39–45. doi:10.1016/0167-6687(93)90997-4.
+//! Economics 12(1), 39–45. doi:10.1016/0167-6687(93)90997-4. Marsaglia, G. & Tsang, W. W. (2000). A simple method for generating gamma
+//! variables. ACM Transactions on Mathematical Software 26(3), 363–372. doi:10.1145/358407.358414.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -80,6 +81,42 @@ fn poisson_log_mass(count: f64, mean: f64) -> f64 {
     -deviance - stirling - 0.5 * libm::log(std::f64::consts::TAU * count)
 }
 
+/// A random number with the gamma distribution of this shape and scale 1, whose mean is `shape`; 0 if the shape is 0. Numbers with the shapes
+/// a₁ … aₖ, divided by their sum, have the Dirichlet distribution with these parameters.
+pub(super) fn random_gamma(random: &mut Xoshiro256PlusPlus, shape: f64) -> f64 {
+    if shape <= 0.0 {
+        return 0.0;
+    }
+    if shape < 1.0 {
+        // If G has shape a + 1 and U is uniform, then G U^(1/a) has shape a. The uniform number lies in (0, 1], so that its logarithm is finite.
+        let uniform = 1.0 - uniform_below_1(random);
+        return gamma_by_rejection(random, shape + 1.0) * libm::exp(libm::log(uniform) / shape);
+    }
+    gamma_by_rejection(random, shape)
+}
+
+/// A gamma-distributed random number by the method of Marsaglia and Tsang: the cube of a linear function of a normal number, accepted or rejected by the
+/// ratio of the densities. The shape must be at least 1.
+fn gamma_by_rejection(random: &mut Xoshiro256PlusPlus, shape: f64) -> f64 {
+    let d = shape - 1.0 / 3.0;
+    let c = 1.0 / (9.0 * d).sqrt();
+    loop {
+        let normal = random_normal(random);
+        let cube_root = 1.0 + c * normal;
+        let v = cube_root * cube_root * cube_root;
+        let uniform = 1.0 - uniform_below_1(random);
+        if v > 0.0 && libm::log(uniform) < 0.5 * normal * normal + d * (1.0 - v + libm::log(v)) {
+            return d * v;
+        }
+    }
+}
+
+/// A random number with the standard normal distribution, by the method of Box and Muller.
+fn random_normal(random: &mut Xoshiro256PlusPlus) -> f64 {
+    let (first, second) = (1.0 - uniform_below_1(random), uniform_below_1(random));
+    (-2.0 * libm::log(first)).sqrt() * libm::cos(std::f64::consts::TAU * second)
+}
+
 /// Writes Poisson-distributed random numbers with mean 1 to `copies`. `SCALED_CDF` contains the values of the distribution function, scaled to
 /// 32-bit integers. Each random number is the count of these values that are at or below a uniform random 32-bit integer. All random integers of a
 /// chunk are generated before the counting, so that the counting can be vectorised.
@@ -119,7 +156,7 @@ const fn scaled_poisson_cdf() -> [u32; 13] {
 #[cfg(test)]
 mod tests {
     use rand_core::SeedableRng;
-    use statrs::distribution::{Discrete, DiscreteCDF, Poisson};
+    use statrs::distribution::{ContinuousCDF, Discrete, DiscreteCDF, Gamma, Poisson};
 
     use super::*;
 
@@ -168,5 +205,23 @@ mod tests {
                 "{mean}: {variance}"
             );
         }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "this test needs a fixed seed")]
+    fn drawn_numbers_follow_the_gamma_distribution_of_every_shape() {
+        const SAMPLE_SIZE: usize = 50_000;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(6);
+        for shape in [0.01, 0.25, 0.5, 1.0, 1.5, 10.0, 1e3, 1e7] {
+            let mut draws: Vec<f64> = (0..SAMPLE_SIZE).map(|_| random_gamma(&mut random, shape)).collect();
+            draws.sort_by(f64::total_cmp);
+            let distribution = Gamma::new(shape, 1.0).unwrap();
+            let distance = draws.iter().enumerate().fold(0.0f64, |distance, (rank, draw)| {
+                distance.max((distribution.cdf(*draw) - (rank as f64 + 0.5) / SAMPLE_SIZE as f64).abs())
+            });
+            // The Kolmogorov distance of n numbers drawn from a continuous distribution exceeds 1.95/√n with a probability of 0.001.
+            assert!(distance < 1.95 / (SAMPLE_SIZE as f64).sqrt(), "shape {shape}: distance {distance}");
+        }
+        assert_eq!(random_gamma(&mut random, 0.0), 0.0);
     }
 }

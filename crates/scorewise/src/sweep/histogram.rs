@@ -39,7 +39,7 @@ pub struct Histogram {
 /// The best threshold between two bins, and a bound of the score: no threshold gives a better score than the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistogramBest {
-    /// The best of the thresholds that lie between two bins, with its exact confusion matrix and score.
+    /// The best of the thresholds at the boundaries of neighbouring bins, where the confusion matrix and the score are exact.
     pub best: Best,
     /// A bound of the score: no threshold, not even one inside a bin, gives a better score than this.
     pub bound: f64,

@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use crate::formula::{ClassCounts, Interval, LinearFraction, Number};
 use crate::score::Score;
 
-/// The search stops when the result exceeds the supremum by at most this fraction.
+/// The search returns an upper bound of the supremum. It stops when the bound is greater than the supremum by at most this fraction.
 const RELATIVE_TOLERANCE: f64 = 1e-3;
 /// The search stops and returns its current bound when it has examined this many rectangles (ranges of TP and FP), which takes about 50 ms. Most
 /// scores need about a hundred rectangles.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use scorewise::multiclass::{MultiConfusion, MultiScore};
-use scorewise::sweep::{Bootstrap, BootstrapDistribution, Resampling};
+use scorewise::sweep::{BlockLength, Bootstrap, BootstrapDistribution, Resampling};
 use scorewise::{Confusion, Purpose, Score, stream};
 use scorewise_table::split::{random, shuffle};
 use scorewise_train::Result;
@@ -14,7 +14,9 @@ use scorewise_train::plan::TrainingScore;
 use super::ExplainOptions;
 use super::rows::SampledRows;
 use crate::evaluation::Estimate;
-use crate::evaluation::model::resampling;
+
+/// Number of rows of a block that is resampled if the model uses or predicts values of other rows.
+const BLOCK_ROWS: usize = 48;
 
 /// The score that a model was trained for, computed from the confusion matrix of the decisions of the model.
 pub(super) struct DecidedScore {
@@ -215,7 +217,11 @@ fn bootstrap_importance(
     options: &ExplainOptions,
 ) -> Result<Vec<Vec<Option<f64>>>> {
     let is_series = rows.model.target.lead > 0 || rows.model.encoder.lags() > 0;
-    let bootstrap = Bootstrap { resampling: resampling(is_series), replicates: options.replicates, seed: options.seed };
+    let resampling = match is_series {
+        true => Resampling::Blocks(BlockLength::Rows(BLOCK_ROWS)),
+        false => Resampling::Poisson,
+    };
+    let bootstrap = Bootstrap { resampling, replicates: options.replicates, seed: options.seed };
     // Rows are resampled one by one (Poisson) or in blocks. Neither method uses the labels, so any labels may be passed.
     let unused_labels = vec![false; rows.len()];
     // The permutations are drawn with replacement. Stratified resampling does this if all permutations get the same label.

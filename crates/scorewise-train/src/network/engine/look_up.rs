@@ -39,7 +39,8 @@ impl TableColumn {
     #[inline(always)]
     fn place(self, position: f32) -> (u32, f32) {
         let position = position.max(0.0).min(self.last);
-        // SAFETY: the number is between 0 and 2²⁴. The safe conversion, which also handles other numbers, would not be done for a whole register.
+        // SAFETY: the number is between 0 and 2²⁴. The safe conversion `as u32` also handles other numbers, so the
+        // compiler would not vectorise it.
         let whole = unsafe { position.to_int_unchecked::<i32>() };
         (whole as u32, position - whole as f32)
     }

@@ -1,0 +1,243 @@
+//! The number of independent rows that would determine a score as precisely as the given rows do.
+//!
+//! Near the sample, a score s is a linear function of the cells of the confusion matrix, so its error is a sum with one term for each row:
+//!
+//! ```text
+//! s(sample) − s(population) ≈ Σ ψᵢ        ψᵢ = wᵢ (gᵢ − ḡ)
+//! ```
+//!
+//! Here wᵢ is the weight of row i, gᵢ the derivative of s with respect to the cell that contains the row, and ḡ the weighted mean of gᵢ. The variance V
+//! of this sum follows from how rows depend on each other:
+//!
+//! ```text
+//! independent rows          V = Σ ψᵢ²
+//! G groups                  V = G/(G − 1) Σ S²      S: the sum of ψ over a group
+//! blocks of b rows          V = n/b mean(S²)        S: the sum of ψ over b consecutive rows, beginning at any row
+//! ```
+//!
+//! The effective number of rows m is the number of independent rows without weights for which the variance would be V. The variance of a sum over few
+//! groups or blocks is itself uncertain, so m is multiplied by (z/t)², where z = 1.96 and t is the same quantile of Student's distribution. Its degrees of
+//! freedom are the number of groups or blocks minus 1, or fewer if a few large sums dominate: 3 (Σ S²)²/Σ S⁴ − 1, which is about the same number if the
+//! sums are normally distributed.
+//!
+//! Korn, E. L. & Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of positive counts estimated from survey
+//! data. Survey Methodology 24(2), 193–201.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::block_length::block_length;
+use super::bootstrap::{BlockLength, Resampling};
+use crate::confusion::Confusion;
+use crate::real::Real;
+use crate::rows::{Probabilities, Rows};
+
+/// Rows that are assigned to cells of a confusion matrix, or to pairs of cells if there are two forecasts.
+pub(super) struct CellSample<'a, R> {
+    /// The weights of the rows; `None` if every row counts 1.
+    weights: Option<&'a [R]>,
+    /// For each row, the index of its cell, 0 to 7.
+    cells: &'a [u8],
+    /// The total weight of each cell.
+    pub totals: [f64; 8],
+    /// The sum of the squared weights of each cell.
+    squares: [f64; 8],
+}
+
+impl<'a, R: Real> CellSample<'a, R> {
+    /// Assigns the rows to the cells with these indices.
+    pub fn new(rows: &'a Rows<'_, Probabilities<'_, R>>, cells: &'a [u8]) -> Self {
+        let (mut totals, mut squares) = ([0.0; 8], [0.0; 8]);
+        for (row, cell) in cells.iter().enumerate() {
+            let weight = rows.weight(row);
+            totals[usize::from(cell & 7)] += weight;
+            squares[usize::from(cell & 7)] += weight * weight;
+        }
+        CellSample { weights: rows.weights, cells, totals, squares }
+    }
+
+    /// The confusion matrix of the rows, if each row is in one of the four cells of one forecast.
+    pub fn confusion(&self) -> Confusion {
+        let [tn, fp, fn_, tp, ..] = self.totals;
+        Confusion::new(tn, fp, fn_, tp)
+    }
+
+    /// The weight of a row.
+    fn weight_of(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row].to_f64())
+    }
+
+    /// The total weight of all rows.
+    fn weight(&self) -> f64 {
+        self.totals.iter().sum()
+    }
+
+    /// The effective number of rows for a quantity with these derivatives with respect to the cells.
+    pub fn effective_rows(&self, derivatives: &[f64; 8], resampling: Resampling<'_>) -> f64 {
+        let (rows, weight) = (self.cells.len() as f64, self.weight());
+        let (sum, square) = (0..8).fold((0.0, 0.0), |(sum, square), cell| {
+            let product = self.totals[cell] * derivatives[cell];
+            (sum + product, square + product * derivatives[cell])
+        });
+        let mean = sum / weight;
+        // The variance of the derivative of a random row, times the squared total weight. Divided by m, it is the variance for m independent rows.
+        let reference = weight * (square - sum * mean);
+        if !(reference > 0.0 && reference.is_finite()) {
+            return rows;
+        }
+        let terms = || -> Vec<f64> {
+            let term = |(row, cell): (usize, &u8)| self.weight_of(row) * (derivatives[usize::from(cell & 7)] - mean);
+            self.cells.iter().enumerate().map(term).collect()
+        };
+        let (variance, freedom) = match resampling {
+            Resampling::Poisson | Resampling::Stratified => {
+                let squared = |cell: usize| self.squares[cell] * (derivatives[cell] - mean).powi(2);
+                ((0..8).map(squared).sum(), f64::INFINITY)
+            }
+            Resampling::Groups(groups) => variance_of_groups(&terms(), groups),
+            Resampling::Blocks(length) => variance_of_blocks(&terms(), length),
+        };
+        let effective = reference / variance * share_for(freedom);
+        if effective > 0.0 { effective.min(rows) } else { rows }
+    }
+
+    /// The length of the blocks that suits a quantity with these derivatives with respect to the cells.
+    pub fn block_length(&self, derivatives: &[f64; 8]) -> usize {
+        let term = |(row, cell): (usize, &u8)| self.weight_of(row) * derivatives[usize::from(cell & 7)];
+        safe_block_length(&self.cells.iter().enumerate().map(term).collect::<Vec<_>>())
+    }
+}
+
+/// The variance of the sum of all terms if terms of the same group depend on each other, and the degrees of freedom of this estimate.
+fn variance_of_groups(terms: &[f64], groups: &[u32]) -> (f64, f64) {
+    let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+    let (mut sums, mut is_present) = (vec![0.0; count], vec![false; count]);
+    for (term, group) in terms.iter().zip(groups) {
+        sums[*group as usize] += term;
+        is_present[*group as usize] = true;
+    }
+    let present = is_present.iter().filter(|present| **present).count() as f64;
+    let (squares, fourth_powers) = powers(sums.into_iter());
+    (squares * present / (present - 1.0).max(1.0), degrees_of_freedom(present, squares, fourth_powers))
+}
+
+/// The variance of the sum of all terms if terms of nearby rows depend on each other, and the degrees of freedom of this estimate. A block that reaches
+/// the last row continues with the first.
+fn variance_of_blocks(terms: &[f64], length: BlockLength) -> (f64, f64) {
+    let rows = terms.len();
+    let length = match length {
+        BlockLength::Rows(length) => length.min(rows),
+        BlockLength::Auto => safe_block_length(terms),
+    };
+    if length <= 1 {
+        return (powers(terms.iter().copied()).0, f64::INFINITY);
+    }
+    let mut sum: f64 = terms[..length].iter().sum();
+    let sums = (0..rows).map(|start| {
+        let block = sum;
+        sum += terms[(start + length) % rows] - terms[start];
+        block
+    });
+    let (squares, fourth_powers) = powers(sums);
+    // Every row begins a block, so each term is in as many blocks as a block has rows.
+    let overlap = length as f64;
+    let blocks = rows as f64 / overlap;
+    (squares / overlap, degrees_of_freedom(blocks, squares / overlap, fourth_powers / overlap))
+}
+
+/// The length of the blocks for the interval of a sum of these terms. Blocks with the length that is best for the variance make intervals too short if
+/// the series has a long memory, so the blocks are half as long again.
+fn safe_block_length(terms: &[f64]) -> usize {
+    match block_length(terms) {
+        1 => 1,
+        best => (best + best.div_ceil(2)).min(terms.len().div_ceil(3)),
+    }
+}
+
+/// The sums of the second and of the fourth powers.
+fn powers(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+    numbers.fold((0.0, 0.0), |(squares, fourth_powers), number| {
+        let square = number * number;
+        (squares + square, fourth_powers + square * square)
+    })
+}
+
+/// The degrees of freedom of a variance that was estimated from `count` independent sums, given the totals of their second and fourth powers.
+fn degrees_of_freedom(count: f64, squares: f64, fourth_powers: f64) -> f64 {
+    let by_fourth_power = if fourth_powers > 0.0 { 3.0 * squares * squares / fourth_powers } else { count };
+    (count.min(by_fourth_power) - 1.0).max(2.0)
+}
+
+/// The factor by which the effective number of rows shrinks because the variance is estimated with so many degrees of freedom: (z/t)².
+fn share_for(freedom: f64) -> f64 {
+    /// The 97.5 % quantile of the standard normal distribution.
+    const NORMAL: f64 = 1.959_963_984_540_054;
+    if freedom > 1e6 {
+        return 1.0;
+    }
+    let quantile = StudentsT::new(0.0, 1.0, freedom).map_or(NORMAL, |distribution| distribution.inverse_cdf(0.975));
+    (NORMAL / quantile).powi(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LABELS: [bool; 12] = [true, true, true, true, false, false, false, false, false, false, false, false];
+    const CELLS: [u8; 12] = [3, 3, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0];
+    /// The derivatives of a quantity with respect to the four cells, and zeros for the cells that are not used.
+    const DERIVATIVES: [f64; 8] = [0.0, -0.3, -0.2, 0.4, 0.0, 0.0, 0.0, 0.0];
+
+    fn effective_rows(weights: Option<&[f64]>, resampling: Resampling<'_>) -> f64 {
+        let rows = Rows::new(Probabilities(&[0.5; 12]), &LABELS).unwrap();
+        let rows = weights.map_or(rows, |weights| rows.weighted(weights).unwrap());
+        CellSample::new(&rows, &CELLS).effective_rows(&DERIVATIVES, resampling)
+    }
+
+    #[test]
+    fn independent_rows_without_weights_all_count() {
+        assert!((effective_rows(None, Resampling::Poisson) - 12.0).abs() < 1e-9);
+        assert!((effective_rows(Some(&[2.5; 12]), Resampling::Poisson) - 12.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn groups_and_blocks_of_one_row_are_independent_rows() {
+        let own: Vec<u32> = (0..12).collect();
+        // Twelve groups instead of independent rows: a factor 12/11 in the variance, and Student's distribution instead of the normal one.
+        let groups = effective_rows(None, Resampling::Groups(&own));
+        assert!(groups < 11.0 && groups > 5.0, "{groups}");
+        let blocks = effective_rows(None, Resampling::Blocks(BlockLength::Rows(1)));
+        assert!((blocks - 12.0).abs() < 1e-9, "{blocks}");
+    }
+
+    #[test]
+    fn copies_of_rows_in_the_same_group_add_nothing() {
+        let rows = 300usize;
+        let cells: Vec<u8> = (0..rows).map(|row| [0, 0, 0, 1, 2, 3, 3][row % 7]).collect();
+        let labels: Vec<bool> = cells.iter().map(|cell| *cell > 1).collect();
+        let probabilities = vec![0.5; rows];
+        let once = Rows::new(Probabilities(&probabilities), &labels).unwrap();
+        let own: Vec<u32> = (0..rows as u32).collect();
+        let single = CellSample::new(&once, &cells).effective_rows(&DERIVATIVES, Resampling::Groups(&own));
+        let (cells, labels, groups) = (cells.repeat(4), labels.repeat(4), own.repeat(4));
+        let probabilities = vec![0.5; 4 * rows];
+        let copies = Rows::new(Probabilities(&probabilities), &labels).unwrap();
+        let repeated = CellSample::new(&copies, &cells).effective_rows(&DERIVATIVES, Resampling::Groups(&groups));
+        assert!((single - repeated).abs() < 1e-6, "{single}, {repeated}");
+    }
+
+    #[test]
+    fn unequal_weights_reduce_the_effective_number_of_rows() {
+        let mut weights = [1.0; 12];
+        weights[0] = 20.0;
+        let effective = effective_rows(Some(&weights), Resampling::Poisson);
+        assert!(effective < 8.0, "{effective}");
+    }
+
+    #[test]
+    fn the_factor_for_estimated_variances_follows_students_distribution() {
+        // The 97.5 % quantiles of Student's distribution from tables: 2.2281 for 10 degrees of freedom, 12.706 for 1.
+        assert!((share_for(10.0) - (1.959_964f64 / 2.228_139).powi(2)).abs() < 1e-5);
+        assert!((share_for(1.0) - (1.959_964f64 / 12.706_205).powi(2)).abs() < 1e-5);
+        assert_eq!(share_for(f64::INFINITY), 1.0);
+    }
+}

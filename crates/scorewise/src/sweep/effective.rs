@@ -97,7 +97,7 @@ impl<'a, R: Real> CellSample<'a, R> {
             Resampling::Blocks(length) => variance_of_blocks(&terms(), length),
         };
         let effective = reference / variance * share_for(freedom);
-        if effective > 0.0 { effective.min(rows) } else { rows }
+        effective.clamp(1.0, rows.max(1.0))
     }
 
     /// The length of the blocks that suits a quantity with these derivatives with respect to the cells.
@@ -116,8 +116,12 @@ fn variance_of_groups(terms: &[f64], groups: &[u32]) -> (f64, f64) {
         is_present[*group as usize] = true;
     }
     let present = is_present.iter().filter(|present| **present).count() as f64;
+    if present < 2.0 {
+        // The terms of a single group sum to 0, which says nothing about other groups.
+        return (f64::INFINITY, 2.0);
+    }
     let (squares, fourth_powers) = powers(sums.into_iter());
-    (squares * present / (present - 1.0).max(1.0), degrees_of_freedom(present, squares, fourth_powers))
+    (squares * present / (present - 1.0), degrees_of_freedom(present, squares, fourth_powers))
 }
 
 /// The variance of the sum of all terms if terms of nearby rows depend on each other, and the degrees of freedom of this estimate. A block that reaches
@@ -125,7 +129,8 @@ fn variance_of_groups(terms: &[f64], groups: &[u32]) -> (f64, f64) {
 fn variance_of_blocks(terms: &[f64], length: BlockLength) -> (f64, f64) {
     let rows = terms.len();
     let length = match length {
-        BlockLength::Rows(length) => length.min(rows),
+        // The terms sum to 0 over the whole series, so blocks that are nearly as long would seem to have no variance.
+        BlockLength::Rows(length) => length.min(rows.div_ceil(2)),
         BlockLength::Auto => safe_block_length(terms),
     };
     if length <= 1 {
@@ -207,6 +212,14 @@ mod tests {
         assert!(groups < 11.0 && groups > 5.0, "{groups}");
         let blocks = effective_rows(None, Resampling::Blocks(BlockLength::Rows(1)));
         assert!((blocks - 12.0).abs() < 1e-9, "{blocks}");
+    }
+
+    #[test]
+    fn a_single_group_or_block_is_worth_little() {
+        assert_eq!(effective_rows(None, Resampling::Groups(&[0; 12])), 1.0);
+        let block = |rows| effective_rows(None, Resampling::Blocks(BlockLength::Rows(rows)));
+        assert_eq!([block(12), block(1000)], [block(6); 2]);
+        assert!(block(6) < 6.0, "{}", block(6));
     }
 
     #[test]

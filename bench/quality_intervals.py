@@ -31,9 +31,9 @@ class Interval(NamedTuple):
 def paired_differences(
     score: str, in_time: bool, runs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], classes: int, seed: int = 1
 ) -> np.ndarray:
-    """Return the score of the first decisions minus the score of the second decisions, as the mean over `runs`. A run is a tuple (true classes,
-    first decisions, second decisions) for the test rows of a split. Element 0 of the array is the difference on the original rows, the other
-    elements are bootstrap replicates. With `in_time`, the bootstrap draws blocks of consecutive rows instead of single rows."""
+    """Return an array of differences, each the score of the first decisions minus the score of the second decisions, averaged over `runs`. Element
+    0 is the difference on the original rows; the other elements are bootstrap replicates. A run is a tuple (true classes, first decisions,
+    second decisions) for the test rows of a split. With `in_time`, the bootstrap draws blocks of consecutive rows instead of single rows."""
     random, total = np.random.default_rng(seed), np.zeros(REPLICATES + 1)
     for truth, first, second in runs:
         cells = (truth.astype(int) * classes + first) * classes + second

@@ -65,7 +65,7 @@ def main() -> None:
     print(f"{'TSS of the test year':<44} value     95 %")
     for name, model, threshold in (
         ("cross-entropy at 0.5", cross_entropy, 0.5),
-        (f"cross-entropy at its best threshold, {tuned:.3f}", cross_entropy, tuned),
+        (f"cross-entropy at the tuned threshold {tuned:.3f}", cross_entropy, tuned),
         ("ScoreLoss at 0.5, not tuned", score_loss, 0.5),
     ):
         result = sw.score(test.y, forecast(model, test), threshold, scores="tss", block=48).scores["tss"]

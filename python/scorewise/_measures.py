@@ -253,7 +253,7 @@ class Sweep:
         block: int | str | None = None,
         groups: Any = None,
     ) -> Document | None:
-        """Return the score that the best threshold has on new rows, with its 95 % interval; None if it cannot be estimated.
+        """Return an estimate of the score that the best threshold has on new rows, with a 95 % interval; None if it cannot be estimated.
 
         ``best(score).value`` is the score on the rows on which the threshold was chosen, which is better on average. Here every row is classified with a
         threshold that was chosen on other rows. The parameters are those of :meth:`bootstrap`.
@@ -298,11 +298,11 @@ class Sweep:
 
 
 def check_smooth(smooth: Any, subject_to: str | Sequence[str] | None) -> float:
-    """Return the width of the smoothing, or raise an error if it is invalid, or if there are conditions, which nearby thresholds may violate."""
+    """Return the width of the smoothing. Raise an error if it is invalid, or if conditions are given, because nearby thresholds may violate them."""
     if not isinstance(smooth, Real) or isinstance(smooth, bool) or not 0.001 <= float(smooth) < 0.5:
         raise ValueError(f"smooth must be a number from 0.001 to below 0.5, usually 0.2, not {smooth!r}")
     if _arrays.string_list(subject_to):
-        raise ValueError("smooth averages over nearby thresholds, of which some would not satisfy the conditions: leave out smooth or subject_to")
+        raise ValueError("smooth averages over nearby thresholds, some of which would not satisfy the conditions: leave out smooth or subject_to")
     return float(smooth)
 
 

@@ -80,8 +80,8 @@ class Sweep:
         """
     def corrected(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], width: SupportsFloat | SupportsIndex | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str | None:
         """
-        The score that the best threshold, or with `width` the smoothed threshold, has on new rows, with its 95 % interval, as JSON; `None` if it cannot be
-        estimated. `rows` must be the rows that the sweep was made from.
+        An estimate of the score that the best threshold, or with `width` the smoothed threshold, will have on new rows. The result is JSON with the
+        estimate and its 95 % interval, or `None` if there is no estimate. `rows` must be the rows that the sweep was made from.
         """
     @property
     def counts(self, /) -> tuple[float, float]:
@@ -101,8 +101,9 @@ class Sweep:
         """
     def smooth_best(self, /, score: str, width: SupportsFloat | SupportsIndex) -> str:
         """
-        The threshold that is best for a score on average over nearby thresholds, as JSON with the keys of `smooth` in the output of
-        `scorewise tune --json`, and also `score`, the name of the score, and `interval`, the thresholds with the same confusion matrix.
+        The threshold at which the average of a score over nearby thresholds is best. The result is JSON with the keys of `smooth` in the output of
+        `scorewise tune --json` and two more keys: `score`, the name of the score, and `interval`, the range of thresholds that give the same
+        confusion matrix as this threshold.
         """
     def smooth_bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, width: SupportsFloat | SupportsIndex, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
         """

@@ -281,12 +281,12 @@ class TemporalScoreLoss(_Loss):
     prior : str, default="cosine:0.5,0.1"
         The distribution of the threshold.
     weighting : {"value", "sum", "maximum"}, default="value"
-        The weight of a false alarm is 1, or less if an event follows; the weight of a missed event is 1, or less if an alarm precedes it. The
-        reduction is one of the numbers in ``masks``, chosen by the distance between the error and the event or alarm; if there are several
-        events or alarms, the reduction is the greatest of their numbers ("maximum") or the sum of their numbers ("sum").
-        "value" is like "maximum", but the weight of a false alarm with no event near it, or of a missed event with no alarm near it, is 2.
+        How the weights of errors depend on their timing. The weight of an error is 1, reduced by a number in ``masks`` if an event soon follows
+        the false alarm, or if an alarm soon precedes the missed event. If several events follow, or several alarms precede, the greatest of their
+        numbers ("maximum") or the sum of their numbers ("sum") is subtracted. "value" is like "maximum", except that the weight is 2 for a
+        false alarm with no event near it and for a missed event with no alarm near it.
     masks : tuple of float, optional
-        The numbers that are subtracted from the weight of an error at distances of 1, 2, … steps.
+        The numbers that are subtracted from the weight of an error if the event or alarm is 1, 2, … steps away.
     process_group, averaged
         Settings for several processes, as in :class:`ScoreLoss`.
 

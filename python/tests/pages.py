@@ -174,7 +174,7 @@ PAGES_WITH_SLIDER = ["train", "score", "tune", "cost", "weighted", "theory", "le
 
 
 class PageFolder:
-    """A folder of report pages. Each page is made by running the command when it is first used."""
+    """A folder of report pages. The command that writes a page is run when the page is first used."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         """Write the tables from which the pages are made."""

@@ -608,9 +608,11 @@ def test_headline_shows_the_numbers_of_the_result(pages_folder, browser, name):
         assert page.locator("h1").inner_text() == heading
         assert page.title().startswith(heading)
         weight = sum(confusion[cell] for cell in CELLS)
-        rows = f"{format_count(result['rows'])} (total weight {format_count(weight)})" if name == "weighted" else format_count(weight)
+        rows = format_count(result["rows"] if name == "weighted" else weight)
         lead = f"At that threshold {score} is {format_in_sentence(value['value'])} (95\u00a0% interval {format_in_sentence(value['low'])} to {format_in_sentence(value['high'])}), on {rows} "
         assert page.locator(".lead").inner_text().startswith(lead)
+        if name == "weighted":
+            assert page.locator(".lead").inner_text().endswith(f" (total weight {format_count(weight)}).")
         cards = page.locator(".card")
         assert cards.nth(0).locator(".big").inner_text() == report.format_threshold(threshold, 6)
         events, alarms = confusion["tp"] + confusion["fn"], confusion["tp"] + confusion["fp"]

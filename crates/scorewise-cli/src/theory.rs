@@ -33,7 +33,8 @@ pub struct TheoryArguments {
     json: bool,
 }
 
-/// Computes the distribution of a score under a random threshold, and its bounds, for a table of predictions.
+/// Computes the distribution of a score under a random threshold for a table of predictions, and compares it with the bounds of Marchetti et al.
+/// (2022).
 pub fn run(arguments: &TheoryArguments) -> Result<Outcome, Failure> {
     let prior: Prior = arguments.prior.parse()?;
     let predictions = arguments.forecast.read_binary()?;
@@ -57,7 +58,7 @@ pub fn run(arguments: &TheoryArguments) -> Result<Outcome, Failure> {
     .into())
 }
 
-/// The distribution of a score under a random threshold, and its bounds, as text for the terminal.
+/// The distribution of a score under a random threshold, compared with the bounds of Marchetti et al. (2022), as text for the terminal.
 fn theory_text(score: &Score, prior: &Prior, theory: &Theory) -> String {
     let format_or_empty = |value: Option<f64>| value.map_or(String::new(), format_number);
     let verb = match score.direction() {

@@ -182,7 +182,7 @@ fn run_multiclass(
             row.extend(threshold_and_value(None, None, None));
         }
         row.extend(threshold_and_value(class.threshold, class.value, class.bootstrap.as_ref()));
-        row.push(corrected_text(class.corrected.as_ref()));
+        row.push(score_on_new_rows(class.corrected.as_ref()));
         row
     };
     let rows: Vec<Vec<String>> = summary.classes.iter().map(row).collect();
@@ -213,8 +213,8 @@ fn threshold_and_value(
     [threshold, value]
 }
 
-/// The score that is expected on new rows, with its interval.
-fn corrected_text(corrected: Option<&Estimate>) -> String {
+/// The score to expect on new rows, with its interval, as text.
+fn score_on_new_rows(corrected: Option<&Estimate>) -> String {
     let value = |estimate: &Estimate| Some(format_with_interval(estimate.value?, estimate.interval()));
     corrected.and_then(value).unwrap_or_else(|| format_optional(None))
 }
@@ -253,7 +253,7 @@ fn tuning_text(options: &TuningOptions<'_>, TunedForecast { tuning, model, .. }:
         ]);
         let row = |name: &str, cells: [String; 2], corrected: &Option<Estimate>, expected: Option<f64>| {
             let expected = expected.map_or(String::new(), format_number);
-            [vec![name.to_string()], cells.to_vec(), vec![corrected_text(corrected.as_ref()), expected]].concat()
+            [vec![name.to_string()], cells.to_vec(), vec![score_on_new_rows(corrected.as_ref()), expected]].concat()
         };
         let rows = [
             row(
@@ -284,7 +284,7 @@ fn tuning_text(options: &TuningOptions<'_>, TunedForecast { tuning, model, .. }:
         ("threshold", threshold),
         ("interval", format!("{interval}{others}")),
         ("value", value),
-        ("on new rows", corrected_text(corrected.as_ref())),
+        ("on new rows", score_on_new_rows(corrected.as_ref())),
         ("model", model_line),
     ]);
     text(head, &best.confusion, plot(exact.threshold_interval()))

@@ -192,8 +192,9 @@ impl PySweep {
         .map_err(value_error)
     }
 
-    /// The threshold that is best for a score on average over nearby thresholds, as JSON with the keys of `smooth` in the output of
-    /// `scorewise tune --json`, and also `score`, the name of the score, and `interval`, the thresholds with the same confusion matrix.
+    /// The threshold at which the average of a score over nearby thresholds is best. The result is JSON with the keys of `smooth` in the output of
+    /// `scorewise tune --json` and two more keys: `score`, the name of the score, and `interval`, the range of thresholds that give the same
+    /// confusion matrix as this threshold.
     fn smooth_best(&self, py: Python<'_>, score: &str, width: f64) -> PyResult<String> {
         let score = parse_score(score)?;
         let smooth = py.detach(|| SmoothThreshold::without_bootstrap(&self.0, &score, width)).map_err(value_error)?;
@@ -251,8 +252,8 @@ impl PySweep {
         Ok(json!(ThresholdBootstrap::new(&found.map_err(value_error)?, &bootstrap)).to_string())
     }
 
-    /// The score that the best threshold, or with `width` the smoothed threshold, has on new rows, with its 95 % interval, as JSON; `None` if it cannot be
-    /// estimated. `rows` must be the rows that the sweep was made from.
+    /// An estimate of the score that the best threshold, or with `width` the smoothed threshold, will have on new rows. The result is JSON with the
+    /// estimate and its 95 % interval, or `None` if there is no estimate. `rows` must be the rows that the sweep was made from.
     #[pyo3(signature = (rows, score, subject_to, width, bootstrap))]
     fn corrected(
         &self,

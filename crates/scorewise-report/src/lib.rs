@@ -15,7 +15,7 @@
 //!     thresholds: vec![0.48, 0.5, 0.55],
 //! };
 //! let picture = figure_thresholds(&[panel])?;
-//! assert!(picture.svg()?.contains("mean 0.51, deviation 0.04"));
+//! assert!(picture.svg()?.contains("mean 0.51, standard deviation 0.04"));
 //! assert!(picture.png()?.starts_with(b"\x89PNG"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

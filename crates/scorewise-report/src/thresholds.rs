@@ -110,7 +110,7 @@ fn summary_label(spread: Option<MeanAndDeviation>) -> String {
         None => "no training run succeeded".into(),
         Some(MeanAndDeviation { mean, deviation: None }) => format!("mean {mean:.2}, one training run"),
         Some(MeanAndDeviation { mean, deviation: Some(deviation) }) => {
-            format!("mean {mean:.2}, deviation {deviation:.2}")
+            format!("mean {mean:.2}, standard deviation {deviation:.2}")
         }
     }
 }

@@ -289,7 +289,7 @@ fn the_page_shows_the_number_and_the_total_weight_of_weighted_rows() {
     forecast.is_weighted = true;
     forecast.points[2].cells = [1.0, 0.25, 0.0, 1.5];
     let page = page(&document).unwrap();
-    assert!(page.contains("on 6 (total weight 2.75) rows"), "{page}");
+    assert!(page.contains("on 6 rows (total weight 2.75)."), "{page}");
     assert!(page.contains("<span class=\"big\">0.25</span> of 1.75 alarms are false (14\u{a0}%)"));
 }
 

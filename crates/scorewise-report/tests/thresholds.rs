@@ -108,7 +108,7 @@ fn mean_and_deviation_are_drawn_at_their_values_and_printed() {
     assert_close(whisker[1].0, mean + deviation, TOLERANCE);
     let highest = bars(&tags, &reader).into_iter().map(|(_, _, height)| height).fold(5.0, f64::max);
     assert!(whisker[0].1 > highest, "the error bar is above the bars and the prior");
-    assert!(tags.iter().any(|tag| tag.text == "mean 0.50, deviation 0.08"));
+    assert!(tags.iter().any(|tag| tag.text == "mean 0.50, standard deviation 0.08"));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn equal_thresholds_make_one_bar_of_area_1() {
         assert_eq!(bars.len(), 1, "{tau}");
         assert!(bars[0].0 - TOLERANCE <= tau && tau <= bars[0].1 + TOLERANCE, "{tau}");
         assert_close((bars[0].1 - bars[0].0) * bars[0].2, 1.0, 0.02);
-        assert!(tags.iter().any(|tag| tag.text == format!("mean {tau:.2}, deviation 0.00")));
+        assert!(tags.iter().any(|tag| tag.text == format!("mean {tau:.2}, standard deviation 0.00")));
     }
 }
 

@@ -39,9 +39,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub struct Location {
     /// The name of the file, as the user wrote it.
     pub file: String,
-    /// The line number, counted from 1; `None` for a whole file, and for file formats without lines, such as Parquet.
+    /// The line number, counted from 1; `None` for a whole file, and for a Parquet or Arrow file, which has no lines.
     pub line: Option<u64>,
-    /// The row number, counted from 1, in a file format without lines, such as Parquet; `None` otherwise.
+    /// The row number, counted from 1, in a Parquet or Arrow file; `None` otherwise.
     pub row: Option<u64>,
     /// The name of the column; `None` when the location is a whole row or file.
     pub column: Option<String>,

@@ -92,7 +92,11 @@ fn records_of_empty_cells_are_rows() {
         assert_eq!(late_notes, [""; 0]);
     }
     let TableWithNotes { table, .. } = read_default("a;b\n1;2,5\n;\n;\n");
-    assert_eq!(numbers(&table, "b"), [Some(2.5), None, None], "delimiters at the end of the file are rows too");
+    assert_eq!(
+        numbers(&table, "b"),
+        [Some(2.5), None, None],
+        "lines with only a delimiter are rows, even at the end of the file"
+    );
 }
 
 #[test]
@@ -119,7 +123,7 @@ fn in_a_table_of_one_column_an_empty_line_is_a_missing_value() {
     assert_eq!(numbers(&table, "x"), [None, Some(1.0), None, None, None, Some(2.0)]);
     assert_eq!(late_notes, [""; 0]);
     let TableWithNotes { table, .. } = read_default("x\n1\n\"\"\n");
-    assert_eq!(numbers(&table, "x"), [Some(1.0), None], "a quoted empty cell at the end is a row");
+    assert_eq!(numbers(&table, "x"), [Some(1.0), None], "a quoted empty cell on the last line is a row");
 }
 
 #[test]

@@ -73,8 +73,8 @@ impl Ensemble {
         Ok(Ensemble { weights, mean: MeanOf::Logits, ..Ensemble::new(members)? })
     }
 
-    /// Creates an ensemble from the fits that learnt something ([`Fit::success`]), or from all fits if none of them did. A member that learnt nothing
-    /// is left out, because its predictions would distort the mean probability of every row.
+    /// Creates an ensemble from the members whose training runs learnt something ([`Fit::success`]), or from all members if none of the runs did. A
+    /// member that learnt nothing is left out, because its predictions would distort the mean probability of every row.
     pub fn of_fits<F: Borrow<Fit>>(fits: &[F]) -> Result<Self> {
         Ensemble::new(fits_to_use(fits).map(|fit| fit.member.clone()).collect())
     }
@@ -117,14 +117,15 @@ impl Ensemble {
     }
 }
 
-/// The fits that become members of an ensemble whose members have the same validation rows: those that learnt something, or all fits if none did.
+/// The training results that an ensemble uses if all members have the same validation rows: those of runs that learnt something, or all results if
+/// no run did.
 fn fits_to_use<F: Borrow<Fit>>(fits: &[F]) -> impl Iterator<Item = &Fit> {
     let some_succeeded = fits.iter().any(|fit| fit.borrow().success);
     fits.iter().map(Borrow::borrow).filter(move |fit| fit.success || !some_succeeded)
 }
 
-/// For each fit of a learner, whether it becomes a member of the ensemble. Normally the fits that learnt something become members; but if these fits
-/// leave a validation row without a prediction, all fits become members. `samples` has one entry for each fit.
+/// For each training run of a learner, whether its result becomes a member of the ensemble. Normally the runs that learnt something give the members;
+/// but if they leave a validation row without a prediction, all runs do. `samples` has one entry for each element of `fits`.
 pub(crate) fn is_used<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> Vec<bool> {
     let rows = samples.first().map_or(0, |sample| sample.matrix.rows());
     let (mut is_predicted, mut is_needed) = (vec![false; rows], vec![false; rows]);
@@ -138,7 +139,7 @@ pub(crate) fn is_used<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> Vec
 }
 
 /// Predictions of validation rows: the row indices in ascending order, and the mean probabilities of each row. The mean is taken only over the
-/// members for which the row is a validation row, because they were not trained on the row. `samples` has one entry for each fit.
+/// members for which the row is a validation row, because they were not trained on the row. `samples` has one entry for each element of `fits`.
 #[must_use]
 pub fn held_out_probabilities<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> (Vec<u32>, Vec<f64>) {
     let used = fits.iter().zip(samples).zip(is_used(fits, samples)).filter(|(_, is_used)| *is_used);
@@ -146,7 +147,8 @@ pub fn held_out_probabilities<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]
     held_out_means(&fits, &samples, MeanOf::Probabilities)
 }
 
-/// The mean probabilities or logits of validation rows, as [`held_out_probabilities`] describes, but over all fits, also those that learnt nothing.
+/// The mean probabilities or logits of validation rows, as [`held_out_probabilities`] describes, but over all members, even those that learnt
+/// nothing.
 pub(crate) fn held_out_means<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>], mean: MeanOf) -> (Vec<u32>, Vec<f64>) {
     let (Some(matrix), Some(outputs)) =
         (samples.first().map(|sample| sample.matrix), fits.first().map(|fit| fit.borrow().member.outputs()))

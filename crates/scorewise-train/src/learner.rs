@@ -53,7 +53,7 @@ pub enum MemberDescription {
     Network {
         /// The number of inputs, the number of units of each hidden layer, and the number of outputs.
         widths: Vec<usize>,
-        /// For a network with binned inputs, how many knots, frequent values and levels each input has in total (missing values count as a level);
+        /// For a network with binned inputs, the total number of knots, frequent values and levels of each input (missing values count as a level);
         /// empty if inputs are not binned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         positions: Vec<usize>,
@@ -195,8 +195,8 @@ impl Member {
         }
     }
 
-    /// For each binned input, how many knots, frequent values and levels it has in total (missing values count as a level). In the matrix, each of
-    /// them is represented by its position: an integer that is counted from 0 for every input. Empty if the inputs are not binned.
+    /// For each binned input, its number of positions. The knots, frequent values and levels of an input have the positions 0, 1, 2, …, which stand
+    /// for them in the matrix; missing values count as a level. Empty if the inputs are not binned.
     #[must_use]
     pub fn positions(&self) -> &[usize] {
         match self {

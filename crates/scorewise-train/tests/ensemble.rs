@@ -27,7 +27,7 @@ fn jobs(dataset: &Dataset, training: &TrainingSetup, members: usize) -> Vec<Job>
         .collect()
 }
 
-/// Trains an ensemble; returns it with the fits of its members.
+/// Trains an ensemble; returns it with the training results of its members.
 fn train_ensemble(data: &TestData, training: &TrainingSetup, members: usize, threads: usize) -> (Ensemble, Vec<Fit>) {
     let dataset = data.dataset();
     let fits = fit_all(std::slice::from_ref(&dataset), &jobs(&dataset, training, members), threads);

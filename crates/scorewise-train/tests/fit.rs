@@ -415,7 +415,7 @@ fn inconsistent_data_are_refused() {
     let priors = vec![Prior::uniform(), Prior::uniform()];
     let two = OneVersusRest::new(Score::parse("f1").unwrap(), priors, Average::Macro).unwrap();
     let three = Sample { classes: 3, ..sample };
-    assert!(refused_with(&settings, &three, &Objective::OneVersusRest(two)).contains("one for each of the 3"));
+    assert!(refused_with(&settings, &three, &Objective::OneVersusRest(two)).contains("one for each of the 3 classes"));
     let linear = NetworkSettings { hidden: hidden_layers(&[]), ..NetworkSettings::default() };
     let infinite = Matrix::new(4, &[f32::NAN; 800]).unwrap();
     let error = refused_with(&linear, &Sample { matrix: &infinite, ..sample }, &f1);

@@ -1,5 +1,5 @@
-//! Tests of the messages that send data sets, jobs and fits as bytes. A round trip preserves every bit. Each of 27 000 damaged or malicious
-//! messages either can be read and used or gives a clear error; none causes a panic or takes much memory.
+//! Tests of the messages that send data sets, jobs and training results as bytes. A round trip preserves every bit. Each of 27 000 damaged or
+//! malicious messages either can be read and used or gives a clear error; none causes a panic or takes much memory.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
@@ -178,7 +178,8 @@ fn messages_of_other_versions_and_other_kinds_are_refused() {
     assert!(Job::from_bytes(&model).unwrap_err().to_string().starts_with("message with jobs: is damaged"));
 }
 
-/// Calls `read` and checks that it needs little memory and that an error is clear. Returns the value read, or `None` after an error.
+/// Decodes the message `bytes` by calling `read`. Checks that this needs little memory, and that an error is short and names the kind of the message.
+/// Returns the decoded value, or `None` after an error.
 fn read_message<T>(bytes: &[u8], what: &str, read: impl FnOnce() -> Result<T>) -> Option<T> {
     let (peak, result) = peak_memory(read);
     let limit = 160 * bytes.len() + (64 << 10);
@@ -195,7 +196,7 @@ fn read_message<T>(bytes: &[u8], what: &str, read: impl FnOnce() -> Result<T>) -
 }
 
 /// Changes and reads one message in each round: in turn, data sets, jobs, and the response of a worker. What is accepted is used: data sets
-/// and jobs for two epochs of training, fits for predictions. Returns how many messages of each of the three kinds were accepted.
+/// and jobs for two epochs of training, training results for predictions. Returns how many messages of each of the three kinds were accepted.
 fn read_mutated(rounds: usize, mut mutate: impl FnMut(&[Vec<u8>], usize) -> Vec<u8>) -> [usize; 3] {
     let (datasets, jobs) = (datasets(), jobs());
     let (dataset_bytes, job_bytes) = (Dataset::to_bytes(&datasets).unwrap(), Job::to_bytes(&jobs).unwrap());

@@ -361,7 +361,11 @@ fn binned_inputs_are_checked_against_the_networks() {
     let bytes = model.to_bytes().unwrap();
     assert_eq!(Model::from_bytes("m.scorewise", &bytes).unwrap(), model);
     for (pointer, value, expected) in [
-        ("/encoder/inputs/0/knots", json!([-1.0, 0.5]), "member 0 and the encoder differ"),
+        (
+            "/encoder/inputs/0/knots",
+            json!([-1.0, 0.5]),
+            "member 0 and the encoder differ in the number of positions of their binned inputs",
+        ),
         (
             "/encoder/inputs/0/knots",
             json!([0.5, -1.0, 2.0]),

@@ -94,7 +94,7 @@ fn careless_transport(run: &RemoteRun<'_>) -> Result<()> {
                             let error = run.receive(chunk, &response).unwrap_err().to_string();
                             let place = format!("chunk {} of {count} (jobs ", chunk + 1);
                             assert!(
-                                error.starts_with(&place) && error.contains("message with fits: is damaged"),
+                                error.starts_with(&place) && error.contains("message with results: is damaged"),
                                 "{error}"
                             );
                         }
@@ -107,7 +107,7 @@ fn careless_transport(run: &RemoteRun<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A transport that trains each chunk in its own process, two chunks at a time. Data sets, jobs and fits are exchanged as files.
+/// A transport that trains each chunk in its own process, two chunks at a time. Data sets, jobs and training results are exchanged as files.
 fn process_transport(run: &RemoteRun<'_>) -> Result<()> {
     /// Number of calls so far, so that every call has a folder of its own.
     static RUNS: AtomicUsize = AtomicUsize::new(0);
@@ -267,7 +267,7 @@ fn ordered_transport(run: &RemoteRun<'_>) -> Result<()> {
 }
 
 #[test]
-fn a_stopped_run_keeps_the_fits_that_have_arrived() {
+fn a_stopped_run_keeps_the_training_results_that_have_arrived() {
     let (table, plan) = table_and_plan();
     let prepared = prepare(&table, false, &plan).unwrap();
     let jobs = &prepared.jobs()[..6];
@@ -305,13 +305,13 @@ fn errors_name_the_chunk() {
     assert_eq!(missing, "chunk 2 of 3 (jobs 3 to 4): no response has arrived");
     let other = error(&jobs, |run| run.receive(1, &train_chunk(run.datasets(), &run.chunks()[0], 1)));
     let expected =
-        "chunk 2 of 3 (jobs 3 to 4): message with fits: contains the results of other jobs or other data sets";
+        "chunk 2 of 3 (jobs 3 to 4): message with results: contains the results of other jobs or other data sets";
     assert!(other.starts_with(expected), "{other}");
     let none = error(&jobs, |run| run.receive(3, &[]));
     assert_eq!(none, "chunk: there is no chunk 3; the greatest chunk number is 2");
     let empty = error(&jobs, |run| run.receive(2, &[]));
     assert!(
-        empty.starts_with("chunk 3 of 3 (jobs 5 to 7): message with fits: is not a message of scorewise"),
+        empty.starts_with("chunk 3 of 3 (jobs 5 to 7): message with results: is not a message of scorewise"),
         "{empty}"
     );
     let exchanged = error(&jobs, |run| run.receive(2, &train_chunk(&run.chunks()[2], run.datasets(), 1)));

@@ -183,7 +183,11 @@ fn a_truncated_results_file_is_completed_to_the_same_bits() {
         (trials.iter().map(without_duration).collect::<Vec<_>>(), fs::read(&path).unwrap())
     };
     let (expected, text) = run(1);
-    assert_eq!(run(2), (expected.clone(), text.clone()), "a finished file gives the same trials");
+    assert_eq!(
+        run(2),
+        (expected.clone(), text.clone()),
+        "a second run on the complete results file changes neither the trials nor the file"
+    );
     // The file is truncated in the header, within a number or between lines. The run is continued with two threads instead of one.
     for length in [0, 10, text.len() / 3, text.len() / 2, text.len() - 1] {
         fs::write(&path, &text[..length]).unwrap();

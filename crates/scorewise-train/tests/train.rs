@@ -40,7 +40,7 @@ fn small_default_plan() -> Plan {
 }
 
 #[test]
-fn a_fit_keeps_the_validation_rows_of_its_own_job_if_an_earlier_job_was_never_begun() {
+fn a_training_result_keeps_the_validation_rows_of_its_own_job_if_an_earlier_job_was_never_begun() {
     let event = |row: usize| f64::from(u8::from(wave(row) + 0.3 * (row as f64 * 1.9).sin() > 0.8));
     let columns = vec![numeric_column("x", 200, wave), numeric_column("y", 200, event)];
     let table = Table { file: "waves.csv".into(), columns, ..Table::default() };
@@ -60,7 +60,7 @@ fn a_fit_keeps_the_validation_rows_of_its_own_job_if_an_earlier_job_was_never_be
 }
 
 #[test]
-fn exactly_the_fits_that_are_members_of_the_model_have_a_share_of_its_weights() {
+fn exactly_the_training_results_that_are_members_of_the_model_have_a_share_of_its_weights() {
     let event = |row: usize| f64::from(u8::from(wave(row) + 0.3 * (row as f64 * 1.9).sin() > 0.8));
     let columns = vec![numeric_column("x", 200, wave), numeric_column("y", 200, event)];
     let table = Table { file: "waves.csv".into(), columns, ..Table::default() };
@@ -77,13 +77,13 @@ fn exactly_the_fits_that_are_members_of_the_model_have_a_share_of_its_weights() 
     let kinds = |fits: &[Fit], shares: &[f64]| -> Vec<&'static str> {
         fits.iter().zip(shares).filter(|(_, share)| **share > 0.0).map(|(fit, _)| fit.member.kind()).collect()
     };
-    // In each fold this learner has only one fit, so a fit that learnt nothing is still a member of the model.
+    // In each fold this learner trains only one member, so this member is used even if it learnt nothing.
     let mut one_failed = fits.clone();
     one_failed[first_tree].as_mut().unwrap().success = false;
     let trained = finish(one_failed).unwrap();
     assert_eq!(trained.model.members.len(), fits.len());
     assert_eq!(kinds(&trained.fits, &trained.shares).len(), fits.len());
-    // A learner whose fits have not predicted all rows is left out of the model, so its fits have no share.
+    // A learner whose members have not predicted all rows is left out of the model, so its members have no share.
     let mut one_missing = fits.clone();
     one_missing[first_tree] = None;
     let trained = finish(one_missing).unwrap();

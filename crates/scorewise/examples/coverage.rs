@@ -151,21 +151,26 @@ fn prediction(probability: f64) -> f64 {
     (probability / (1.0 - probability)).ln()
 }
 
-/// What is counted over all data sets of a kind, for each score.
+/// Counts and sums over all simulated data sets of one [`Kind`]. Every array has one element for each score.
 #[derive(Clone, Default)]
-struct Counts {
+struct CoverageCounts {
     data_sets: f64,
+    /// Number of data sets in which the interval of the score contains the true score.
     covered: [f64; SCORES.len()],
+    /// Number of data sets in which the score is defined.
     defined: [f64; SCORES.len()],
+    /// Number of data sets in which one of the two equally good forecasts seems better.
     rejected: [f64; SCORES.len()],
     /// Sums of the errors of the apparent and of the corrected score, over the data sets in which both are defined.
     bias: [(f64, f64); SCORES.len()],
+    /// Number of data sets in which the apparent and the corrected score are defined.
     corrected: [f64; SCORES.len()],
+    /// Number of data sets in which the interval of the corrected score contains the true score.
     corrected_covered: [f64; SCORES.len()],
 }
 
-fn simulate(kind: Kind, data_sets: usize, scores: &[Score]) -> Counts {
-    let mut counts = Counts { data_sets: data_sets as f64, ..Counts::default() };
+fn simulate(kind: Kind, data_sets: usize, scores: &[Score]) -> CoverageCounts {
+    let mut counts = CoverageCounts { data_sets: data_sets as f64, ..CoverageCounts::default() };
     let groups: Vec<u32> = (0..kind.rows).map(|row| (row / GROUP_ROWS) as u32).collect();
     let resampling = match kind.design {
         Design::Independent => Resampling::Poisson,
@@ -233,7 +238,7 @@ fn main() {
         }
         done
     };
-    let mut results: Vec<(Kind, Counts)> = std::thread::scope(|scope| {
+    let mut results: Vec<(Kind, CoverageCounts)> = std::thread::scope(|scope| {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().flat_map(|worker| worker.join().expect("a simulation failed")).collect()

@@ -29,6 +29,7 @@ macro_rules! purposes {
     };
 }
 
+// The names in quotes are hashed. They must not change, even where another name would now be clearer.
 purposes! {
     /// The order into which rows are shuffled before they are split. The argument `number` of [`stream`] is the index of the class if each class is
     /// shuffled separately, otherwise 0.
@@ -37,10 +38,10 @@ purposes! {
     SplitGroups = "split of groups",
     /// The seed of one repetition of a cross-validation. The argument `number` of [`stream`] is the index of the repetition.
     CrossValidationRepeat = "repeat of folds",
-    /// The order of the folds of a cross-validation by group.
+    /// The order in which the folds of a cross-validation are used if its folds consist of whole groups of rows.
     FoldOrder = "order of folds",
-    /// The seed for splitting the rows outside the test fold into training and validation rows. The argument `number` of [`stream`] is the index of
-    /// the fold.
+    /// The seed for splitting the rows that are not in the test fold of a cross-validation into training and validation rows. The argument `number`
+    /// of [`stream`] is the index of the test fold.
     FoldSplit = "parts of a fold",
     /// The seed of the training for one fold of a cross-validation. The argument `number` of [`stream`] is the index of the fold, counted over all
     /// repetitions.

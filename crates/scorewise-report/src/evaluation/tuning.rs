@@ -38,7 +38,7 @@ pub struct Tuning {
     pub best: Best,
     /// The best threshold of every bootstrap replicate, and the score at this threshold.
     pub distribution: BestDistribution,
-    /// The score that a threshold chosen in this way has on new rows; `None` when it cannot be estimated.
+    /// An estimate of the score that the best threshold has on new rows; `None` when it cannot be estimated.
     pub corrected: Option<Estimate>,
     /// The smoothed threshold, if it was asked for.
     pub smooth: Option<SmoothThreshold>,
@@ -60,7 +60,7 @@ pub struct SmoothThreshold {
     /// The confusion matrix at the smoothed threshold.
     #[serde(default, with = "super::json::optional_confusion")]
     pub confusion: Option<Confusion>,
-    /// The score that a smoothed threshold has on new rows, with its 95 % interval; `None` when it cannot be estimated.
+    /// An estimate of the score that the smoothed threshold has on new rows, with a 95 % interval; `None` when it cannot be estimated.
     #[serde(default)]
     pub corrected: Option<Estimate>,
     /// 95 % intervals of the smoothed threshold and of its score, from the same bootstrap replicates as the intervals of the best
@@ -133,8 +133,8 @@ pub struct TuningSummary {
     pub interval: Option<(f64, f64)>,
     /// The score at the best threshold.
     pub value: Option<f64>,
-    /// The score that a threshold chosen in this way has on new rows, with its 95 % interval. `value` is better than this on average, because the threshold
-    /// was chosen on the rows on which `value` is measured. `None` when it cannot be estimated.
+    /// An estimate of the score that the best threshold has on new rows, with a 95 % interval; `None` when it cannot be estimated. On average it is
+    /// worse than `value`, which is measured on the rows on which the threshold was chosen.
     #[serde(default)]
     pub corrected: Option<Estimate>,
     /// The confusion matrix at the best threshold.
@@ -185,7 +185,7 @@ pub struct ClassThreshold {
     pub interval: Option<(f64, f64)>,
     /// The score at the best threshold.
     pub value: Option<f64>,
-    /// The score that a threshold chosen in this way has on new rows, with its 95 % interval; `None` when it cannot be estimated.
+    /// An estimate of the score that the best threshold has on new rows, with a 95 % interval; `None` when it cannot be estimated.
     #[serde(default)]
     pub corrected: Option<Estimate>,
     /// The confusion matrix of this class against all others at the best threshold.
@@ -379,8 +379,8 @@ pub fn best_threshold_bootstrap<R: Real>(
     bootstrap.best_of_runs(rows, &bootstrap_runs(rows, swept)?, score, conditions)
 }
 
-/// The score that the best threshold has on new rows, with its 95 % interval; of the smoothed threshold, if `width` is given. `swept` must be the sweep
-/// of the rows. `None` if it cannot be estimated.
+/// An estimate of the score that the best threshold, or with `width` the smoothed threshold, has on new rows, with a 95 % interval. `None` if it
+/// cannot be estimated. `swept` must be the sweep of `rows`.
 pub fn corrected_score<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     swept: &Sweep,

@@ -119,12 +119,12 @@ fn contents_with_forecast(document: &Document, forecast: &ForecastEvaluation) ->
         format!(" (95\u{a0}% interval {} to {})", format_rounded(interval.low), format_rounded(interval.high))
     });
     let weight: f64 = cells.iter().sum();
-    let rows = match forecast.is_weighted {
-        true => format!("{} (total weight {})", format_count(forecast.rows as f64), format_count(weight)),
-        false => format_count(weight),
+    let (rows, total) = match forecast.is_weighted {
+        true => (format_count(forecast.rows as f64), format!(" (total weight {})", format_count(weight))),
+        false => (format_count(weight), String::new()),
     };
     let lead = format!(
-        "<p class=\"lead\">{at_threshold} <b>{name}</b> is <b>{value}</b>{interval_text}, on {rows} {part}.</p>\n",
+        "<p class=\"lead\">{at_threshold} <b>{name}</b> is <b>{value}</b>{interval_text}, on {rows} {part}{total}.</p>\n",
         at_threshold = match document.kind {
             ResultKind::Theory => format!("At threshold {threshold}"),
             _ => "At that threshold".into(),

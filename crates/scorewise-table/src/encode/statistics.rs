@@ -33,11 +33,11 @@ pub(super) fn summarise(values: impl Iterator<Item = f64> + Clone) -> NumberSumm
         let unit = 2f64.powi(min.abs().max(max.abs()).log2().floor().clamp(-1020.0, 1020.0) as i32);
         let finite = values.filter(|x| x.is_finite()).map(|x| x / unit);
         let mean = finite.clone().sum::<f64>() / count as f64;
-        // `squares` is the sum of squared distances from the mean. `sum`, the sum of the distances, would be 0 if the mean were exact; `sum`
-        // corrects the variance for the rounding error of the mean.
+        // `squares` is the sum of the squared differences from the mean. `sum`, the sum of the signed differences, would be 0 if the mean were exact;
+        // it corrects the variance for the rounding error of the mean.
         let (squares, sum) = finite.fold((0.0, 0.0), |(squares, sum), x| {
-            let distance = x - mean;
-            (squares + distance * distance, sum + distance)
+            let difference = x - mean;
+            (squares + difference * difference, sum + difference)
         });
         let variance = (squares - sum * sum / count as f64) / count as f64;
         let deviation = (variance.max(0.0).sqrt() * unit).min(f64::MAX);

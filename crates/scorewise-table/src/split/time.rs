@@ -103,8 +103,8 @@ impl<'a> TimeOrder<'a> {
         }
     }
 
-    /// The position in `rows` of the first row that has the same time as the row at `begin`. Returns `begin` itself in two cases: if that first
-    /// row is at position 0, because no row would be left before the set, and if `begin` is `end`, because the set is then empty.
+    /// Moves the begin of a set of rows, which ends before `end`, from `begin` to the first row of the same time. Returns the new begin as a position
+    /// in `rows`. Returns `begin` itself if the set is empty (`begin` is `end`), or if no row would be left before the set.
     pub fn first_of_same_time(&self, begin: usize, end: usize) -> usize {
         let mut first = begin;
         while begin < end && first > 0 && self.is_same_time(self.rows[first - 1], self.rows[first]) {

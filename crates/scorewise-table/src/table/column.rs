@@ -50,19 +50,19 @@ pub struct Column {
     pub values: Values,
 }
 
-/// Where the rows of a table are in the file: their line numbers in a text file, or their row numbers in a format without lines (Parquet, Arrow).
+/// Where the rows of a table are in the file: their line numbers in a text file, or their row numbers in a Parquet or Arrow file, which has no lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Lines {
-    /// In a format without lines: the table begins with the first row of the file.
+    /// In a Parquet or Arrow file: the table begins with the first row of the file.
     #[default]
     None,
-    /// In a format without lines: the number of rows of the file that come before the first row of the table.
+    /// In a Parquet or Arrow file: this many rows of the file come before the first row of the table.
     After(u64),
     /// In a text file: the line of the first row. Each further row is on the line after the previous row.
     From(u64),
     /// In a text file: the line of each row.
     Each(Vec<u64>),
-    /// In a format without lines: the number of each row in the file, counted from 1.
+    /// In a Parquet or Arrow file: the number of each row in the file, counted from 1.
     EachRow(Vec<u64>),
 }
 

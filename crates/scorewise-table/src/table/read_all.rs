@@ -119,7 +119,7 @@ fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
     all
 }
 
-/// Lists the line number (or, in a format without lines, the row number) of each row. `rows` is the number of rows.
+/// Lists the line number (or, in a Parquet or Arrow file, the row number) of each row. `rows` is the number of rows.
 fn line_numbers(lines: Lines, rows: u64) -> Vec<u64> {
     match lines {
         Lines::Each(lines) | Lines::EachRow(lines) => lines,

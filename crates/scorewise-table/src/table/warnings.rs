@@ -188,29 +188,37 @@ mod tests {
     #[test]
     fn ordinary_columns_of_numbers_have_no_repeated_outlier() {
         let counts = (0..1000u32).map(|i| f64::from((i * 7919 % 1000) / 100 % 7));
-        assert_eq!(repeated_outlier(&counts.collect::<Vec<_>>()), None, "a column of counts has no outlier");
+        assert_eq!(
+            repeated_outlier(&counts.collect::<Vec<_>>()),
+            None,
+            "expected no repeated outlier in a column of counts"
+        );
         assert_eq!(
             outlier_among(0.0, 900, (1..100).map(f64::from)),
             None,
-            "a frequent 0 is not an outlier in a column of counts"
+            "expected a frequent 0 not to be an outlier in a column of counts"
         );
         let tail = |i: u32| (1000.0 / f64::from(i + 1)).powi(2);
         assert_eq!(
             repeated_outlier(&(0..1000).map(tail).collect::<Vec<_>>()),
             None,
-            "a column with a heavy tail has no outlier"
+            "expected no repeated outlier in a column with a heavy tail"
         );
         assert_eq!(
             outlier_among(-1.0, 50, (0..1000).map(|i| f64::from(i % 30))),
             None,
-            "a negative number that is near all others is not an outlier"
+            "expected a negative number near all others not to be an outlier"
         );
         assert_eq!(
             outlier_among(500.0, 50, (0..1000).map(|i| [5.0, 10.0, 20.0, 50.0, 100.0][i % 5])),
             None,
-            "a column of a few doses has no outlier"
+            "expected no repeated outlier in a column of a few doses"
         );
-        assert_eq!(outlier_among(1.0, 50, (0..1000).map(|_| 0.0)), None, "a column of 0 and 1 has no outlier");
+        assert_eq!(
+            outlier_among(1.0, 50, (0..1000).map(|_| 0.0)),
+            None,
+            "expected no repeated outlier in a column of 0 and 1"
+        );
         assert_eq!(
             outlier_among(-999.0, 2, (0..1000).map(f64::from)),
             None,

@@ -1,4 +1,4 @@
-//! Data sets, jobs and fits as bytes, for workers in other processes and on other machines.
+//! Data sets, jobs and training results as bytes, for workers in other processes and on other machines.
 //!
 //! A message is a safetensors file with a checksum, like a model file. Its JSON string says what the message contains and which version of
 //! scorewise has written it; a message of another version is refused, because another version may give different results for the same job.
@@ -30,8 +30,8 @@ const MESSAGE_FORMAT: u64 = 1;
 const DATASETS: &str = "data sets";
 /// The kind of a message that contains jobs, as it is written in the message and in errors.
 const JOBS: &str = "jobs";
-/// The kind of a message that contains the fits or the error of a worker, as it is written in the message and in errors.
-const FITS: &str = "fits";
+/// The kind of a message that contains the training results or the error of a worker, as it is written in the message and in errors.
+const FITS: &str = "results";
 
 /// The name of f32 numbers in safetensors, and the size of such a number in bytes.
 const F32: (&str, u64) = ("F32", 4);
@@ -70,10 +70,10 @@ struct DatasetDescription {
     splits: Vec<[usize; 2]>,
 }
 
-/// The response of a worker: either its fits, each with the duration of the training in seconds, or an error message.
+/// The response of a worker: either its training results, each with the duration of the training in seconds, or an error message.
 pub(super) type Response = std::result::Result<Vec<(Fit, f64)>, String>;
 
-/// The part of a [`Response`] that is written as JSON: everything except the tensors of the fits.
+/// The part of a [`Response`] that is written as JSON: everything except the tensors of the training results.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ResponseDescription {
@@ -82,7 +82,7 @@ struct ResponseDescription {
     fits: std::result::Result<Vec<FitDescription>, String>,
 }
 
-/// The part of a fit that is written as JSON. The parameters of the member and the losses of the epochs are stored as tensors.
+/// The part of a training result that is written as JSON. The parameters of the member and the losses of the epochs are stored as tensors.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FitDescription {
@@ -340,15 +340,15 @@ pub(super) fn response_from_bytes(request_hash: &str, bytes: &[u8]) -> Result<Re
     let mut fits = Vec::with_capacity(descriptions.len());
     for (number, description) in descriptions.into_iter().enumerate() {
         let fit = fit(number, description, &contents, &mut used);
-        fits.push(fit.map_err(|problem| damaged(FITS, format!("fit {number}: {problem}")))?);
+        fits.push(fit.map_err(|problem| damaged(FITS, format!("training result {number}: {problem}")))?);
     }
     if used != contents.tensors.len() {
-        return Err(damaged(FITS, "some tensors belong to no fit".into()));
+        return Err(damaged(FITS, "some tensors belong to no training result".into()));
     }
     Ok(Ok(fits))
 }
 
-/// Decodes the fit with this index, and the duration of its training in seconds. Adds the number of its tensors to `used`.
+/// Decodes the training result with this index, and the duration of its training in seconds. Adds the number of its tensors to `used`.
 fn fit(
     number: usize,
     description: FitDescription,
@@ -368,10 +368,10 @@ fn fit(
     }
     *used += tensors.len() + 1;
     let member = member.member(tensors)?;
-    let count = |epochs: usize| epochs.checked_mul(4).ok_or("the fit has too many epochs");
+    let count = |epochs: usize| epochs.checked_mul(4).ok_or("the training result has too many epochs");
     let lengths = [2, count(warm_up)?, count(main)?];
     let parts = parts(contents, &number.to_string(), F64, &lengths, f64::from_le_bytes)?;
-    let [numbers, warm_up, history] = &parts[..] else { return Err("the fit has no epochs".into()) };
+    let [numbers, warm_up, history] = &parts[..] else { return Err("the training result has no epochs".into()) };
     let epochs = |values: &[f64]| -> std::result::Result<Vec<Epoch>, Problem> {
         let epoch = |[phase, training, validation, coverage]: &[f64; 4]| {
             let phase = match *phase {
@@ -480,7 +480,7 @@ mod tests {
     use crate::network::{Network, NetworkShape};
 
     #[test]
-    fn a_fit_with_losses_that_are_not_finite_has_the_same_bits_after_a_round_trip() {
+    fn a_training_result_with_losses_that_are_not_finite_has_the_same_bits_after_a_round_trip() {
         let epoch = |phase, training, validation| Epoch { phase, training, validation, coverage: -0.0 };
         let network = Network::glorot(NetworkShape::look_up(vec![3, 2], &[5], 2).unwrap(), 3);
         let fit = Fit {

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `cpu` | runs jobs on the threads of this machine |
 //! | `remote` | sends chunks of the list to workers, for example on other machines; the function that a worker calls |
-//! | `message` | data sets, jobs and fits as bytes |
+//! | `message` | data sets, jobs and training results as bytes |
 
 mod cpu;
 mod message;

@@ -1,7 +1,7 @@
 //! Runs training jobs on workers, which may be other processes or other machines.
 //!
 //! ```text
-//! this process   list of jobs ─▶ chunks ─▶ transport ─▶ …                    … ─▶ RemoteRun::receive ─▶ fits in the order of the jobs
+//! this process   list of jobs ─▶ chunks ─▶ transport ─▶ …                    … ─▶ RemoteRun::receive ─▶ results in the order of the jobs
 //! a worker                                    … ─▶ train_chunk (with Cpu) ─▶ …
 //! ```
 //!
@@ -66,7 +66,7 @@ pub struct RemoteRun<'a> {
 
 /// The results of the chunks whose responses have arrived.
 struct RemoteResults {
-    /// The fit of each job; `None` if it has not arrived.
+    /// The training result of each job; `None` if it has not arrived.
     fits: Vec<Option<Fit>>,
     /// If chunks have failed, the lowest number of a failed chunk, and the error of that chunk.
     error: Option<(usize, Error)>,
@@ -158,10 +158,10 @@ impl<'a> RemoteRun<'a> {
         self.stopped.load(Ordering::SeqCst) || self.watch.is_stopped()
     }
 
-    /// Checks that the fits in a response can be the results of the jobs with these indices.
+    /// Checks that the training results in a response can come from the jobs with these indices.
     fn check(&self, range: &Range<usize>, fits: &[(Fit, f64)]) -> std::result::Result<(), String> {
         if fits.len() != range.len() {
-            return Err(format!("the response has {} fits for {} jobs", fits.len(), range.len()));
+            return Err(format!("the response has {} training results for {} jobs", fits.len(), range.len()));
         }
         for (job, (Fit { member, .. }, _)) in self.jobs[range.clone()].iter().zip(fits) {
             let Dataset { matrix, binned, classes, .. } = &self.datasets[job.dataset];
@@ -208,7 +208,7 @@ impl<'a> RemoteRun<'a> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the fits of all jobs, or the error with which the run ended. `sent` is what the transport returned.
+    /// Returns the training results of all jobs, or the error with which the run ended. `sent` is what the transport returned.
     fn finish(self, sent: Result<()>) -> Result<Vec<Option<Fit>>> {
         let is_stopped = self.is_stopped();
         if let Some((_, error)) = self.lock().error.take() {
@@ -235,7 +235,7 @@ pub fn train_chunk(datasets: &[u8], jobs: &[u8], threads: usize) -> Vec<u8> {
     bytes.or_else(|error| response_bytes(request_hash, &Err(error.to_string()))).unwrap_or_default()
 }
 
-/// Decodes the data sets and jobs and trains the jobs. Returns each fit with the duration of its training in seconds.
+/// Decodes the data sets and jobs and trains the jobs. Returns each training result with the duration of the training in seconds.
 fn train(datasets: &[u8], jobs: &[u8], threads: usize) -> Result<Vec<(Fit, f64)>> {
     let (datasets, jobs) = (Dataset::from_bytes(datasets)?, Job::from_bytes(jobs)?);
     for (number, Job { dataset, split, .. }) in jobs.iter().enumerate() {

@@ -115,7 +115,7 @@ pub enum Action {
     Finish,
 }
 
-/// The result of a training run without its weights.
+/// What happened in a training run: the losses of all epochs, and how the run ended. The trained model is not included.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CourseSummary {
     /// Epochs of the warm-up with cross-entropy; empty if there was no warm-up.

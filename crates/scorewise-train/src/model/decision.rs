@@ -131,8 +131,8 @@ impl Decision {
     }
 }
 
-/// The factors exp(−μₖ) by which the probabilities of the classes k are multiplied, where μₖ is the centre of the threshold of class k. All are
-/// divided by the greatest of them, so that none overflows.
+/// The factors exp(−μₖ) by which the probabilities of the classes k are multiplied, where μₖ is the centre of the random threshold of class k on the
+/// scale of the logits. All factors are divided by the greatest of them, so that none overflows.
 pub(crate) fn centre_factors(centres: &[f64]) -> impl Iterator<Item = f64> + '_ {
     let lowest = centres.iter().copied().fold(f64::INFINITY, f64::min);
     centres.iter().map(move |centre| (lowest - centre).exp())

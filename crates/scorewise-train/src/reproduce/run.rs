@@ -143,7 +143,7 @@ struct Progress<'a> {
     tasks: &'a [&'a Task],
     seed: u64,
     work: &'a Workload,
-    /// For each task, the finished members: index of the job, fit, and duration in seconds.
+    /// For each task, the finished members: index of the job, training result, and duration in seconds.
     fits: Vec<Mutex<Vec<(usize, Fit, f64)>>>,
     /// The result of each task; `None` until the task is finished.
     trials: Vec<Mutex<Option<Trial>>>,

@@ -122,7 +122,7 @@ impl Task {
         Ok(Some((Learner::Network(settings), objective)))
     }
 
-    /// Makes the result of this task from the scores of its forecast and the fits of its members.
+    /// Makes the result of this task from the scores of its forecast. `fits` are the training results of the ensemble members that made the forecast.
     pub(super) fn make_trial(
         &self,
         experiment: Experiment,

@@ -62,13 +62,13 @@ impl Combination {
     }
 }
 
-/// Chooses how the logits of candidates are combined.
+/// Chooses how the logits of candidates are combined: calibrates the logits of each candidate, then chooses the weights of their mean.
 ///
 /// `rows` has the classes and weights of the rows; its probabilities are not used. `candidates` are the logits of each candidate for these
 /// rows, predicted by members that were not trained on them: one logit for each row if there are two classes, otherwise one for each row
 /// and class, row by row. These logits are overwritten with the calibrated ones. If `centre` is given and there are two classes, the calibrations
-/// include a shift of all logits that moves the best threshold to `centre`. `proceed` is called before every evaluation of a mean; if it
-/// returns `Break`, the result is an error.
+/// include a shift of all logits that moves the best threshold to `centre`. `proceed` is called before each weighted mean of the candidates is
+/// scored; if it returns `Break`, the result is an error.
 pub fn combine(
     rows: &LabelledPredictions,
     classes: usize,
@@ -181,7 +181,7 @@ impl<'a> Judge<'a> {
         Ok(Judge::Classes { objective, batch })
     }
 
-    /// How good a forecast with these logits is; greater is better. The result is computed from the score of the forecast under a random threshold.
+    /// The score of a forecast with these logits under a random threshold, transformed so that greater is better.
     fn value(&self, logits: &[f64]) -> Result<f64> {
         match self {
             Judge::Binary { rows, score } => {

@@ -25,7 +25,7 @@ pub struct Trained {
     pub model: Model,
     /// The fitted members, with the history of each training run.
     pub fits: Vec<Fit>,
-    /// For each fit, its share of the weights of all members of the model; 0 if the fit is not a member.
+    /// For each element of `fits`, its share of the weights of all members of the model; 0 if it is not a member of the model.
     pub shares: Vec<f64>,
     /// Predictions for the training rows.
     pub training: LabelledPredictions,
@@ -83,7 +83,7 @@ pub(super) struct DivisionResult {
 }
 
 impl Prepared<'_> {
-    /// Builds the model from the fits, which must be in the order of the jobs; the fit of a job that was never begun is `None`. The test rows
+    /// Builds the model from the training results of the jobs, in the order of the jobs; `None` stands for a job that was never begun. The test rows
     /// are those of the table `test` if it is given, otherwise the test rows of the training table.
     pub fn finish(self, fits: Vec<Option<Fit>>, test: Option<&Table>, reading: &Reading) -> Result<Trained> {
         let Prepared { labelled, mut divisions } = self;
@@ -151,8 +151,8 @@ impl Prepared<'_> {
 }
 
 impl PreparedDivisions {
-    /// Computes the predictions and the decision rule of one division from the fits of its jobs. `fits` has one entry for each job of this division,
-    /// in the order of the jobs; `None` for a job that was not begun.
+    /// Computes the predictions and the decision rule of one division from the training results of its jobs. `fits` has one entry for each job of
+    /// this division, in the order of the jobs; `None` for a job that was not begun.
     pub fn result(
         &self,
         division: usize,

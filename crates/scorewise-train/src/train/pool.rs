@@ -11,7 +11,7 @@ use crate::ensemble::Ensemble;
 /// The members that one learner has trained, and their predictions. Every row is predicted only by the members that were not trained on it.
 pub(super) struct Candidate {
     pub ensemble: Ensemble,
-    /// For each fit of the learner, whether it is a member of the ensemble.
+    /// For each training run of the learner, whether its result is a member of the ensemble.
     pub is_used: Vec<bool>,
     /// Indices of the rows that were predicted, in ascending order.
     pub rows: Vec<u32>,

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use scorewise::{CrossEntropy, Loss};
 use scorewise_table::error::Result;
 
-use super::softmax_gradient::SoftmaxRows;
+use super::softmax_gradient::SoftmaxGradient;
 use crate::fit::{Batch, Objective};
 
 /// Number of rows of a block. The division into blocks does not depend on the number of threads.
@@ -24,32 +24,33 @@ const PARALLEL_ROWS: usize = 4096;
 /// Minimum curvature of a row. It is above 0, so that sums of curvatures are positive.
 pub(super) const MIN_CURVATURE: f32 = 1e-16;
 
-/// The constants of a cross-entropy: numbers that are the same for the gradients of all rows.
+/// Computes the gradient and the curvature of a cross-entropy. The stored numbers are the same for all rows of a batch.
 #[derive(Clone, Debug)]
-pub(super) enum GradientRows {
+pub(super) enum CrossEntropyGradient {
     /// Two classes, with one logit for each row.
-    Binary(CrossEntropyRows),
+    Binary(BinaryGradient),
     /// One logit for each class.
-    Softmax(SoftmaxRows),
+    Softmax(SoftmaxGradient),
 }
 
-impl GradientRows {
-    /// The constants of a batch; `None` if the objective is not a cross-entropy, or if all rows have the weight 0.
+impl CrossEntropyGradient {
+    /// Computes the numbers that are the same for all rows of a batch; `None` if the objective is not a cross-entropy, or if all
+    /// rows have the weight 0.
     pub fn new(objective: &Objective, batch: &Batch) -> Option<Self> {
-        let binary = CrossEntropyRows::new(objective, batch).map(GradientRows::Binary);
-        binary.or_else(|| SoftmaxRows::new(objective, batch).map(GradientRows::Softmax))
+        let binary = BinaryGradient::new(objective, batch).map(CrossEntropyGradient::Binary);
+        binary.or_else(|| SoftmaxGradient::new(objective, batch).map(CrossEntropyGradient::Softmax))
     }
 
-    /// Whether `objective` is the cross-entropy for which the constants were computed. `objective` must be the loss of the warm-up or of the main
+    /// Whether this is the gradient of `objective`. `objective` must be the loss of the warm-up or of the main
     /// phase of the same training run; at most one of these two losses is a cross-entropy.
-    pub fn belong_to(&self, objective: &Objective) -> bool {
+    pub fn is_gradient_of(&self, objective: &Objective) -> bool {
         matches!(objective, Objective::Binary(Loss::CrossEntropy(_)) | Objective::Softmax(_))
     }
 }
 
-/// The constants of a cross-entropy with two classes: numbers that are the same for the gradients of all rows.
+/// Computes the gradient and the curvature of a cross-entropy with two classes. The fields are the same for all rows of a batch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CrossEntropyRows {
+pub(super) struct BinaryGradient {
     /// The weights of the negative and of the positive class.
     class_weights: [f64; 2],
     /// The sum of the sample weights of all rows, each times the weight of the row's class.
@@ -58,8 +59,8 @@ pub(super) struct CrossEntropyRows {
     factor: f32,
 }
 
-impl CrossEntropyRows {
-    /// The constants of a batch; `None` if the objective is another loss, or if all rows have the weight 0.
+impl BinaryGradient {
+    /// Computes the fields for a batch; `None` if the objective is another loss, or if all rows have the weight 0.
     pub fn new(objective: &Objective, batch: &Batch) -> Option<Self> {
         let Objective::Binary(Loss::CrossEntropy(loss)) = objective else { return None };
         let (positive, negative) = CrossEntropy::class_weights(loss);
@@ -71,7 +72,7 @@ impl CrossEntropyRows {
             Some(weights) => weights.iter().copied().map(f64::from).sum(),
             None => batch.labels.len() as f64,
         };
-        (total > 0.0 && total.is_finite()).then_some(CrossEntropyRows { class_weights, total, factor: factor as f32 })
+        (total > 0.0 && total.is_finite()).then_some(BinaryGradient { class_weights, total, factor: factor as f32 })
     }
 
     /// Writes gradients and curvatures for the given logits of the rows of the batch, as [`Objective::gradient_and_curvature`] does. Returns the
@@ -163,20 +164,22 @@ impl CrossEntropyRows {
     }
 }
 
-/// Writes the gradient of the training rows to `batch.gradient` and their curvature to `curvature`. Returns the value of the loss. `rows` are the
-/// constants of the batch if the objective is a cross-entropy.
+/// Writes the gradient of the training rows to `batch.gradient` and their curvature to `curvature`. Returns the value of the loss. `cross_entropy` is
+/// `None` if the objective is another loss.
 pub(super) fn gradient_and_curvature(
     objective: &Objective,
-    rows: Option<&GradientRows>,
+    cross_entropy: Option<&CrossEntropyGradient>,
     batch: &mut Batch,
     curvature: &mut [f32],
     threads: usize,
 ) -> Result<f64> {
-    if let Some(rows) = rows {
+    if let Some(cross_entropy) = cross_entropy {
         let mut gradient = std::mem::take(&mut batch.gradient);
-        let value = match rows {
-            GradientRows::Binary(rows) => rows.compute(batch, &batch.logits, &mut gradient, curvature, threads, true),
-            GradientRows::Softmax(rows) => rows.compute(batch, &mut gradient, curvature, threads),
+        let value = match cross_entropy {
+            CrossEntropyGradient::Binary(binary) => {
+                binary.compute(batch, &batch.logits, &mut gradient, curvature, threads, true)
+            }
+            CrossEntropyGradient::Softmax(softmax) => softmax.compute(batch, &mut gradient, curvature, threads),
         };
         batch.gradient = gradient;
         if value.is_finite() {
@@ -215,10 +218,11 @@ mod tests {
                 for threads in [1, 2] {
                     let mut curvature = vec![0.0; rows.len()];
                     batch.gradient.fill(0.0);
-                    let rows = GradientRows::new(&objective, &batch);
-                    assert!(rows.is_some());
+                    let cross_entropy = CrossEntropyGradient::new(&objective, &batch);
+                    assert!(cross_entropy.is_some());
                     let got =
-                        gradient_and_curvature(&objective, rows.as_ref(), &mut batch, &mut curvature, threads).unwrap();
+                        gradient_and_curvature(&objective, cross_entropy.as_ref(), &mut batch, &mut curvature, threads)
+                            .unwrap();
                     assert!((got - value).abs() < 1e-12 * value.max(1.0), "{got}, {value}");
                     assert!(batch.gradient == expected_gradient && curvature == expected);
                 }
@@ -232,7 +236,7 @@ mod tests {
         batch.gather(&[0, 1], None, &[0, 1], 1);
         batch.logits[1] = f32::NAN;
         let objective = Objective::Binary(Loss::CrossEntropy(CrossEntropy::plain()));
-        let rows = GradientRows::new(&objective, &batch);
-        assert!(gradient_and_curvature(&objective, rows.as_ref(), &mut batch, &mut [0.0; 2], 1).is_err());
+        let cross_entropy = CrossEntropyGradient::new(&objective, &batch);
+        assert!(gradient_and_curvature(&objective, cross_entropy.as_ref(), &mut batch, &mut [0.0; 2], 1).is_err());
     }
 }

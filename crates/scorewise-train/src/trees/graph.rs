@@ -62,9 +62,9 @@ impl Trees {
         graph.tree_node("TreeEnsembleRegressor", &features, name, attributes.into())
     }
 
-    /// Adds the nodes that compute the features of the trees from the input matrix. A number of this matrix that is below the number of knots of its
-    /// column, such as 2.25 (between knot 2 and knot 3), is itself the value of the feature. Other numbers stand for frequent values and levels, and
-    /// the value of the feature is looked up.
+    /// Adds the nodes that compute the features of the trees from the input matrix. A matrix of binned columns contains positions. A position among
+    /// the knots of a column, such as 2.25 (between knots 2 and 3), is itself the value of the feature. For the position of a frequent value or
+    /// level, the value of the feature is looked up.
     fn add_features(&self, graph: &mut GraphBuilder, name: &str) -> String {
         let of = |part: &str| format!("{name}.{part}");
         let columns: Vec<i64> = self.features().iter().map(|feature| i64::from(feature.column)).collect();

@@ -91,7 +91,7 @@ impl Packed {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct HistogramLayout {
     pub features: Vec<usize>,
-    /// The index of the first sum of each feature. The last element is the number of sums of all features together.
+    /// The index of the first sum of each feature. The last element is the total number of sums.
     starts: Vec<u32>,
     /// Ranges of features whose sums are filled in the same pass over the rows.
     blocks: Vec<std::ops::Range<usize>>,
@@ -114,7 +114,7 @@ impl HistogramLayout {
         HistogramLayout { features, starts, blocks }
     }
 
-    /// Number of sums of all features together.
+    /// The total number of sums in a histogram: one for each code of each feature.
     pub fn len(&self) -> usize {
         *self.starts.last().unwrap_or(&0) as usize
     }

@@ -52,8 +52,8 @@ use settings::MAX_DEPTH;
 pub struct Trees {
     /// Number of columns of the encoded matrix.
     inputs: usize,
-    /// For each binned column, how many knots, frequent values and levels it has in total (missing values count as a level). In the matrix, each of
-    /// them is represented by its position: an integer that is counted from 0 in every column. Empty if the columns are not binned.
+    /// For each binned column, its number of positions. The knots, frequent values and levels of a column have the positions 0, 1, 2, …, which stand
+    /// for them in the matrix; missing values count as a level. Empty if the columns are not binned.
     positions: Vec<usize>,
     features: Vec<TreeFeature>,
     /// The logits to which the values of the trees are added, one for each output.
@@ -152,8 +152,8 @@ impl Trees {
         self.inputs
     }
 
-    /// For each binned column, how many knots, frequent values and levels it has in total (missing values count as a level). In the matrix, each of
-    /// them is represented by its position: an integer that is counted from 0 in every column. Empty if the columns are not binned.
+    /// For each binned column, its number of positions. The knots, frequent values and levels of a column have the positions 0, 1, 2, …, which stand
+    /// for them in the matrix; missing values count as a level. Empty if the columns are not binned.
     #[must_use]
     pub fn positions(&self) -> &[usize] {
         &self.positions
@@ -211,7 +211,7 @@ impl Trees {
         }
     }
 
-    /// Whether the numbers of all nodes and the bias are finite.
+    /// Whether the bias and the field [`number`](TreeNode::number) of every node are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.bias.iter().chain(self.nodes.iter().map(|node| &node.number)).all(|number| number.is_finite())

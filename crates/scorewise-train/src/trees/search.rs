@@ -21,7 +21,7 @@ pub(super) struct TreeSplit {
     pub missing_left: bool,
 }
 
-/// The codes of a feature with which rows go to the left: those from `low` to `low` + `span`.
+/// The codes that send a row to the left at a split: all integers from `low` to `low + span`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LeftCodes {
     pub low: u8,
@@ -29,7 +29,7 @@ pub(super) struct LeftCodes {
 }
 
 impl LeftCodes {
-    /// The codes with which rows go to the left at this split.
+    /// The codes that send a row to the left at this split.
     pub fn of(split: TreeSplit, coding: &Coding) -> Self {
         let low = match (coding.is_level, coding.has_missing && !split.missing_left) {
             (true, _) => split.code,

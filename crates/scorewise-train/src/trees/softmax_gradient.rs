@@ -12,9 +12,9 @@ use crate::fit::{Batch, Objective};
 /// Minimum number of logits with which several threads compute the gradients.
 const PARALLEL_LOGITS: usize = 8192;
 
-/// The constants of a softmax cross-entropy: numbers that are the same for the gradients of all rows.
+/// Computes the gradient and the curvature of a softmax cross-entropy. The fields are the same for all rows of a batch.
 #[derive(Clone, Debug)]
-pub(super) struct SoftmaxRows {
+pub(super) struct SoftmaxGradient {
     classes: usize,
     /// The weight of each class; empty if all are 1.
     class_weights: Vec<f64>,
@@ -34,8 +34,8 @@ struct RowExponentials<'a> {
     sum: f64,
 }
 
-impl SoftmaxRows {
-    /// The constants of a batch; `None` if the objective is another loss, or if all rows have the weight 0.
+impl SoftmaxGradient {
+    /// Computes the fields for a batch; `None` if the objective is another loss, or if all rows have the weight 0.
     pub fn new(objective: &Objective, batch: &Batch) -> Option<Self> {
         let Objective::Softmax(loss) = objective else { return None };
         let class_weights = loss.weights().to_vec();
@@ -44,10 +44,10 @@ impl SoftmaxRows {
             Some(weights) => weights.iter().copied().map(f64::from).sum(),
             None => batch.labels.len() as f64,
         };
-        let mut rows = SoftmaxRows { classes, class_weights, total: 0.0, factor: factor as f32 };
-        rows.total = (0..batch.labels.len()).map(|row| rows.row_weight(batch, row)).sum();
-        let is_valid = rows.class_weights.is_empty() || rows.class_weights.len() == classes;
-        (is_valid && rows.total > 0.0 && rows.total.is_finite()).then_some(rows)
+        let mut softmax = SoftmaxGradient { classes, class_weights, total: 0.0, factor: factor as f32 };
+        softmax.total = (0..batch.labels.len()).map(|row| softmax.row_weight(batch, row)).sum();
+        let is_valid = softmax.class_weights.is_empty() || softmax.class_weights.len() == classes;
+        (is_valid && softmax.total > 0.0 && softmax.total.is_finite()).then_some(softmax)
     }
 
     /// The sample weight of a row times the weight of its class.
@@ -178,7 +178,7 @@ mod tests {
                 for (index, logit) in batch.logits.iter_mut().enumerate() {
                     *logit = (index as f32 * 0.37).sin() * 9.0;
                 }
-                let softmax = SoftmaxRows::new(&objective, &batch).unwrap();
+                let softmax = SoftmaxGradient::new(&objective, &batch).unwrap();
                 let general = |batch: &mut Batch| {
                     let mut curvature = vec![0.0; 16_000];
                     let value = objective.gradient_and_curvature(batch, &mut curvature).unwrap();

@@ -26,17 +26,17 @@ const MAX_INTEGER: f32 = 16_777_216.0;
 pub struct TreesDescription {
     /// Number of columns of the encoded matrix.
     pub inputs: usize,
-    /// For each binned column, how many knots, frequent values and levels it has in total (missing values count as a level). In the matrix, each of
-    /// them is represented by its position: an integer that is counted from 0 in every column. Empty if the columns are not binned.
+    /// For each binned column, its number of positions. The knots, frequent values and levels of a column have the positions 0, 1, 2, …, which stand
+    /// for them in the matrix; missing values count as a level. Empty if the columns are not binned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<usize>,
     /// Number of logits of a row.
     pub outputs: usize,
     /// Number of features that the trees split on.
     pub features: usize,
-    /// Number of values of all features together.
+    /// Total number of values of the features.
     pub values: usize,
-    /// Number of nodes of all trees together.
+    /// Total number of nodes of the trees.
     pub nodes: usize,
     /// Number of trees.
     pub trees: usize,

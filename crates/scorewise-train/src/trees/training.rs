@@ -13,7 +13,7 @@ use scorewise_table::split::random;
 use super::codes::{Codes, Coding, MAX_CODES};
 use super::descent::CodeTree;
 use super::features::{LevelColumn, TreeFeature, features, random_order};
-use super::gradient::{GradientRows, gradient_and_curvature};
+use super::gradient::{CrossEntropyGradient, gradient_and_curvature};
 use super::grow::{Grower, GrowthData};
 use super::helpers::with_helpers;
 use super::histogram::{HistogramLayout, Packed};
@@ -122,8 +122,9 @@ struct TreeTraining<'a> {
     /// Logits of the validation rows.
     validation: Batch,
     curvature: Vec<f32>,
-    /// The constants of the cross-entropy: numbers that are the same for the gradients of all training rows. `None` if the sample weights are all 0.
-    cross_entropy: Option<GradientRows>,
+    /// Computes the gradient of the cross-entropy of the warm-up or of the main phase. `None` if neither loss is a cross-entropy or all
+    /// sample weights are 0.
+    cross_entropy: Option<CrossEntropyGradient>,
     packed: Packed,
     /// The gain of the split of each node of [`TreeTraining::trees`]; 0 for a leaf.
     node_gains: Vec<f64>,
@@ -234,7 +235,7 @@ impl<'a> TreeTraining<'a> {
         };
         let training = batch(sample.training);
         TreeTraining {
-            cross_entropy: GradientRows::new(warm_up.unwrap_or(objective), &training),
+            cross_entropy: CrossEntropyGradient::new(warm_up.unwrap_or(objective), &training),
             settings,
             sample,
             objective,
@@ -330,9 +331,9 @@ impl<'a> TreeTraining<'a> {
     /// Adds the trees of one round; `None` if a loss is not finite afterwards.
     fn round(&mut self, phase: Phase, learning_rate: f32) -> Result<Option<Epoch>> {
         let objective = self.objective(phase);
-        let rows = self.cross_entropy.as_ref().filter(|rows| rows.belong_to(objective));
+        let cross_entropy = self.cross_entropy.as_ref().filter(|gradient| gradient.is_gradient_of(objective));
         let training_loss =
-            gradient_and_curvature(objective, rows, &mut self.training, &mut self.curvature, self.threads)?;
+            gradient_and_curvature(objective, cross_entropy, &mut self.training, &mut self.curvature, self.threads)?;
         if let Some(of_order) = self.ordered_codes.get(self.rounds % self.ordered_codes.len().max(1)) {
             let slices: Vec<&[u8]> = of_order.iter().map(Vec::as_slice).collect();
             self.codes.set(&self.statistics, &slices);
@@ -485,11 +486,11 @@ impl<'a> TreeTraining<'a> {
                 logits.clear();
                 logits.extend(old.zip(leaf_of_row.iter()).map(|(logit, leaf)| logit + steps[*leaf as usize]));
                 let (training, threads) = (&self.training, self.threads);
-                let rows = self.cross_entropy.as_ref().filter(|rows| rows.belong_to(objective));
-                if let Some(GradientRows::Binary(rows)) = rows {
-                    rows.compute(training, logits, gradient, curvature, threads, false);
-                } else if let Some(GradientRows::Softmax(rows)) = rows {
-                    rows.compute_class(training, output, logits, gradient, curvature, threads);
+                let cross_entropy = self.cross_entropy.as_ref().filter(|gradient| gradient.is_gradient_of(objective));
+                if let Some(CrossEntropyGradient::Binary(binary)) = cross_entropy {
+                    binary.compute(training, logits, gradient, curvature, threads, false);
+                } else if let Some(CrossEntropyGradient::Softmax(softmax)) = cross_entropy {
+                    softmax.compute_class(training, output, logits, gradient, curvature, threads);
                 } else {
                     let (batch, curvatures) =
                         moved.get_or_insert_with(|| (self.training.clone(), self.curvature.clone()));

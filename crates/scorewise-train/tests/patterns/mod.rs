@@ -66,7 +66,7 @@ impl DerefMut for TrainingSetup {
     }
 }
 
-/// The trained network of a fit.
+/// The trained network of a training result.
 pub fn network(fit: &Fit) -> &Network {
     let Member::Network(network) = &fit.member else { panic!("not a network") };
     network

@@ -36,7 +36,7 @@ pub struct LinearFraction {
 pub(crate) fn shape(tree: &ExpressionTree) -> Shape {
     // Integer class counts keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
     let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| shape_at(tree, p, n));
-    // Of the three shapes, the least simple one describes the formula at every pair of class counts.
+    // At some class counts a formula can be simpler than in general, so the least simple of the three shapes is the general one.
     shapes.sort_by_key(|shape| *shape as u8);
     shapes[2]
 }

@@ -64,8 +64,8 @@ pub(crate) fn write_gradient_with_instructions<R: Real>(
         with_row_distribution(prior, GradientTask { instructions, rows, derivatives, gradient });
         return;
     }
-    // If a whole batch lies in the far tail of the prior, the derivatives exceed the range of f32 although their products with the density do
-    // not. Such a batch is computed row by row in f64.
+    // If all predictions of a batch lie in the far lower tail of the prior, a derivative (such as that of precision) can exceed the range of f32
+    // although its product with the density does not. The gradient of such a batch is computed row by row in f64.
     for (row, out) in gradient.iter_mut().enumerate() {
         let derivative = if rows.labels[row] { derivatives.positive } else { derivatives.negative };
         let density = prior.logit_density(rows.predictions.0[row].to_f64());

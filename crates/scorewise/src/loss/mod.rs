@@ -71,9 +71,10 @@ impl Loss {
     }
 }
 
-/// The derivative clamped to a finite range. If a whole batch lies in the far tail of the prior, a quotient such as 2/(2tp + fp + fn)
-/// overflows, although its product with the density, which is almost 0 there, may be finite. The limit is low enough that a clamped
-/// derivative can be multiplied by weights up to 1e12. NaN, the difference of two infinite derivatives, becomes 0.
+/// The derivative clamped to a finite range. If all predictions of a batch lie in the far lower tail of the prior, tp and fp are almost 0, and a
+/// derivative of the precision tp/(tp + fp) can overflow, although its product with the density of the prior, which is almost 0 there too, may be
+/// finite. The limit is low enough that a clamped derivative can be multiplied by weights up to 1e12. NaN, the difference of two infinite
+/// derivatives, becomes 0.
 pub(crate) fn finite_derivative(derivative: f64) -> f64 {
     if derivative.is_nan() { 0.0 } else { derivative.clamp(-1e290, 1e290) }
 }

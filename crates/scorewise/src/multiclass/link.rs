@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn derivatives_of_unlikely_classes_are_accurate() {
-        // With a uniform prior, the derivative with respect to the log-odds of class k is p_k (1 − p_k). The derivative with respect to the logit of
-        // another class j is then −p_k p_j, which can be far below the rounding error of numbers near 1.
+        // The derivative of the probability p_k with respect to the log-odds of class k is p_k (1 − p_k). Its derivative with respect to the logit of
+        // another class j is −p_k p_j, which can be far below the rounding error of numbers near 1.
         let mut link = ClassLink::new(3, true);
         let probabilities = link.forward(&[0.0f64, -60.0, -70.0]).to_vec();
         let mut derivatives = [0.0, probabilities[1].p * probabilities[1].q, 0.0];

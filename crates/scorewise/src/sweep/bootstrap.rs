@@ -62,7 +62,7 @@ pub enum BlockLength {
 }
 
 impl fmt::Display for Resampling<'_> {
-    /// Describes what is drawn, in words: `rows`, `blocks of 24 rows` or `groups of rows`.
+    /// What a bootstrap replicate is drawn from, in words: `rows`, `blocks of 24 rows` or `groups of rows`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Resampling::Poisson => out.write_str("rows"),
@@ -117,7 +117,7 @@ impl Bootstrap<'_> {
             return Err(Error::Setting { what: "bootstrap blocks", reason });
         }
         if !labels.is_empty() {
-            self.draw_copies(replicate, labels, &self.units(labels), copies);
+            self.draw_copies(replicate, labels, &self.strata_or_groups(labels), copies);
         }
         Ok(())
     }
@@ -182,8 +182,8 @@ impl Bootstrap<'_> {
         drawn
     }
 
-    /// The same bootstrap with the length of its blocks chosen from the rows, if it is to be chosen: the length that suits the error of the score at the
-    /// threshold.
+    /// The same bootstrap with [`BlockLength::Auto`] replaced by a length that is computed from these rows for the error of `score` at
+    /// `threshold`.
     #[must_use]
     pub fn with_block_length<R: Real>(
         &self,
@@ -264,7 +264,7 @@ impl Bootstrap<'_> {
         Ok(self.with_block_length_for_runs(rows, runs, score, &find).thresholds_between_runs(rows, runs, find))
     }
 
-    /// The same bootstrap with a length of its blocks that suits the threshold that `find` chooses on the rows themselves.
+    /// The same bootstrap with [`BlockLength::Auto`] replaced by the length for the threshold that `find` chooses on the original rows.
     fn with_block_length_for_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -309,7 +309,7 @@ impl Bootstrap<'_> {
         forecasts: [(&Runs, Probabilities<'_, R>); FORECASTS],
         find: impl Fn(&Runs, Vec<(f64, f64)>) -> Option<(f64, f64)> + Sync + Send,
     ) -> Vec<[Option<(f64, f64)>; FORECASTS]> {
-        let units = self.units(rows.labels);
+        let sources = self.strata_or_groups(rows.labels);
         let run_indices = forecasts.map(|(runs, predictions)| {
             let run_index = |value: &R| runs.index_of_run(value.to_f64()) as u32;
             let chunks = map_parallel(predictions.0.chunks(1 << 16).collect(), |values: &[R]| {
@@ -319,7 +319,7 @@ impl Bootstrap<'_> {
         });
         self.map_replicates(|replicate| {
             let mut copies = vec![0; rows.len()];
-            self.draw_copies(replicate, rows.labels, &units, &mut copies);
+            self.draw_copies(replicate, rows.labels, &sources, &mut copies);
             let best = |(runs, run_indices): &(&Runs, Vec<u32>)| {
                 let mut masses = vec![(0.0, 0.0); runs.len()];
                 for (row, (index, copies)) in run_indices.iter().zip(&copies).enumerate() {
@@ -362,42 +362,44 @@ impl Bootstrap<'_> {
         generator(self.seed, Purpose::Bootstrap, replicate as u64)
     }
 
-    /// What the bootstrap draws instead of single rows.
-    fn units(&self, labels: &[bool]) -> Units {
+    /// The strata or groups from which all replicates are drawn.
+    fn strata_or_groups(&self, labels: &[bool]) -> StrataOrGroups {
         let rows = |wanted: bool| {
             let of_class = labels.iter().zip(0u32..).filter(|(label, _)| **label == wanted);
             of_class.map(|(_, row)| row).collect()
         };
         match self.resampling {
-            Resampling::Poisson | Resampling::Blocks(_) => Units::default(),
-            Resampling::Stratified => Units { classes: [rows(false), rows(true)], ..Units::default() },
+            Resampling::Poisson | Resampling::Blocks(_) => StrataOrGroups::default(),
+            Resampling::Stratified => {
+                StrataOrGroups { classes: [rows(false), rows(true)], ..StrataOrGroups::default() }
+            }
             Resampling::Groups(groups) => {
                 let mut present = groups.to_vec();
                 present.sort_unstable();
                 present.dedup();
-                Units { groups: present, ..Units::default() }
+                StrataOrGroups { groups: present, ..StrataOrGroups::default() }
             }
         }
     }
 
-    /// Draws the number of copies of each row in one replicate and writes it to `copies`; `units` is the result of [`Bootstrap::units`].
-    fn draw_copies(&self, replicate: usize, labels: &[bool], units: &Units, copies: &mut [u32]) {
+    /// Draws the number of copies of each row in one replicate and writes it to `copies`. `sources` is the result of [`Bootstrap::strata_or_groups`].
+    fn draw_copies(&self, replicate: usize, labels: &[bool], sources: &StrataOrGroups, copies: &mut [u32]) {
         let mut random = self.generator_of_replicate(replicate);
         match self.resampling {
             Resampling::Poisson => fill_poisson_mean_1(&mut random, copies),
             Resampling::Stratified => {
                 copies.fill(0);
-                for class in units.classes.iter().filter(|class| !class.is_empty()) {
+                for class in sources.classes.iter().filter(|class| !class.is_empty()) {
                     for _ in 0..class.len() {
                         copies[class[random_below(&mut random, class.len())] as usize] += 1;
                     }
                 }
             }
             Resampling::Groups(groups) => {
-                let last = units.groups.last().map_or(0, |last| *last as usize + 1);
+                let last = sources.groups.last().map_or(0, |last| *last as usize + 1);
                 let mut drawn = vec![0; last];
-                for _ in 0..units.groups.len() {
-                    drawn[units.groups[random_below(&mut random, units.groups.len())] as usize] += 1;
+                for _ in 0..sources.groups.len() {
+                    drawn[sources.groups[random_below(&mut random, sources.groups.len())] as usize] += 1;
                 }
                 copies.iter_mut().zip(groups).for_each(|(copies, group)| *copies = drawn[*group as usize]);
             }
@@ -418,9 +420,9 @@ impl Bootstrap<'_> {
     }
 }
 
-/// What is drawn instead of single rows.
+/// The strata or groups from which a bootstrap draws, prepared once for all replicates; both are empty if single rows or blocks are drawn.
 #[derive(Default)]
-struct Units {
+struct StrataOrGroups {
     /// With stratified resampling, the indices of the negatives and of the positives; otherwise empty.
     classes: [Vec<u32>; 2],
     /// With resampling of groups, the numbers of all groups that have rows, in ascending order; otherwise empty.

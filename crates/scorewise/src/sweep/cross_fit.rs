@@ -45,9 +45,9 @@ pub struct CorrectedScore {
 }
 
 impl Bootstrap<'_> {
-    /// The score that the best threshold ([`Sweep::best_subject_to`](super::Sweep::best_subject_to)) has on new rows, estimated by cross-fitting. `runs`
-    /// are the runs of the same rows ([`Sweep::runs`](super::Sweep::runs)). `None` if there is no best threshold without one of the folds, for example
-    /// because no threshold satisfies the conditions there.
+    /// An estimate, by cross-fitting, of the score that the best threshold ([`Sweep::best_subject_to`](super::Sweep::best_subject_to)) has on new
+    /// rows. `runs` are the runs of the same rows ([`Sweep::runs`](super::Sweep::runs)). `None` if there is no best threshold without one of the
+    /// folds, for example because no threshold satisfies the conditions there.
     pub fn corrected_best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,

@@ -100,7 +100,7 @@ impl<'a, R: Real> CellSample<'a, R> {
         effective.clamp(1.0, rows.max(1.0))
     }
 
-    /// The length of the blocks that suits a quantity with these derivatives with respect to the cells.
+    /// The length of bootstrap blocks for a quantity with these derivatives with respect to the cells.
     pub fn block_length(&self, derivatives: &[f64; 8]) -> usize {
         let term = |(row, cell): (usize, &u8)| self.weight_of(row) * derivatives[usize::from(cell & 7)];
         safe_block_length(&self.cells.iter().enumerate().map(term).collect::<Vec<_>>())

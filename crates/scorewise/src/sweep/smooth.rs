@@ -43,10 +43,10 @@ pub const SMOOTHING_WIDTHS: Range<f64> = 0.001..0.5;
 const CENTRES_PER_HALF_WIDTH: i64 = 128;
 /// Number of rows (ranks) that one parallel task adds to bins.
 const RANKS_PER_TASK: usize = 1 << 16;
-/// Scores whose relative difference is below this number count as equal; rounding errors are smaller.
+/// If the relative difference of two scores is below this number, they are treated as equal. Rounding errors are smaller.
 const SCORE_TOLERANCE: f64 = 1e-12;
 
-/// Log-odds that differ from a centre by less than this fraction of the width of a bin count as equal to the centre; rounding errors are smaller.
+/// If log-odds differ from a centre by less than this fraction of the width of a bin, they are treated as equal to it. Rounding errors are smaller.
 const POSITION_TOLERANCE: f64 = 1e-8;
 
 /// The threshold with the best score on average over nearby thresholds.
@@ -190,13 +190,13 @@ struct SmoothSearch<'a> {
 }
 
 /// The coefficients by which the sums over the rows of a bin are multiplied to compute 2π times the expected numbers of rows that are predicted
-/// positive and negative. They depend on the angle φ = πd/128, where d is the number of bins between the lower end of the prior and the bin; half the
-/// width of the prior contains 128 bins.
+/// positive and negative, under a threshold with a raised-cosine prior. They depend on the angle φ = πd/128, where d is the number of bins between
+/// the lower end of the prior and the bin; half the width of the prior contains 128 bins.
 #[derive(Clone, Copy)]
 struct BinCoefficients {
-    /// The coefficient φ − sin φ, by which the sum of the weights over the rows of the bin is multiplied to compute 2π times the expected number of
-    /// rows predicted positive. φ is an angle: π/128 times the number of bins between the lower end of the prior and this bin, where half the width
-    /// of the prior contains 128 bins.
+    /// The coefficient φ − sin φ of the sum of the weights of the rows in the bin: 2π times the probability that a threshold with a raised-cosine
+    /// prior lies below the lower end of the bin. φ is an angle: π/128 times the number of bins between the lower end of the prior and this bin,
+    /// where half the width of the prior contains 128 bins.
     positive: f64,
     /// The coefficient 1 − cos φ, by which the sum of weight · sin q over the rows of the bin is multiplied. φ and q are angles: half the width of
     /// the prior is the angle π and contains 128 bins, so φ is π/128 times the number of bins between the lower end of the prior and this bin, and q
@@ -206,9 +206,9 @@ struct BinCoefficients {
     /// q are angles: half the width of the prior is the angle π and contains 128 bins, so φ is π/128 times the number of bins between the lower end
     /// of the prior and this bin, and q is π/128 times the position of a row inside the bin (0 to 1).
     versine: f64,
-    /// The coefficient 2π − φ + sin φ, by which the sum of the weights over the rows of the bin is multiplied to compute 2π times the expected number
-    /// of rows predicted negative. φ is an angle: π/128 times the number of bins between the lower end of the prior and this bin, where half the
-    /// width of the prior contains 128 bins.
+    /// The coefficient 2π − φ + sin φ of the sum of the weights of the rows in the bin: 2π times the probability that a threshold with a
+    /// raised-cosine prior lies above the lower end of the bin. φ is an angle: π/128 times the number of bins between the lower end of the prior and
+    /// this bin, where half the width of the prior contains 128 bins.
     negative: f64,
 }
 

@@ -7,8 +7,8 @@
 //! Theorem 2            E|s − s(E[CM])|     ≤ ½ K (J_F + mad TN + mad TP)                K = sup ‖∇s‖₁
 //! ```
 //!
-//! P and N are the numbers of positives and negatives, s is the score, `E[CM]` the expected confusion matrix, `mad X = E|X − E[X]|` the mean absolute
-//! deviation, and `J_F = E| |TN − E[TN]| − |TP − E[TP]| |`.
+//! P(…) is a probability under the random threshold τ. Without parentheses, P and N are the numbers of positives and negatives. s is the score,
+//! `E[CM]` the expected confusion matrix, `mad X = E|X − E[X]|` the mean absolute deviation, and `J_F = E| |TN − E[TN]| − |TP − E[TP]| |`.
 //!
 //! Two bounds differ from those printed in Marchetti et al. (2022). *Trace*: TN and TP depend on the same threshold, so Hoeffding's
 //! inequality for independent sums and its P² + N² do not apply. But TN rises with τ while TP falls, so the range of the trace is at most

@@ -28,8 +28,8 @@ pub fn calibrated_threshold(score: &Score, counts: &ClassCounts, optimum: f64) -
         return None;
     }
     let fraction = score.formula().linear_fraction(counts.positives, counts.negatives)?;
-    // The score improves if (numerator − optimum · denominator) increases, or, if either lower values are better or the denominator is negative
-    // (but not both), if it decreases.
+    // An increase of (numerator − optimum · denominator) improves the score. The sign changes if lower scores are better, and once more if the
+    // denominator is negative.
     let direction = match score.direction() {
         Direction::Higher => 1.0,
         Direction::Lower => -1.0,
@@ -66,13 +66,13 @@ fn denominator_sign(fraction: &LinearFraction, counts: &ClassCounts) -> Option<f
 mod tests {
     use super::*;
 
-    /// The calibrated threshold of a score for 30 positives and 170 negatives, given the best value of the score.
+    /// The optimal threshold of a calibrated model for 30 positives and 170 negatives, given the best value of the score.
     fn calibrated_threshold_of(score: &str, optimum: f64) -> Option<f64> {
         calibrated_threshold(&Score::parse(score).unwrap(), &ClassCounts { positives: 30.0, negatives: 170.0 }, optimum)
     }
 
     #[test]
-    fn calibrated_thresholds_match_known_formulas() {
+    fn optimal_thresholds_of_a_calibrated_model_match_known_formulas() {
         for (score, optimum, expected) in [
             ("accuracy", 0.9, 0.5),
             ("tss", 0.7, 30.0 / 200.0),
@@ -97,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn scores_without_a_calibrated_threshold_give_none() {
+    fn some_scores_have_no_known_optimal_threshold_of_a_calibrated_model() {
         for score in ["mcc", "frequency_bias", "cost(fp=-1, fn=-1)", "tp/(tp - fp)", "1"] {
             assert_eq!(calibrated_threshold_of(score, 0.5), None, "{score}");
         }
     }
 
     #[test]
-    fn there_is_no_calibrated_threshold_if_a_class_is_absent() {
+    fn there_is_no_optimal_threshold_if_a_class_is_absent() {
         let counts = ClassCounts { positives: 0.0, negatives: 5.0 };
         assert_eq!(calibrated_threshold(&Score::parse("tss").unwrap(), &counts, 0.0), None);
     }

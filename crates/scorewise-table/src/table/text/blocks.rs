@@ -220,7 +220,11 @@ mod tests {
         assert!(second.bytes.ends_with(b"\n3,4\n") && second.bytes.len() < 2 * BLOCK_BYTES && second.line == 3);
         assert_eq!(second.empty + second.lines as u64, 3 * BLOCK_BYTES as u64 + 1);
         assert!(blocks.next().unwrap().is_none());
-        assert_eq!(end_of_rows(b"1\t\n\t\t\n\n", b'\t', b'\n'), 6, "a tab that is the delimiter is not blank");
+        assert_eq!(
+            end_of_rows(b"1\t\n\t\t\n\n", b'\t', b'\n'),
+            6,
+            "a line of tabs is not empty if the tab is the delimiter"
+        );
     }
 
     #[test]

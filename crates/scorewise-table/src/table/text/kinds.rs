@@ -117,8 +117,8 @@ impl Tally {
             self.add_digits(cell);
             return;
         }
-        // A plain number with one decimal mark, such as `1.234`, can be read with the other decimal mark only if the point or comma
-        // stands before the last three digits, because it is then read as a thousands separator.
+        // The point in `1.234` can be a decimal point or a thousands separator, because exactly three digits follow. With another number of digits
+        // after its point or comma, a plain number is not parsed a second time.
         let may_be_formatted = !point && !comma || cell.len() > 4 && matches!(cell[cell.len() - 4], b'.' | b',');
         let with_point =
             point || may_be_formatted && self.add_formatted_number(number::parse_formatted(cell, b'.'), 0, cell);

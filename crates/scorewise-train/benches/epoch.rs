@@ -211,7 +211,7 @@ impl EpochBench {
     /// Runs one epoch and returns its duration in seconds.
     fn run(&mut self, batch: usize) -> f64 {
         let start = Instant::now();
-        // If a batch contains all rows, their order does not matter, so nothing is shuffled, as in real training.
+        // If a batch contains all rows, their order does not matter, so nothing is shuffled; the training loop of networks does the same.
         for index in (1..if batch < self.steps { self.steps } else { 1 }).rev() {
             self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             self.order.swap(index, ((u128::from(self.random) * (index as u128 + 1)) >> 64) as usize);

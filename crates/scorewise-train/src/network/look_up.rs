@@ -20,7 +20,7 @@ use scorewise_table::encode::BinnedColumn;
 use scorewise_table::split::random;
 use scorewise_table::{AlignedBuffer, PAD};
 
-use super::engine::{SimdTask, SimdVector, run};
+use super::engine::{SimdTask, SimdVector, TableGradient, run};
 use super::optimiser::{OptimiserState, UpdateRule, UpdateTask};
 use super::settings::NetworkSettings;
 use super::uniform;
@@ -118,7 +118,7 @@ impl<'a> LookUpTraining<'a> {
     }
 
     /// Takes one step of the optimisers, given the gradient with respect to the table.
-    pub fn step(&mut self, table_gradient: &[f32], learning_rate: f32) {
+    pub fn step(&mut self, table_gradient: TableGradient<'_>, learning_rate: f32) {
         let LookUpTraining { columns, stride, parameters, scale_gradient, optimisers, instructions } = self;
         let [weight_optimiser, scale_optimiser] = optimisers;
         let task = WeightStep { columns, stride: *stride, parameters, table_gradient, scale_gradient };
@@ -227,7 +227,7 @@ struct WeightStep<'a> {
     columns: &'a [BinnedColumn],
     stride: usize,
     parameters: &'a mut LookUpParameters,
-    table_gradient: &'a [f32],
+    table_gradient: TableGradient<'a>,
     scale_gradient: &'a mut [f32],
 }
 
@@ -238,21 +238,23 @@ impl UpdateTask for WeightStep<'_> {
             columns,
             stride,
             parameters: LookUpParameters { weights, scales },
-            table_gradient,
+            mut table_gradient,
             scale_gradient,
         } = self;
         let positions: usize = columns.iter().map(BinnedColumn::positions).sum();
-        assert!(table_gradient.len() == positions * stride && weights.len() == (positions + columns.len()) * stride);
+        assert!(table_gradient.rows() == positions && weights.len() == (positions + columns.len()) * stride);
         assert!(scale_gradient.len() == scales.len());
         scale_gradient.fill(0.0);
-        let (weights, table_gradient) = (weights.as_mut_ptr(), table_gradient.as_ptr());
+        let weights = weights.as_mut_ptr();
         let mut first = 0;
         for (number, column) in columns.iter().enumerate() {
             let rows = (first, positions + number);
+            // SAFETY: the caller guarantees that the instructions of V are supported.
+            let gradient = unsafe { table_gradient.column::<V>(number) };
             for_units!(stride, V, unit, N => {
                 let scales = (&scales[..], &mut *scale_gradient);
                 // SAFETY: the lengths of all lists are checked above, and the caller guarantees that the instructions of V are supported.
-                unsafe { step_column::<V, N>(column, rows, (stride, unit), weights, scales, table_gradient, rule) }
+                unsafe { step_column::<V, N>(column, rows, (stride, unit), weights, scales, gradient, rule) }
             });
             first += column.positions();
         }
@@ -267,7 +269,7 @@ unsafe fn step_column<V: SimdVector, const N: usize>(
     (stride, unit): (usize, usize),
     weights: *mut f32,
     (scales, scale_gradient): (&[f32], &mut [f32]),
-    table_gradient: *const f32,
+    column_gradient: *const f32,
     rule: impl UpdateRule<V>,
 ) {
     let (knots, valued) = (column.knots.len(), column.knots.len() + column.own.len());
@@ -279,7 +281,7 @@ unsafe fn step_column<V: SimdVector, const N: usize>(
             let row = first + position;
             let mut own = zero;
             for (register, own) in own.iter_mut().enumerate() {
-                *own = V::load(table_gradient.add(row * stride + unit + register * V::WIDTH));
+                *own = V::load(column_gradient.add(position * stride + unit + register * V::WIDTH));
             }
             if position < valued {
                 let value =
@@ -330,7 +332,7 @@ unsafe fn step_row<V: SimdVector, const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::Optimiser;
+    use crate::network::{Engine, NetworkShape, Optimiser};
 
     fn columns() -> Vec<BinnedColumn> {
         vec![
@@ -394,7 +396,8 @@ mod tests {
         let settings = NetworkSettings { optimiser: Optimiser::Sgd, weight_decay: 0.0, ..NetworkSettings::default() };
         let parameters = training.parameters.clone();
         training.reset_optimisers(&settings);
-        training.step(&factors, 1.0);
+        let shape = NetworkShape::look_up(columns.iter().map(BinnedColumn::positions).collect(), &[20], 1).unwrap();
+        training.step(Engine::new(&shape).table_gradient(&factors), 1.0);
         let after = std::mem::replace(&mut training.parameters, parameters);
         let minus = |before: f32, after: f32| f64::from(before) - f64::from(after);
         let step = 0.25; // exact in f32, and large: the sum is linear in every single parameter

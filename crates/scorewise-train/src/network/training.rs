@@ -223,11 +223,11 @@ impl<'a> NetworkTraining<'a> {
             sum += objective.value_and_gradient(&mut self.batch)?;
             count += 1;
             self.engine.prefetch(matrix, batches.peek().copied().unwrap_or_default());
-            self.engine.backward(&self.network, &self.batch.gradient, &mut self.gradient);
+            self.engine.backward_without_table(&self.network, &self.batch.gradient, &mut self.gradient);
             let table = self.network.shape().table_length();
             self.optimiser.step(&mut self.network.parameters[table..], &self.gradient[table..], learning_rate);
             if let Some(look_up) = &mut self.look_up {
-                look_up.step(&self.gradient[..table], learning_rate);
+                look_up.step(self.engine.table_gradient(&self.gradient[..table]), learning_rate);
                 look_up.write_table(&mut self.network.parameters[..table]);
             }
         }

@@ -11,9 +11,11 @@
 use super::check_gradient_length;
 use crate::error::{Error, Result};
 use crate::formula::{ClassCounts, ratio};
-use crate::prior::Probability;
 use crate::real::Real;
 use crate::rows::{Logits, Rows};
+
+/// Number of rows whose losses are computed with one logarithm. A factor is at most 2, so the product of this many factors does not overflow.
+const ROWS_PER_LOGARITHM: usize = 512;
 
 /// Cross-entropy with class weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,34 +57,63 @@ impl CrossEntropy {
     /// The loss ℓ of the rows.
     pub fn value<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>) -> Result<f64> {
         rows.check()?;
-        let (mut sum, mut total) = (0.0, 0.0);
-        for (row, z) in rows.predictions.0.iter().enumerate() {
-            let (z, label) = (z.to_f64(), rows.labels[row]);
-            let weight = self.row_weight(rows, row);
-            if weight == 0.0 {
-                continue; // the loss of this row may be infinite, and 0 · ∞ is NaN
-            }
-            // The loss of a row is ln(1 + e^−m) with the margin m = z for positives and −z for negatives. Written as max(−m, 0) + ln(1 + e^−|m|), it
-            // does not overflow.
-            let margin = if label { z } else { -z };
-            sum += weight * ((-margin).max(0.0) + (-margin.abs()).exp().ln_1p());
-            total += weight;
-        }
-        let value = ratio(sum, total);
-        if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: "cross-entropy".into() }) }
+        self.mean_loss(rows, self.total_weight(rows), |_, _| {})
     }
 
     /// Returns the loss and writes its gradient with respect to the logits to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         check_gradient_length(rows, gradient)?;
-        let value = self.value(rows)?;
-        let total: f64 = (0..rows.len()).map(|row| self.row_weight(rows, row)).sum();
-        for (row, out) in gradient.iter_mut().enumerate() {
-            let at = Probability::from_logit(rows.predictions.0[row].to_f64());
-            let error = if rows.labels[row] { -at.q } else { at.p };
-            *out = R::from_f64(ratio(self.row_weight(rows, row) * error, total));
+        rows.check()?;
+        let total = self.total_weight(rows);
+        self.mean_loss(rows, total, |row, weighted_error| gradient[row] = R::from_f64(ratio(weighted_error, total)))
+    }
+
+    /// The sum of the losses of all rows, divided by `total`. Calls `visit` for each row with its index and with the derivative of its weighted loss
+    /// with respect to its logit.
+    ///
+    /// The loss of a row is ln(1 + e^−m) with the margin m = z for positives and −z for negatives. Written as max(−m, 0) + ln(1 + e^−|m|), it does
+    /// not overflow. Without sample weights, the rows of a class have the same weight and share one logarithm for each block, of the product of all
+    /// 1 + e^−|m|. The product less 1 is computed as a sum of positive numbers, so that it is accurate even if all predictions are almost certain.
+    #[inline(always)]
+    fn mean_loss<R: Real>(
+        &self,
+        rows: &Rows<'_, Logits<'_, R>>,
+        total: f64,
+        mut visit: impl FnMut(usize, f64),
+    ) -> Result<f64> {
+        let mut sum = 0.0;
+        for (block, logits) in rows.predictions.0.chunks(ROWS_PER_LOGARITHM).enumerate() {
+            let mut products_minus_1 = [0.0; 2];
+            for (index, z) in logits.iter().enumerate() {
+                let row = block * ROWS_PER_LOGARITHM + index;
+                let (z, label, weight) = (z.to_f64(), rows.labels[row], self.row_weight(rows, row));
+                let e = (-z.abs()).exp();
+                // The probability of the class that the row does not have.
+                let is_wrong = (z >= 0.0) != label;
+                let error = if is_wrong { 1.0 } else { e } / (1.0 + e);
+                visit(row, weight * if label { -error } else { error });
+                if weight == 0.0 {
+                    continue; // the loss of this row may be infinite, and 0 · ∞ is NaN
+                }
+                if is_wrong {
+                    sum += weight * z.abs();
+                }
+                if rows.weights.is_some() {
+                    sum += weight * e.ln_1p();
+                } else {
+                    let product = &mut products_minus_1[usize::from(label)];
+                    *product += e + e * *product;
+                }
+            }
+            sum += self.negative * products_minus_1[0].ln_1p() + self.positive * products_minus_1[1].ln_1p();
         }
-        Ok(value)
+        let value = ratio(sum, total);
+        if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: "cross-entropy".into() }) }
+    }
+
+    /// The sum of the weights of all rows, each times the weight of the row's class.
+    fn total_weight<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>) -> f64 {
+        (0..rows.len()).map(|row| self.row_weight(rows, row)).sum()
     }
 
     /// The weight of a row multiplied by the weight of its class.

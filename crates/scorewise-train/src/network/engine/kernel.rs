@@ -414,13 +414,28 @@ pub(crate) unsafe fn transpose_to_rows<V: SimdVector>(
 ) {
     static ZEROS: [f32; PANEL] = [0.0; PANEL];
     for column in (0..columns).step_by(16) {
-        let mut from = [ZEROS.as_ptr(); 16];
-        for (at, from) in from.iter_mut().enumerate().take(columns - column) {
-            *from = panel.wrapping_add((column + at) * PANEL);
-        }
-        for row in (0..PANEL).step_by(4) {
-            // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
-            unsafe { V::transpose(&from.map(|column| column.add(row)), rows.add(row * stride + column), stride) };
+        let panel = panel.wrapping_add(column * PANEL);
+        let to = rows.wrapping_add(column);
+        // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
+        unsafe {
+            if columns - column >= 16 {
+                // The columns are a constant distance apart, so the compiler needs one pointer for all of them.
+                for row in (0..PANEL).step_by(4) {
+                    let mut from = [panel; 16];
+                    for (at, from) in from.iter_mut().enumerate() {
+                        *from = panel.wrapping_add(at * PANEL + row);
+                    }
+                    V::transpose(&from, to.add(row * stride), stride);
+                }
+            } else {
+                let mut from = [ZEROS.as_ptr(); 16];
+                for (at, from) in from.iter_mut().enumerate().take(columns - column) {
+                    *from = panel.wrapping_add(at * PANEL);
+                }
+                for row in (0..PANEL).step_by(4) {
+                    V::transpose(&from.map(|column| column.add(row)), to.add(row * stride), stride);
+                }
+            }
         }
     }
 }

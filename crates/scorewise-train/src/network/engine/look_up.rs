@@ -138,6 +138,74 @@ pub(super) struct TableBlock {
     sorted: Vec<(u32, f32)>,
     /// For each table row of the column, the number of rows of the block at or before it.
     ends: Vec<u32>,
+    /// The gradient of the table rows of one column, for [`TableGradient`].
+    column_gradient: AlignedBuffer,
+}
+
+/// The gradient with respect to the table of a look-up layer, one column at a time.
+///
+/// The rows of a small batch are one [`TableBlock`]. Then the gradient of a column is computed only when it is used, because it fits into the L1
+/// cache, while the gradient of the whole table hardly fits into the L2 cache.
+#[derive(Debug)]
+pub(crate) struct TableGradient<'a> {
+    layer: &'a LayerLayout,
+    columns: &'a [TableColumn],
+    source: TableGradientSource<'a>,
+}
+
+/// Where the gradient of a column comes from.
+#[derive(Debug)]
+enum TableGradientSource<'a> {
+    /// The gradient of the whole table has been computed.
+    Table(&'a [f32]),
+    /// The gradient must be computed from this number of rows of the block.
+    Block(&'a mut TableBlock, usize),
+}
+
+impl<'a> TableGradient<'a> {
+    /// A gradient of the whole table that has been computed.
+    pub(super) fn of_table(layer: &'a LayerLayout, columns: &'a [TableColumn], gradient: &'a [f32]) -> Self {
+        let table = TableGradient { layer, columns, source: TableGradientSource::Table(gradient) };
+        assert!(gradient.len() >= table.rows() * layer.stride, "the gradient must have all rows of the table");
+        table
+    }
+
+    /// The gradient over the first `count` rows of the block.
+    pub(super) fn of_block(
+        layer: &'a LayerLayout,
+        columns: &'a [TableColumn],
+        block: &'a mut TableBlock,
+        count: usize,
+    ) -> Self {
+        let longest = columns.iter().map(|column| column.last as usize + 1).max().unwrap_or(0);
+        if block.column_gradient.len() < longest * layer.stride {
+            block.column_gradient.resize(longest * layer.stride);
+        }
+        TableGradient { layer, columns, source: TableGradientSource::Block(block, count) }
+    }
+
+    /// Number of rows of the table.
+    pub fn rows(&self) -> usize {
+        self.columns.last().map_or(0, |column| column.first as usize + column.last as usize + 1)
+    }
+
+    /// The gradient of the table rows of a column. It is valid until the next call.
+    ///
+    /// # Safety
+    /// The conditions of [`SimdVector`] must hold.
+    #[inline(always)]
+    pub unsafe fn column<V: SimdVector>(&mut self, number: usize) -> *const f32 {
+        let column = self.columns[number];
+        match &mut self.source {
+            TableGradientSource::Table(gradient) => gradient[column.first as usize * self.layer.stride..].as_ptr(),
+            TableGradientSource::Block(block, count) => {
+                let to = block.column_gradient.as_mut_ptr();
+                // SAFETY: `of_block` has made room for the longest column; the caller guarantees that the instructions of V are supported.
+                unsafe { block.add_column_gradient::<V>(self.layer, (number, column), *count, to, true) };
+                to
+            }
+        }
+    }
 }
 
 impl TableBlock {
@@ -151,6 +219,7 @@ impl TableBlock {
             shares: vec![0.0; rows],
             sorted: vec![(0, 0.0); rows],
             ends: Vec::new(),
+            column_gradient: AlignedBuffer::default(),
         }
     }
 
@@ -176,8 +245,7 @@ impl TableBlock {
         }
     }
 
-    /// Adds up the gradient of the table and of the biases over the first `count` rows of the block. If `overwrite` is set, the sums replace the old
-    /// values.
+    /// Adds up the gradient of the table over the first `count` rows of the block. If `overwrite` is set, the sums replace the old values.
     ///
     /// # Safety
     /// The conditions of [`SimdVector`] must hold, `gradient` must contain the layer, and the panels of these rows must have been set.
@@ -190,21 +258,55 @@ impl TableBlock {
         gradient: *mut f32,
         overwrite: bool,
     ) {
-        // SAFETY: the caller guarantees that `gradient` contains the layer, and that the instructions of V are supported.
-        unsafe {
-            for (number, column) in columns.iter().enumerate() {
-                self.sort(layer, number, *column, count);
-                let table = gradient.add(layer.weights + column.first as usize * layer.stride);
-                let mut unit = 0;
-                while unit < layer.stride {
-                    unit += match (layer.stride - unit) / V::WIDTH {
-                        1 => self.add_units::<V, 1>(layer.stride, unit, table, overwrite),
-                        2 | 3 => self.add_units::<V, 2>(layer.stride, unit, table, overwrite),
-                        _ => self.add_units::<V, 4>(layer.stride, unit, table, overwrite),
-                    };
-                }
+        for (number, column) in columns.iter().enumerate() {
+            // SAFETY: the caller guarantees that `gradient` contains the layer, and that the instructions of V are supported.
+            unsafe {
+                let to = gradient.add(layer.weights + column.first as usize * layer.stride);
+                self.add_column_gradient::<V>(layer, (number, *column), count, to, overwrite);
             }
-            for unit in (0..layer.stride).step_by(V::WIDTH) {
+        }
+    }
+
+    /// Adds up the gradient of the table rows of one column, which begins at `gradient`, over the first `count` rows of the block. If `overwrite` is
+    /// set, the sums replace the old values.
+    #[inline(always)]
+    unsafe fn add_column_gradient<V: SimdVector>(
+        &mut self,
+        layer: &LayerLayout,
+        (number, column): (usize, TableColumn),
+        count: usize,
+        gradient: *mut f32,
+        overwrite: bool,
+    ) {
+        self.sort(layer, number, column, count);
+        let mut unit = 0;
+        while unit < layer.stride {
+            // SAFETY: the caller guarantees that `gradient` has room for the column, and that the instructions of V are supported.
+            unsafe {
+                unit += match (layer.stride - unit) / V::WIDTH {
+                    1 => self.add_units::<V, 1>(layer.stride, unit, gradient, overwrite),
+                    2 | 3 => self.add_units::<V, 2>(layer.stride, unit, gradient, overwrite),
+                    _ => self.add_units::<V, 4>(layer.stride, unit, gradient, overwrite),
+                };
+            }
+        }
+    }
+
+    /// Adds up the gradient of the biases over the first `count` rows of the block. If `overwrite` is set, the sums replace the old values.
+    ///
+    /// # Safety
+    /// As for [`add_gradient`](TableBlock::add_gradient).
+    #[inline(always)]
+    pub unsafe fn add_bias_gradient<V: SimdVector>(
+        &self,
+        layer: &LayerLayout,
+        count: usize,
+        gradient: *mut f32,
+        overwrite: bool,
+    ) {
+        for unit in (0..layer.stride).step_by(V::WIDTH) {
+            // SAFETY: the caller guarantees that `gradient` contains the layer, and that the instructions of V are supported.
+            unsafe {
                 let to = gradient.add(layer.biases + unit);
                 let mut sum = if overwrite { V::splat(0.0) } else { V::load(to) };
                 for derivatives in self.derivatives.chunks_exact(layer.stride).take(count) {
@@ -227,10 +329,14 @@ impl TableBlock {
                 (places[row], shares[row]) = column.place(positions[row]);
             }
         }
+        let table_rows = column.last as usize + 1;
         ends.clear();
-        ends.resize(column.last as usize + 2, 0);
-        for place in &places[..count] {
-            ends[*place as usize + 1] += 1;
+        ends.resize(table_rows + 1, 0);
+        let (places, shares, sorted) = (&places[..count], &shares[..count], &mut sorted[..count]);
+        for place in places {
+            debug_assert!((*place as usize) < table_rows);
+            // SAFETY: `place` returns one of the `table_rows` rows of the table.
+            unsafe { *ends.get_unchecked_mut(*place as usize + 1) += 1 };
         }
         // `ends` counts the rows at each table row, one entry late. The sums up to an entry tell where the rows at the table row begin in the order,
         // and after each of them is written, where they end.
@@ -240,10 +346,14 @@ impl TableBlock {
             *end = sum;
         }
         let mut start = 0;
-        for (place, share) in places[..count].iter().zip(&*shares) {
-            let end = &mut ends[*place as usize];
-            sorted[*end as usize] = (start, *share);
-            *end += 1;
+        for (place, share) in places.iter().zip(shares) {
+            // SAFETY: `place` returns one of the `table_rows` rows of the table, and each of the `count` rows has an entry of its own in `sorted`,
+            // because the rows at every table row have been counted.
+            unsafe {
+                let end = ends.get_unchecked_mut(*place as usize);
+                *sorted.get_unchecked_mut(*end as usize) = (start, *share);
+                *end += 1;
+            }
             start += layer.stride as u32;
         }
         ends.pop();
@@ -357,6 +467,39 @@ mod tests {
         // The last of several blocks of rows may be full, or have a single row.
         for rows in [1100, 2 * TABLE_BLOCK, TABLE_BLOCK + 1, TABLE_BLOCK - 1] {
             compare_with_small_batches(&case, &order[..rows]);
+        }
+    }
+
+    #[test]
+    fn the_gradient_of_a_column_is_the_same_whether_it_is_computed_early_or_late() {
+        /// Copies the gradient of all columns to a list.
+        struct Copy<'a>(TableGradient<'a>, &'a [usize], usize, &'a mut Vec<f32>);
+        impl crate::network::engine::SimdTask for Copy<'_> {
+            unsafe fn run_with<V: SimdVector>(mut self) {
+                for (number, positions) in self.1.iter().enumerate() {
+                    // SAFETY: a column has one row of the table for each position, and `run` has checked the instructions of V.
+                    let column = unsafe { std::slice::from_raw_parts(self.0.column::<V>(number), positions * self.2) };
+                    self.3.extend_from_slice(column);
+                }
+            }
+        }
+        let (network, matrix) = case(1100);
+        let (positions, stride) = (network.shape().positions(), network.shape().layers()[0].stride);
+        let length = network.shape().table_length();
+        for instructions in InstructionSet::supported() {
+            for rows in [1, 100, TABLE_BLOCK, TABLE_BLOCK + 1, 1100] {
+                let mut engine = Engine::with_instructions(instructions, network.shape());
+                let order: Vec<u32> = (0..rows as u32).collect();
+                let (logits, gradient) = logits_and_gradient(&mut engine, &(network.clone(), matrix.clone()), &order);
+                assert_eq!(logits.len(), rows);
+                let logit_gradient: Vec<f32> = order.iter().map(|row| (*row % 13) as f32 / 13.0 - 0.4).collect();
+                let (mut later, mut table) = (vec![0.0; gradient.len()], Vec::new());
+                engine.backward_without_table(&network, &logit_gradient, &mut later);
+                let source = engine.table_gradient(&later[..length]);
+                crate::network::engine::run(instructions, Copy(source, positions, stride, &mut table));
+                assert!(table == gradient[..length], "{instructions:?}, {rows} rows");
+                assert!(later[length..] == gradient[length..], "{instructions:?}, {rows} rows");
+            }
         }
     }
 

@@ -22,6 +22,8 @@ use scorewise::InstructionSet;
 
 use crate::network::{Network, NetworkShape};
 use kernel::PANEL;
+use look_up::TABLE_BLOCK;
+pub(crate) use look_up::TableGradient;
 use prefetch::Prefetch;
 use scorewise_table::{AlignedBuffer, Matrix};
 use workspace::{Backward, EngineLayout, Forward, PANEL_GROUP, Workspace};
@@ -187,6 +189,38 @@ impl Engine {
     /// # Panics
     /// If `logit_gradient` or `gradient` has the wrong length.
     pub fn backward(&mut self, network: &Network, logit_gradient: &[f32], gradient: &mut [f32]) {
+        self.backward_pass(network, logit_gradient, gradient, false);
+    }
+
+    /// Computes the gradient like [`backward`](Engine::backward), except that the gradient of the table of a look-up layer need not be written to
+    /// `gradient`: [`table_gradient`](Engine::table_gradient) returns it, and may compute it later.
+    ///
+    /// # Panics
+    /// Under the same conditions as [`backward`](Engine::backward).
+    pub(super) fn backward_without_table(&mut self, network: &Network, logit_gradient: &[f32], gradient: &mut [f32]) {
+        self.backward_pass(network, logit_gradient, gradient, true);
+    }
+
+    /// The gradient with respect to the table of the look-up layer, after [`backward_without_table`](Engine::backward_without_table) with this
+    /// `gradient`.
+    pub(super) fn table_gradient<'a>(&'a mut self, gradient: &'a [f32]) -> TableGradient<'a> {
+        let leaves_table = self.leaves_table();
+        let (layer, columns) = (&self.layout.layers[0], &self.layout.columns[..]);
+        match &mut self.segments[0] {
+            segment if leaves_table => {
+                TableGradient::of_block(layer, columns, &mut segment.workspace.table_block, self.order.len())
+            }
+            _ => TableGradient::of_table(layer, columns, gradient),
+        }
+    }
+
+    /// Whether the rows of the last forward pass are so few that the gradient of the table can be computed from one block of rows.
+    fn leaves_table(&self) -> bool {
+        (1..=TABLE_BLOCK.min(self.chunk_rows)).contains(&self.order.len())
+    }
+
+    fn backward_pass(&mut self, network: &Network, logit_gradient: &[f32], gradient: &mut [f32], without_table: bool) {
+        let leaves_table = without_table && self.leaves_table();
         let outputs = self.layout.outputs();
         assert_eq!(
             logit_gradient.len(),
@@ -212,7 +246,17 @@ impl Engine {
             let workspace = &mut segments[0].workspace;
             run(
                 instructions,
-                Backward { layout, workspace, parameters, matrix, order, logit_gradient, stored_activations, gradient },
+                Backward {
+                    layout,
+                    workspace,
+                    parameters,
+                    matrix,
+                    order,
+                    logit_gradient,
+                    stored_activations,
+                    leaves_table,
+                    gradient,
+                },
             );
             return;
         }
@@ -232,6 +276,7 @@ impl Engine {
                     order: &order[start..end],
                     logit_gradient: &logit_gradient[start * outputs..end * outputs],
                     stored_activations: stored_activations.map(|stored| &stored[start / PANEL * panel_activations..]),
+                    leaves_table: false,
                     gradient: &mut buffers.gradient[..],
                 };
                 run(instructions, chunk);

@@ -24,7 +24,7 @@ const L2_CACHE_NUMBERS: usize = 1 << 18;
 pub(super) struct EngineLayout {
     pub layers: Vec<LayerLayout>,
     /// The columns of the table of the look-up layer; empty if the first layer is dense.
-    columns: Vec<TableColumn>,
+    pub columns: Vec<TableColumn>,
     /// Offset of the inputs of each layer in the hidden activations of a panel. The inputs of the first layer are features and not activations,
     /// so the first entry is not used.
     offsets: Vec<usize>,
@@ -63,7 +63,7 @@ pub(super) struct Workspace {
     gradients: [AlignedBuffer; 2],
     /// Scratch space for numbers that are stored row by row: the inputs of a dense layer after the first, or the outputs of a look-up layer.
     rows: AlignedBuffer,
-    table_block: TableBlock,
+    pub table_block: TableBlock,
 }
 
 impl Workspace {
@@ -184,14 +184,26 @@ pub(super) struct Backward<'a> {
     pub logit_gradient: &'a [f32],
     /// The hidden activations that [`Forward`] has stored; if `None`, they are computed again.
     pub stored_activations: Option<&'a [f32]>,
+    /// Whether the gradient of the table of a look-up layer is left for [`TableGradient`](super::look_up::TableGradient). There must be at most
+    /// [`TABLE_BLOCK`] rows.
+    pub leaves_table: bool,
     pub gradient: &'a mut [f32],
 }
 
 impl SimdTask for Backward<'_> {
     #[inline(always)]
     unsafe fn run_with<V: SimdVector>(self) {
-        let Backward { layout, workspace, parameters, matrix, order, logit_gradient, stored_activations, gradient } =
-            self;
+        let Backward {
+            layout,
+            workspace,
+            parameters,
+            matrix,
+            order,
+            logit_gradient,
+            stored_activations,
+            leaves_table,
+            gradient,
+        } = self;
         let (parameters, gradient, outputs) = (parameters.as_ptr(), gradient.as_mut_ptr(), layout.outputs());
         let panel_stride = layout.panel_activations;
         let group_rows = PANEL_GROUP * PANEL;
@@ -278,7 +290,11 @@ impl SimdTask for Backward<'_> {
                 let count = first_row + now.len();
                 if count == TABLE_BLOCK || later.is_empty() {
                     let overwrite = group * group_rows < TABLE_BLOCK;
-                    workspace.table_block.add_gradient::<V>(first, &layout.columns, count, gradient, overwrite);
+                    let block = &mut workspace.table_block;
+                    if !leaves_table {
+                        block.add_gradient::<V>(first, &layout.columns, count, gradient, overwrite);
+                    }
+                    block.add_bias_gradient::<V>(first, count, gradient, overwrite);
                 }
             }
         }

@@ -253,7 +253,7 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
 }
 
 /// The middle of [low, high); it lies in this interval even if `low` and `high` are adjacent floating-point numbers.
-pub(super) fn middle((low, high): (f64, f64)) -> f64 {
+pub(crate) fn middle((low, high): (f64, f64)) -> f64 {
     let middle = 0.5 * (low + high);
     if middle < high { middle } else { low }
 }

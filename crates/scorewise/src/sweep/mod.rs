@@ -51,6 +51,7 @@ pub use smooth::{SMOOTHING_WIDTHS, SmoothBest};
 pub(crate) use sort::order_descending;
 
 use areas::curve_areas;
+pub(crate) use best::middle;
 use best::{best_threshold, count_above};
 use bins::probability_bins;
 use curve::{curve_points, step_containing};

@@ -59,7 +59,9 @@ mod series;
 mod weighting;
 mod band;
 mod temporal_loss;
+mod sweep;
 
 pub use series::Series;
+pub use sweep::TemporalSweep;
 pub use temporal_loss::TemporalLoss;
 pub use weighting::Weighting;

@@ -1,0 +1,236 @@
+//! The time-weighted confusion matrices at all thresholds, and the best threshold for them.
+//!
+//! A band contributes to a cell while the threshold lies between two predictions (see `band.rs`). So, while the threshold falls from 1 to 0, the matrix
+//! changes only at predictions: a band begins to count below the prediction of its row `upper`, and stops to count below that of its row `lower`. One
+//! sort and one pass over the sorted rows give the matrices at all thresholds.
+
+use super::band::for_each_band;
+use super::series::Series;
+use super::weighting::Weighting;
+use crate::confusion::{Confusion, is_positive};
+use crate::rows::Predictions;
+use crate::score::Score;
+use crate::sweep::{Best, Condition, middle};
+
+/// Two values of a score whose difference is at most this number, times the greater of 1 and their size, count as equal, because the cells of different
+/// thresholds are sums in different orders.
+const TOLERANCE: f64 = 1e-12;
+
+/// The time-weighted confusion matrices of a series at all thresholds.
+///
+/// ```
+/// use scorewise::temporal::{Series, TemporalSweep, Weighting};
+/// use scorewise::{Probabilities, Rows, Score};
+///
+/// // An alarm one hour before the event, and one far from any event.
+/// let probabilities = [0.1, 0.8, 0.6, 0.1, 0.1, 0.1, 0.1, 0.7];
+/// let labels = [false, false, true, false, false, false, false, false];
+/// let series = Series::new(Rows::new(Probabilities(&probabilities), &labels)?)?;
+/// let sweep = TemporalSweep::new(&Weighting::default(), &series);
+///
+/// let best = sweep.best(&Score::parse("csi")?, &[]).unwrap();
+/// // Between 0.7 and 0.8 only the early alarm is left: it counts ½ of a false alarm, and the event after it ½ of a miss.
+/// assert_eq!((best.interval, best.confusion.fn_), ((0.1, 0.6), 0.0));
+/// assert_eq!(sweep.at(0.75).fp, 0.5);
+/// # Ok::<(), scorewise::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TemporalSweep {
+    /// The different predictions in descending order.
+    predictions: Vec<f64>,
+    /// `matrices[k]` belongs to the thresholds below the first `k` predictions and not below the others.
+    matrices: Vec<Confusion>,
+}
+
+impl TemporalSweep {
+    /// Computes the matrices of the series at all thresholds.
+    #[must_use]
+    pub fn new<P: Predictions>(weighting: &Weighting, series: &Series<'_, P>) -> Self {
+        let values: Vec<f64> =
+            series.rows().predictions.values().iter().map(|value| P::probability(*value).p).collect();
+        let (always, never) = (values.len(), values.len() + 1);
+        let mut changes = vec![[Change::default(); 4]; values.len() + 2];
+        for_each_band(weighting, series, &values, |row, band| {
+            let size = series.rows().weight(row) * band.size;
+            if size != 0.0 {
+                changes[band.upper][band.cell].add(Change { size, bands: 1 });
+                changes[band.lower][band.cell].add(Change { size: -size, bands: -1 });
+            }
+        });
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_unstable_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));
+        let mut cells = changes[always];
+        let (mut predictions, mut matrices) = (Vec::new(), vec![matrix(cells)]);
+        for group in order.chunk_by(|a, b| values[*a] == values[*b]) {
+            for row in group {
+                cells.iter_mut().zip(changes[*row]).for_each(|(cell, change)| cell.add(change));
+            }
+            predictions.push(values[group[0]]);
+            matrices.push(matrix(cells));
+        }
+        debug_assert!(changes[never].iter().zip(cells).all(|(change, cell)| change.bands + cell.bands == 0));
+        TemporalSweep { predictions, matrices }
+    }
+
+    /// The number of different predictions. There is one matrix more than that.
+    #[must_use]
+    pub fn predictions(&self) -> usize {
+        self.predictions.len()
+    }
+
+    /// The matrix at a threshold.
+    #[must_use]
+    pub fn at(&self, threshold: f64) -> Confusion {
+        self.matrices[self.predictions.partition_point(|prediction| is_positive(*prediction, threshold))]
+    }
+
+    /// Each interval of thresholds with the same predicted labels, from the highest to the lowest, with the matrix of these thresholds. The first
+    /// end belongs to the interval, the second does not, except that 1 belongs to the first interval.
+    pub fn intervals(&self) -> impl Iterator<Item = ((f64, f64), Confusion)> {
+        let ends = |above: usize| {
+            let high = if above == 0 { 1.0 } else { self.predictions[above - 1] };
+            (self.predictions.get(above).copied().unwrap_or(0.0), high)
+        };
+        let intervals = self.matrices.iter().enumerate().map(move |(above, matrix)| (ends(above), *matrix));
+        // No threshold lies above a prediction of 1 or below a prediction of 0.
+        intervals
+            .enumerate()
+            .filter(|(above, ((low, high), _))| low < high || *above == 0)
+            .map(|(_, interval)| interval)
+    }
+
+    /// The best threshold of a score among the thresholds that satisfy the conditions; `None` if no threshold satisfies them, or if the score is
+    /// undefined at every threshold that does.
+    #[must_use]
+    pub fn best(&self, score: &Score, conditions: &[Condition]) -> Option<Best> {
+        let candidates: Vec<((f64, f64), Confusion, f64)> = self
+            .intervals()
+            .filter(|(_, matrix)| conditions.iter().all(|condition| condition.holds(matrix)))
+            .filter_map(|(interval, matrix)| {
+                let value = score.checked(&matrix)?;
+                value.is_finite().then(|| (interval, matrix, score.oriented_value(value)))
+            })
+            .collect();
+        let best = candidates.iter().map(|(_, _, value)| *value).max_by(f64::total_cmp)?;
+        let is_best = |value: f64| best - value <= TOLERANCE * best.abs().max(1.0);
+        let mut merged: Vec<(f64, f64)> = Vec::new();
+        for (interval, _, _) in candidates.iter().filter(|(_, _, value)| is_best(*value)) {
+            match merged.last_mut() {
+                Some(previous) if previous.0 == interval.1 => previous.0 = interval.0,
+                _ => merged.push(*interval),
+            }
+        }
+        let widest = |a: &&(f64, f64), b: &&(f64, f64)| (a.1 - a.0).total_cmp(&(b.1 - b.0)).then(a.0.total_cmp(&b.0));
+        let &interval = merged.iter().max_by(widest)?;
+        let threshold = middle(interval);
+        let confusion = self.at(threshold);
+        Some(Best { value: score.value(&confusion), threshold, interval, intervals: merged.len(), confusion })
+    }
+}
+
+/// How much a cell changes when the threshold falls below the prediction of a row; or, added up, the cell.
+#[derive(Clone, Copy, Debug, Default)]
+struct Change {
+    size: f64,
+    /// The number of bands that begin to count, minus the number of bands that stop.
+    bands: i64,
+}
+
+impl Change {
+    fn add(&mut self, other: Change) {
+        self.size += other.size;
+        self.bands += other.bands;
+    }
+}
+
+/// The confusion matrix with these cells. A cell to which no band contributes is exactly 0, whatever the rounding errors of its sum, so that a score is
+/// undefined where it should be. Credits are subtracted from the weight of a miss, so rounding may make the cell fn slightly negative; it is clamped at 0.
+fn matrix(cells: [Change; 4]) -> Confusion {
+    let [tn, fp, fn_, tp] = cells.map(|cell| if cell.bands == 0 { 0.0 } else { cell.size.max(0.0) });
+    Confusion::new(tn, fp, fn_, tp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::{Probabilities, Rows};
+    use crate::temporal::TemporalLoss;
+    use crate::Prior;
+    use rand_core::{Rng, SeedableRng};
+
+    /// Calls `check` for random series with ties, weights and several sequences, and for each of the three weightings.
+    #[expect(clippy::disallowed_methods, reason = "these tests need a fixed seed")]
+    fn for_random_series(mut check: impl FnMut(&Weighting, &Series<'_, Probabilities<'_, f64>>)) {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
+        let weightings = [
+            Weighting::default(),
+            Weighting::sum(&Weighting::WEIGHTS).unwrap(),
+            Weighting::maximum(&[0.5, 0.25]).unwrap(),
+        ];
+        for case in 0..60 {
+            let rows = 1 + random.next_u64() as usize % 40;
+            let mut below = |limit: u64| random.next_u64() % limit;
+            let probabilities: Vec<f64> = (0..rows).map(|_| below(12) as f64 / 11.0).collect();
+            let labels: Vec<bool> = (0..rows).map(|_| below(4) == 0).collect();
+            let weights: Vec<f64> = (0..rows).map(|_| below(4) as f64 / 2.0).collect();
+            let sequences: Vec<u32> = (0..rows).map(|row| row as u32 / 9).collect();
+            let mut data = Rows::new(Probabilities(&probabilities), &labels).unwrap();
+            if case % 2 == 0 && weights.iter().any(|weight| *weight > 0.0) {
+                data = data.with_weights(Some(&weights)).unwrap();
+            }
+            let series = Series::new(data).unwrap().with_sequences(&sequences).unwrap();
+            for weighting in &weightings {
+                check(weighting, &series);
+            }
+        }
+    }
+
+    #[test]
+    fn matrices_equal_those_computed_one_threshold_at_a_time() {
+        for_random_series(|weighting, series| {
+            let loss = TemporalLoss::new(Score::parse("csi").unwrap(), Prior::uniform(), weighting.clone());
+            let sweep = TemporalSweep::new(weighting, series);
+            for step in 0..=44 {
+                let threshold = f64::from(step) / 44.0;
+                let (expected, found) = (loss.at(series, threshold), sweep.at(threshold));
+                let cells = |of: Confusion| [of.tn, of.fp, of.fn_, of.tp];
+                for (expected, found) in cells(expected).into_iter().zip(cells(found)) {
+                    assert!((expected - found).abs() < 1e-12, "threshold {threshold}: {expected}, {found}");
+                    assert_eq!(expected == 0.0, found == 0.0, "threshold {threshold}: {expected}, {found}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn no_threshold_gives_a_better_score_than_the_best_one() {
+        for_random_series(|weighting, series| {
+            let sweep = TemporalSweep::new(weighting, series);
+            for name in ["csi", "tss", "hss", "f1", "far"] {
+                let score = Score::parse(name).unwrap();
+                let best = sweep.best(&score, &[]);
+                let looked_at = (0..=440).map(|step| sweep.at(f64::from(step) / 440.0));
+                let values = looked_at.filter_map(|matrix| score.checked(&matrix));
+                let highest = values.map(|value| score.oriented_value(value)).max_by(f64::total_cmp);
+                assert_eq!(best.is_some(), highest.is_some(), "{name}");
+                let (Some(best), Some(highest)) = (best, highest) else { continue };
+                assert!((score.oriented_value(best.value) - highest).abs() < 1e-12, "{name}: {best:?}, {highest}");
+                assert!(best.interval.0 <= best.threshold && best.threshold <= best.interval.1, "{name}: {best:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn the_best_threshold_satisfies_the_conditions() {
+        let conditions = Condition::parse("recall >= 0.6").unwrap();
+        for_random_series(|weighting, series| {
+            let sweep = TemporalSweep::new(weighting, series);
+            let best = sweep.best(&Score::parse("precision").unwrap(), &conditions);
+            let any = sweep.intervals().any(|(_, matrix)| {
+                conditions[0].holds(&matrix) && Score::parse("precision").unwrap().checked(&matrix).is_some()
+            });
+            assert_eq!(best.is_some(), any);
+            assert!(best.is_none_or(|best| conditions[0].holds(&best.confusion)));
+        });
+    }
+}

@@ -5,6 +5,7 @@
 mod common;
 
 mod bootstrap;
+mod counts;
 mod docs;
 mod formula;
 mod golden;

@@ -112,7 +112,7 @@ fn gamma_by_rejection(random: &mut Xoshiro256PlusPlus, shape: f64) -> f64 {
 }
 
 /// A random number with the standard normal distribution, by the method of Box and Muller.
-fn random_normal(random: &mut Xoshiro256PlusPlus) -> f64 {
+pub(super) fn random_normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     let (first, second) = (1.0 - uniform_below_1(random), uniform_below_1(random));
     (-2.0 * libm::log(first)).sqrt() * libm::cos(std::f64::consts::TAU * second)
 }

@@ -66,38 +66,21 @@ impl<'a, R: Real> CellSample<'a, R> {
         self.weights.map_or(1.0, |weights| weights[row].to_f64())
     }
 
-    /// The total weight of all rows.
-    fn weight(&self) -> f64 {
-        self.totals.iter().sum()
-    }
-
     /// The effective number of rows for a quantity with these derivatives with respect to the cells.
     pub fn effective_rows(&self, derivatives: &[f64; 8], resampling: Resampling<'_>) -> f64 {
-        let (rows, weight) = (self.cells.len() as f64, self.weight());
-        let (sum, square) = (0..8).fold((0.0, 0.0), |(sum, square), cell| {
-            let product = self.totals[cell] * derivatives[cell];
-            (sum + product, square + product * derivatives[cell])
-        });
-        let mean = sum / weight;
-        // The variance of the derivative of a random row, times the squared total weight. Divided by m, it is the variance for m independent rows.
-        let reference = weight * (square - sum * mean);
-        if !(reference > 0.0 && reference.is_finite()) {
-            return rows;
-        }
+        let linear = Linearisation::new(&self.totals, derivatives);
         let terms = || -> Vec<f64> {
-            let term = |(row, cell): (usize, &u8)| self.weight_of(row) * (derivatives[usize::from(cell & 7)] - mean);
+            let term = |(row, cell): (usize, &u8)| self.weight_of(row) * linear.slope(usize::from(cell & 7));
             self.cells.iter().enumerate().map(term).collect()
         };
-        let (variance, freedom) = match resampling {
+        linear.effective_rows(self.cells.len() as f64, || match resampling {
             Resampling::Poisson | Resampling::Stratified => {
-                let squared = |cell: usize| self.squares[cell] * (derivatives[cell] - mean).powi(2);
+                let squared = |cell: usize| self.squares[cell] * linear.slope(cell).powi(2);
                 ((0..8).map(squared).sum(), f64::INFINITY)
             }
             Resampling::Groups(groups) => variance_of_groups(&terms(), groups),
             Resampling::Blocks(length) => variance_of_blocks(&terms(), length),
-        };
-        let effective = reference / variance * share_for(freedom);
-        effective.clamp(1.0, rows.max(1.0))
+        })
     }
 
     /// The length of bootstrap blocks for a quantity with these derivatives with respect to the cells.
@@ -107,8 +90,52 @@ impl<'a, R: Real> CellSample<'a, R> {
     }
 }
 
+/// A quantity near a sample, as a linear function of the total weights of its cells.
+pub(super) struct Linearisation<'a> {
+    /// The derivatives g of the quantity with respect to the cells.
+    derivatives: &'a [f64; 8],
+    /// The weighted mean ḡ of the derivatives.
+    mean: f64,
+    /// The variance of the derivative of a random row, times the squared total weight. Divided by m, it is the variance for m independent rows.
+    reference: f64,
+}
+
+impl<'a> Linearisation<'a> {
+    /// The linear function, from the total weight of each cell and the derivatives with respect to the cells.
+    pub fn new(totals: &[f64; 8], derivatives: &'a [f64; 8]) -> Self {
+        let weight: f64 = totals.iter().sum();
+        let (sum, square) = (0..8).fold((0.0, 0.0), |(sum, square), cell| {
+            let product = totals[cell] * derivatives[cell];
+            (sum + product, square + product * derivatives[cell])
+        });
+        let mean = sum / weight;
+        Linearisation { derivatives, mean, reference: weight * (square - sum * mean) }
+    }
+
+    /// What a row of weight 1 in this cell adds to the error of the quantity: g − ḡ.
+    pub fn slope(&self, cell: usize) -> f64 {
+        self.derivatives[cell] - self.mean
+    }
+
+    /// The effective number of rows of a sample with this number of rows. `variance` returns the variance of the error of the quantity and the
+    /// degrees of freedom with which it is known; it is not called if the quantity is the same for all rows.
+    pub fn effective_rows(&self, rows: f64, variance: impl FnOnce() -> (f64, f64)) -> f64 {
+        if !(self.reference > 0.0 && self.reference.is_finite()) {
+            return rows;
+        }
+        let (variance, freedom) = variance();
+        let effective = self.reference / variance * share_for(freedom);
+        effective.clamp(1.0, rows.max(1.0))
+    }
+
+    /// The variance of the quantity for this number of independent rows.
+    pub fn variance_for(&self, rows: f64) -> f64 {
+        self.reference / rows
+    }
+}
+
 /// The variance of the sum of all terms if terms of the same group depend on each other, and the degrees of freedom of this estimate.
-fn variance_of_groups(terms: &[f64], groups: &[u32]) -> (f64, f64) {
+pub(super) fn variance_of_groups(terms: &[f64], groups: &[u32]) -> (f64, f64) {
     let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
     let (mut sums, mut is_present) = (vec![0.0; count], vec![false; count]);
     for (term, group) in terms.iter().zip(groups) {
@@ -126,7 +153,7 @@ fn variance_of_groups(terms: &[f64], groups: &[u32]) -> (f64, f64) {
 
 /// The variance of the sum of all terms if terms of nearby rows depend on each other, and the degrees of freedom of this estimate. A block that reaches
 /// the last row continues with the first.
-fn variance_of_blocks(terms: &[f64], length: BlockLength) -> (f64, f64) {
+pub(super) fn variance_of_blocks(terms: &[f64], length: BlockLength) -> (f64, f64) {
     let rows = terms.len();
     let length = match length {
         // The terms sum to 0 over the whole series, so blocks that are nearly as long would seem to have no variance.
@@ -151,7 +178,7 @@ fn variance_of_blocks(terms: &[f64], length: BlockLength) -> (f64, f64) {
 
 /// The length of the blocks for the interval of a sum of these terms. Blocks with the length that is best for the variance make intervals too short if
 /// the series has a long memory, so the blocks are half as long again.
-fn safe_block_length(terms: &[f64]) -> usize {
+pub(super) fn safe_block_length(terms: &[f64]) -> usize {
     match block_length(terms) {
         1 => 1,
         best => (best + best.div_ceil(2)).min(terms.len().div_ceil(3)),
@@ -173,7 +200,7 @@ fn degrees_of_freedom(count: f64, squares: f64, fourth_powers: f64) -> f64 {
 }
 
 /// The factor by which the effective number of rows shrinks because the variance is estimated with so many degrees of freedom: (z/t)².
-fn share_for(freedom: f64) -> f64 {
+pub(super) fn share_for(freedom: f64) -> f64 {
     /// The 97.5 % quantile of the standard normal distribution.
     const NORMAL: f64 = 1.959_963_984_540_054;
     if freedom > 1e6 {

@@ -32,6 +32,7 @@ mod effective;
 mod bootstrap;
 mod cross_fit;
 mod paired;
+mod counts;
 mod smooth;
 
 pub use areas::CurveAreas;
@@ -40,6 +41,7 @@ pub use bins::ProbabilityBin;
 pub use bootstrap::{BestDistribution, BlockLength, Bootstrap, MAX_REPLICATES, Resampling};
 pub use cells::confusion;
 pub use condition::Condition;
+pub use counts::sum_of_counts;
 pub use cross_fit::CorrectedScore;
 pub use curve::CurvePoint;
 pub use distribution::BootstrapDistribution;

@@ -143,7 +143,7 @@ fn prior_of_pairs(pairs: &[f64; 8]) -> [f64; 8] {
 
 impl PairedScores {
     /// Creates the distributions from the scores of both forecasts in each replicate. A score is `None` if it is undefined in the replicate.
-    fn new(score: &Score, values: &[[Option<f64>; 2]]) -> Self {
+    pub(super) fn new(score: &Score, values: &[[Option<f64>; 2]]) -> Self {
         let both = || values.iter().map(|[first, second]| first.zip(*second));
         let better = |is_better: fn(f64, f64) -> bool| {
             both()

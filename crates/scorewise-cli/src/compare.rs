@@ -14,6 +14,7 @@ use crate::report_output::ReportArguments;
 use crate::report_output::provenance::provenance;
 use crate::resampling::{self, BootstrapOptions};
 use crate::score::{note_missing_class, parse_threshold};
+use crate::temporal::TemporalOptions;
 
 /// Arguments of `scorewise compare`.
 #[derive(clap::Args)]
@@ -21,6 +22,7 @@ use crate::score::{note_missing_class, parse_threshold};
     scorewise compare new.csv old.csv --score tss                          two files with the same rows\n  \
     scorewise compare p.csv --probability model,persistence --score csi    two columns of one file\n  \
     scorewise compare a.csv b.csv --thresholds 0.31,0.5                    each at its own threshold\n  \
+    scorewise compare a.csv b.csv --temporal value                         errors close in time count less\n  \
     scorewise compare a.csv b.csv --tuned                                  each at its best threshold, found anew in each bootstrap replicate")]
 pub struct CompareArguments {
     /// Table with a label and a probability in each row; - for standard input
@@ -47,6 +49,8 @@ pub struct CompareArguments {
     #[command(flatten)]
     resampling: BootstrapOptions,
     #[command(flatten)]
+    temporal: TemporalOptions,
+    #[command(flatten)]
     report: ReportArguments,
     /// Print the result as JSON
     #[arg(long)]
@@ -55,6 +59,8 @@ pub struct CompareArguments {
 
 /// Compares two forecasts from one or two tables.
 pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
+    arguments.temporal.refuse("report", arguments.report.is_requested())?;
+    arguments.temporal.refuse("tuned", arguments.tuned)?;
     let (predictions, names) = read_forecasts(arguments)?;
     let score = predictions.score(arguments.score.as_deref())?;
     score.caution().iter().for_each(note);
@@ -99,7 +105,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
 fn read_forecasts(arguments: &CompareArguments) -> Result<(BinaryPredictions, [String; 2]), Failure> {
     let default_column = || String::from(PROBABILITY);
     let columns_of_first = PredictionColumns {
-        group: arguments.resampling.group_column().map(str::to_owned),
+        group: arguments.temporal.group_column(&arguments.resampling)?.map(str::to_owned),
         ..arguments.columns.clone()
     };
     match (&arguments.second, arguments.probability.as_slice()) {
@@ -154,9 +160,10 @@ fn compare<R: Real>(
     if thresholds == ComparedThresholds::Best {
         resampling::note_approximate_interval(pair.labels.len());
     }
-    let (bootstrap, with_curves) =
-        (arguments.resampling.bootstrap(predictions.groups.as_deref()), arguments.report.is_requested());
-    Ok(ForecastComparison::new(pair, score, thresholds, &bootstrap, with_curves)?)
+    let groups = predictions.groups.as_deref();
+    let bootstrap = arguments.temporal.bootstrap(&arguments.resampling, groups);
+    let (series, with_curves) = (arguments.temporal.series(groups), arguments.report.is_requested());
+    Ok(ForecastComparison::new(pair, score, thresholds, series.as_ref(), &bootstrap, with_curves)?)
 }
 
 /// The comparison as text for the terminal.

@@ -14,6 +14,7 @@ mod predict;
 mod explain;
 mod export;
 mod resampling;
+mod temporal;
 mod report_output;
 mod score;
 mod tune;

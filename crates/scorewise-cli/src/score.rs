@@ -19,6 +19,7 @@ use crate::report_output::ReportArguments;
 use crate::report_output::provenance::provenance;
 use crate::resampling::BootstrapOptions;
 use crate::scores::direction_text;
+use crate::temporal::{TemporalOptions, timing_text};
 
 /// Arguments of `scorewise score`.
 #[derive(clap::Args)]
@@ -28,7 +29,8 @@ use crate::scores::direction_text;
     scorewise score p.parquet --label y --probability p_hat --threshold 0.31\n  \
     scorewise score p.csv --positive storm --score tss,csi       two scores, labels as strings\n  \
     scorewise score hourly.csv --resample blocks --json          time series\n  \
-    scorewise score patients.csv --resample group:patient        several rows for each patient")]
+    scorewise score patients.csv --resample group:patient        several rows for each patient\n  \
+    scorewise score hourly.csv --temporal value --score csi      errors close in time count less")]
 pub struct ScoreArguments {
     #[command(flatten)]
     forecast: ForecastArguments,
@@ -41,6 +43,8 @@ pub struct ScoreArguments {
     #[command(flatten)]
     resampling: BootstrapOptions,
     #[command(flatten)]
+    temporal: TemporalOptions,
+    #[command(flatten)]
     report: ReportArguments,
     /// Print the result as JSON
     #[arg(long)]
@@ -49,19 +53,26 @@ pub struct ScoreArguments {
 
 /// Computes the scores of a table of predictions.
 pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
-    let predictions = match arguments.forecast.read(arguments.resampling.group_column())? {
+    let temporal = &arguments.temporal;
+    temporal.refuse("report", arguments.report.is_requested())?;
+    let predictions = match arguments.forecast.read(temporal.group_column(&arguments.resampling)?)? {
         PredictionTable::Binary(predictions) => predictions,
         PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions),
     };
     let scores = parse_scores(&arguments.score)?;
-    let bootstrap = arguments.resampling.bootstrap(predictions.groups.as_deref());
+    let bootstrap = temporal.bootstrap(&arguments.resampling, predictions.groups.as_deref());
+    let series = temporal.series(predictions.groups.as_deref());
     let report_score = if arguments.score.is_empty() { predictions.score(None)? } else { scores[0].clone() };
     let (threshold, origin) = predictions.threshold(arguments.threshold);
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     // Only the report and the plot need the sweep, which gives the confusion matrix at every threshold.
-    let needs_sweep = arguments.report.is_requested() || !arguments.json;
+    let needs_sweep = arguments.report.is_requested() || !arguments.json && series.is_none();
     let (summary, swept) = with_rows!(&predictions, 0, rows => {
-        let summary = ScoreSummary::new(&rows, threshold, &scores, &bootstrap)?.with_bootstrap(&bootstrap);
+        let summary = match &series {
+            None => ScoreSummary::new(&rows, threshold, &scores, &bootstrap)?,
+            Some(series) => ScoreSummary::of_series(&rows, threshold, &scores, series, &bootstrap)?,
+        };
+        let summary = summary.with_bootstrap(&bootstrap);
         (summary, if needs_sweep { Some(sweep(&rows)?) } else { None })
     });
     arguments.report.write(report_files, || {
@@ -105,6 +116,7 @@ fn run_multiclass(arguments: &ScoreArguments, predictions: &ClassPredictions) ->
         let hint = "remove this option, or evaluate one class against all others with --positive";
         return Err(Error::setting("threshold", problem, hint).into());
     }
+    arguments.temporal.refuse_classes(predictions)?;
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     let scores = if arguments.score.is_empty() {
         common_class_scores(multi_score(predictions.score.as_deref().unwrap_or("macro(f1)"))?)?
@@ -187,6 +199,7 @@ fn summary_text(summary: &ScoreSummary, scores: &[Score], origin: &str) -> Strin
         ("positives", summary.positives.to_string()),
         ("base rate", format_number(summary.positives as f64 / summary.rows as f64)),
         ("threshold", format!("{} ({origin})", format_number(summary.threshold))),
+        ("errors", timing_text(summary.temporal.as_ref())),
         ("intervals", summary.resampled.as_ref().map_or(String::new(), |what| format!("by resampling {what}"))),
     ]);
     let table = aligned_table(&["score", "value", "low", "high", "best"], &rows);

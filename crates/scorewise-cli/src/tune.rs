@@ -4,8 +4,9 @@ use scorewise::sweep::{Condition, SMOOTHING_WIDTHS, confusion};
 use scorewise::{Confusion, Score};
 use scorewise_report::document::{self, Document};
 use scorewise_report::evaluation::{
-    ClassThreshold, Estimate, ForecastOptions, ModelThreshold, SmoothThreshold, ThresholdBootstrap, TuneSummary,
-    Tuning, TuningOptions, TuningSummary, forecast, tune_classes, undefined_everywhere, unmet_conditions,
+    ClassThreshold, Estimate, ForecastOptions, ModelThreshold, SeriesOptions, SmoothThreshold, ThresholdBootstrap,
+    TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, tune_classes, tune_series, undefined_everywhere,
+    unmet_conditions,
 };
 use scorewise_train::Error;
 
@@ -21,6 +22,7 @@ use crate::predictions::{
 use crate::report_output::ReportArguments;
 use crate::report_output::provenance::provenance;
 use crate::resampling::{self, BootstrapOptions};
+use crate::temporal::{TemporalOptions, timing_text};
 
 /// Arguments of `scorewise tune`.
 #[derive(clap::Args)]
@@ -28,7 +30,8 @@ use crate::resampling::{self, BootstrapOptions};
     scorewise tune predictions.csv --score f1\n  \
     scorewise tune p.csv --score tss --subject-to \"precision >= 0.3\"\n  \
     scorewise tune p.csv --score \"cost(fp=1, fn=10)\" --json\n  \
-    scorewise tune p.csv --score csi --smooth                             averaged over nearby thresholds\n\n\
+    scorewise tune p.csv --score csi --smooth                             averaged over nearby thresholds\n  \
+    scorewise tune hourly.csv --score csi --temporal value                errors close in time count less\n\n\
     Exit code 1: no threshold satisfies the conditions.")]
 pub struct TuneArguments {
     #[command(flatten)]
@@ -45,6 +48,8 @@ pub struct TuneArguments {
     smooth: Option<f64>,
     #[command(flatten)]
     resampling: BootstrapOptions,
+    #[command(flatten)]
+    temporal: TemporalOptions,
     #[command(flatten)]
     report: ReportArguments,
     /// Print the result as JSON
@@ -82,16 +87,22 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
         let problem = "smoothing averages over nearby thresholds, some of which would not satisfy the conditions of `--subject-to`";
         return Err(Error::setting("smooth", problem, "leave out `--smooth` or `--subject-to`").into());
     }
-    let predictions = match arguments.forecast.read(arguments.resampling.group_column())? {
+    let temporal = &arguments.temporal;
+    temporal.refuse("report", arguments.report.is_requested())?;
+    temporal.refuse("smooth", arguments.smooth.is_some())?;
+    let predictions = match arguments.forecast.read(temporal.group_column(&arguments.resampling)?)? {
         PredictionTable::Binary(predictions) => predictions,
         PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions, &conditions),
     };
     let score = predictions.score(arguments.score.as_deref())?;
     score.caution().iter().for_each(note);
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
-    let bootstrap = arguments.resampling.bootstrap(predictions.groups.as_deref());
+    let bootstrap = temporal.bootstrap(&arguments.resampling, predictions.groups.as_deref());
     let options =
         TuningOptions { score: &score, conditions: &conditions, smooth: arguments.smooth, bootstrap: &bootstrap };
+    if let Some(series) = temporal.series(predictions.groups.as_deref()) {
+        return tune_time_series(arguments, &predictions, &options, &series);
+    }
     let tuned = tune(arguments, &predictions, &options)?;
     let summary = match &tuned {
         Ok(tuned) => tuned.tuning.summary(&options, tuned.model),
@@ -110,6 +121,47 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
         Ok(tuned) => json.unwrap_or_else(|| tuning_text(&options, &tuned)).into(),
         Err(sentence) => Outcome { text: json.unwrap_or_default(), unmet: Some(sentence) },
     })
+}
+
+/// Tunes the threshold for a time series whose errors are weighted by their timing.
+fn tune_time_series(
+    arguments: &TuneArguments,
+    predictions: &BinaryPredictions,
+    options: &TuningOptions<'_>,
+    series: &SeriesOptions<'_>,
+) -> Result<Outcome, Failure> {
+    let TuningOptions { score, conditions, .. } = *options;
+    let found = with_rows!(predictions, 0, rows => tune_series(&rows, options, series)?);
+    let Some((best, summary)) = found else {
+        let texts: Vec<_> = conditions.iter().map(Condition::text).collect();
+        let sentence = match texts.as_slice() {
+            [] => format!("`{}` of the time-weighted counts is undefined at every threshold", score.name()),
+            texts => format!("no threshold satisfies {} on the time-weighted counts", texts.join(" and ")),
+        };
+        let text = if arguments.json {
+            pretty_json(&TuningSummary { score: score.name().into(), ..TuningSummary::default() })
+        } else {
+            String::new()
+        };
+        return Ok(Outcome { text, unmet: Some(sentence) });
+    };
+    if arguments.json {
+        return Ok(pretty_json(&summary).into());
+    }
+    let [threshold, value] = threshold_and_value(summary.threshold, summary.value, summary.bootstrap.as_ref());
+    let others = match best.intervals {
+        1 => String::new(),
+        many => format!("; {many} intervals of thresholds are equally good"),
+    };
+    let head = key_value_lines(&[
+        ("score", score.name().to_string()),
+        ("errors", timing_text(summary.temporal.as_ref())),
+        ("subject to", conditions.iter().map(Condition::text).collect::<Vec<_>>().join(" and ")),
+        ("threshold", threshold),
+        ("interval", format!("{}{others}", format_threshold_range(best.interval.0, best.interval.1, false))),
+        ("value", value),
+    ]);
+    Ok(format!("{head}\n{}", confusion_table(&best.confusion)).into())
 }
 
 /// Returns the tuned threshold, or, if no threshold satisfies the conditions of the user, a sentence that says so.
@@ -162,6 +214,7 @@ fn run_multiclass(
         (None, Some(text)) => one_versus_rest_score(text)?,
         (None, None) => Score::parse("f1")?,
     };
+    arguments.temporal.refuse_classes(predictions)?;
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     let bootstrap = arguments.resampling.bootstrap(predictions.groups.as_deref());
     let ClassPredictions { classes, labels, probabilities, weights, .. } = predictions;

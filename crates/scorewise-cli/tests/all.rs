@@ -15,4 +15,5 @@ mod predictions;
 mod readings;
 mod report;
 mod reproduce;
+mod temporal;
 mod train;

@@ -206,7 +206,7 @@ fn a_forecast_is_not_better_than_itself_but_better_than_its_opposite() {
     let compare = |second: &[f64], at| {
         let names = ["new".to_string(), "old".to_string()];
         let pair = ForecastPair { names, forecasts: [&PREDICTIONS, second], labels: &LABELS, weights: None };
-        ForecastComparison::new(pair, &f1_score(), at, &BOOTSTRAP, true).unwrap()
+        ForecastComparison::new(pair, &f1_score(), at, None, &BOOTSTRAP, true).unwrap()
     };
     let same = compare(&PREDICTIONS, ComparedThresholds::Given([0.35, 0.35]));
     assert_eq!((same.difference(), same.index_of_better(), same.shares()), (Some(0.0), None, [0.0, 0.0]));

@@ -5,6 +5,7 @@ use scorewise::{Direction, Probabilities, Real, Result, Rows, Score};
 use serde::{Deserialize, Serialize};
 
 use super::forecast::curve_points;
+use super::series::{SeriesOptions, TimingSummary, compare_series};
 use super::summary::Estimate;
 use super::tuning::{MAX_EXACT_ROWS, THRESHOLD_RUNS};
 use crate::document::{self, ThresholdPoint};
@@ -48,6 +49,7 @@ pub struct ForecastComparison {
     positives: usize,
     replicates: usize,
     seed: u64,
+    temporal: Option<TimingSummary>,
     curves: Option<[ComparedCurve; 2]>,
 }
 
@@ -79,6 +81,9 @@ pub struct ComparisonSummary {
     pub replicates: usize,
     /// Seed of the bootstrap.
     pub seed: u64,
+    /// How errors are weighted by their timing; `None` if every error counts 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temporal: Option<TimingSummary>,
 }
 
 /// One of two compared forecasts, in the form that is written as JSON.
@@ -101,10 +106,13 @@ pub struct ComparedForecast {
 impl ForecastComparison {
     /// Compares two forecasts at the thresholds `at`. If `with_curves` is set, the confusion matrices at all thresholds are kept, which a page
     /// needs for its curves.
+    ///
+    /// If `series` is given, the rows are a time series whose errors are weighted by their timing, and the thresholds must be given.
     pub fn new<R: Real>(
         pair: ForecastPair<'_, R>,
         score: &Score,
         at: ComparedThresholds,
+        series: Option<&SeriesOptions<'_>>,
         bootstrap: &Bootstrap<'_>,
         with_curves: bool,
     ) -> Result<Self> {
@@ -120,8 +128,8 @@ impl ForecastComparison {
         };
         let second = Probabilities(forecasts[1]);
         let (mut thresholds, mut values) = ([None; 2], [None; 2]);
-        let paired = match at {
-            ComparedThresholds::Best => {
+        let paired = match (at, series) {
+            (ComparedThresholds::Best, _) => {
                 for (k, sweep) in sweeps.iter().flatten().enumerate() {
                     let best = sweep.best(score);
                     thresholds[k] = best.as_ref().map(|best| best.threshold);
@@ -130,7 +138,12 @@ impl ForecastComparison {
                 let at_most = if labels.len() <= MAX_EXACT_ROWS { usize::MAX } else { THRESHOLD_RUNS };
                 bootstrap.paired_best(&rows[0], second, score, &[], at_most)?
             }
-            ComparedThresholds::Given(given) => {
+            (ComparedThresholds::Given(given), Some(series)) => {
+                let (found, paired) = compare_series(&rows, given, score, series, bootstrap)?;
+                (thresholds, values) = (given.map(Some), found);
+                paired
+            }
+            (ComparedThresholds::Given(given), None) => {
                 for (k, rows) in rows.iter().enumerate() {
                     (thresholds[k], values[k]) = (Some(given[k]), score.checked(&confusion(rows, given[k])?));
                 }
@@ -150,6 +163,7 @@ impl ForecastComparison {
             positives: labels.iter().filter(|label| **label).count(),
             replicates: bootstrap.replicates,
             seed: bootstrap.seed,
+            temporal: series.map(SeriesOptions::summary),
             curves: sweeps.filter(|_| with_curves).map(|sweeps| sweeps.each_ref().map(curve)),
         })
     }
@@ -239,6 +253,7 @@ impl ForecastComparison {
             better: self.index_of_better().map(|better| self.names[better].clone()),
             replicates: self.replicates,
             seed: self.seed,
+            temporal: self.temporal.clone(),
         }
     }
 

@@ -21,6 +21,7 @@
 //! | `summary` | every score at a threshold, with bootstrap intervals |
 //! | `classes` | scores of decisions between more than two classes |
 //! | `tuning` | the best threshold of a score, exact or smoothed, and its distribution over bootstrap replicates, or the reason why no threshold is best |
+//! | `series` | scores and thresholds of a time series in which errors are weighted by their timing |
 //! | `comparison` | comparison of two forecasts of the same rows |
 //! | `theory` | the distribution of a score when the threshold is random |
 //! | `model` | the scores of a trained model on its training, validation and test rows |
@@ -37,6 +38,7 @@ mod json;
 mod summary;
 mod classes;
 mod tuning;
+mod series;
 mod comparison;
 mod theory;
 mod model;
@@ -72,6 +74,7 @@ pub use reproduction::{
     DifferenceBlocks, DifferenceSummary, MeanAndSd, PaperComparison, PaperRow, ReproductionRow, ReproductionSummary,
     ThresholdPair, best_thresholds,
 };
+pub use series::{SeriesOptions, TimingSummary, tune_series};
 pub use summary::{Estimate, NamedEstimate, ScoreSummary};
 pub use theory::{BoundSummary, TheorySummary, theory_page};
 pub use tuning::{

@@ -4,6 +4,7 @@ use scorewise::sweep::{Bootstrap, Resampling, confusion};
 use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
 use serde::{Deserialize, Serialize};
 
+use super::series::TimingSummary;
 use crate::document::ScoreInterval;
 
 /// A number and its 95 % interval.
@@ -31,7 +32,7 @@ pub struct NamedEstimate {
 }
 
 /// Scores of a binary forecast at one threshold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScoreSummary {
     /// Number of rows.
     pub rows: usize,
@@ -54,6 +55,9 @@ pub struct ScoreSummary {
     /// Seed of the bootstrap; `None` when the summary is part of a larger result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// How errors are weighted by their timing; `None` if every error counts 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temporal: Option<TimingSummary>,
 }
 
 impl Estimate {
@@ -96,6 +100,7 @@ impl ScoreSummary {
             replicates: None,
             resampled: Some(bootstrap.resampling.to_string()).filter(|_| bootstrap.resampling != Resampling::Poisson),
             seed: None,
+            temporal: None,
         })
     }
 

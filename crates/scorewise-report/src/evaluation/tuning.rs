@@ -5,6 +5,7 @@ use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
 use scorewise_train::{Error, Location};
 use serde::{Deserialize, Serialize};
 
+use super::series::TimingSummary;
 use super::summary::Estimate;
 use crate::number::format_number;
 
@@ -151,6 +152,9 @@ pub struct TuningSummary {
     /// Threshold of the model that made the predictions, if the file of predictions contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelThreshold>,
+    /// How errors are weighted by their timing; `None` if every error counts 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temporal: Option<TimingSummary>,
 }
 
 /// The threshold of the model that made the predictions, and the score at this threshold.
@@ -235,6 +239,7 @@ impl Tuning {
             subject_to: Some(condition_texts(options.conditions)),
             smooth: self.smooth.clone().map(Box::new),
             model,
+            temporal: None,
         }
     }
 
@@ -478,6 +483,6 @@ pub fn undefined_everywhere(file: &str, sweep: &Sweep, score: &Score) -> Error {
 }
 
 /// The conditions as the user wrote them.
-fn condition_texts(conditions: &[Condition]) -> Vec<String> {
+pub(super) fn condition_texts(conditions: &[Condition]) -> Vec<String> {
     conditions.iter().map(|condition| condition.text().to_string()).collect()
 }

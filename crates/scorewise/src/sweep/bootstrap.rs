@@ -333,6 +333,23 @@ impl Bootstrap<'_> {
         })
     }
 
+    /// Calls `find` for each replicate with the number of copies of each row. Returns the distributions of the threshold and of the score that `find`
+    /// returns. The length of the blocks must be known.
+    pub(crate) fn best_of_copies(
+        &self,
+        labels: &[bool],
+        find: impl Fn(&[u32]) -> Option<(f64, f64)> + Sync + Send,
+    ) -> Result<BestDistribution> {
+        self.check_settings_for(labels.len())?;
+        let sources = self.strata_or_groups(labels);
+        let found = self.map_replicates(|replicate| {
+            let mut copies = vec![0; labels.len()];
+            self.draw_copies(replicate, labels, &sources, &mut copies);
+            [find(&copies)]
+        });
+        Ok(BestDistribution::new(&found))
+    }
+
     /// Returns an error if the number of replicates or the length of the blocks is out of range.
     pub(super) fn check_settings_for(&self, rows: usize) -> Result<()> {
         if self.replicates == 0 {

@@ -62,6 +62,6 @@ mod temporal_loss;
 mod sweep;
 
 pub use series::Series;
-pub use sweep::TemporalSweep;
+pub use sweep::{TemporalSweep, matrices_of_rows};
 pub use temporal_loss::TemporalLoss;
 pub use weighting::Weighting;

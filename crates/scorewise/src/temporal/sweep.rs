@@ -8,9 +8,10 @@ use super::band::for_each_band;
 use super::series::Series;
 use super::weighting::Weighting;
 use crate::confusion::{Confusion, is_positive};
+use crate::error::Result;
 use crate::rows::Predictions;
 use crate::score::Score;
-use crate::sweep::{Best, Condition, middle};
+use crate::sweep::{Best, BestDistribution, Bootstrap, Condition, middle};
 
 /// Two values of a score whose difference is at most this number, times the greater of 1 and their size, count as equal, because the cells of different
 /// thresholds are sums in different orders.
@@ -42,34 +43,124 @@ pub struct TemporalSweep {
     matrices: Vec<Confusion>,
 }
 
+/// A band of thresholds in which a row contributes to a cell. `first` is the number of different predictions above the threshold where it begins to
+/// contribute, as the threshold falls, and `end` the number where it stops; if it never stops, this is one more than the number of predictions.
+#[derive(Clone, Copy, Debug)]
+struct RankedBand {
+    row: u32,
+    cell: u8,
+    first: u32,
+    end: u32,
+    size: f64,
+}
+
+/// All bands of a series, and its different predictions in descending order.
+struct RankedBands {
+    predictions: Vec<f64>,
+    bands: Vec<RankedBand>,
+}
+
+impl RankedBands {
+    fn new<P: Predictions>(weighting: &Weighting, series: &Series<'_, P>) -> Self {
+        let values: Vec<f64> =
+            series.rows().predictions.values().iter().map(|value| P::probability(*value).p).collect();
+        let mut predictions = values.clone();
+        predictions.sort_unstable_by(|a, b| b.total_cmp(a));
+        predictions.dedup();
+        let (always, never) = (values.len(), values.len() + 1);
+        let rank = |row: usize| match row {
+            row if row == always => 0,
+            row if row == never => predictions.len() as u32 + 1,
+            row => predictions.partition_point(|prediction| *prediction > values[row]) as u32 + 1,
+        };
+        let ranks: Vec<u32> = (0..=never).map(rank).collect();
+        let mut bands = Vec::new();
+        for_each_band(weighting, series, &values, |row, band| {
+            let (first, end) = (ranks[band.upper], ranks[band.lower]);
+            let size = series.rows().weight(row) * band.size;
+            if size != 0.0 && first < end {
+                bands.push(RankedBand { row: row as u32, cell: band.cell as u8, first, end, size });
+            }
+        });
+        RankedBands { predictions, bands }
+    }
+
+    /// The matrices at all thresholds, with this number of copies of each row; a copy of a row contributes what the row contributes in its own place in
+    /// the series.
+    fn matrices(&self, copies: impl Fn(usize) -> u32) -> Vec<Confusion> {
+        let mut changes = vec![[Change::default(); 4]; self.predictions.len() + 2];
+        for band in &self.bands {
+            let copies = copies(band.row as usize);
+            if copies > 0 {
+                let size = f64::from(copies) * band.size;
+                changes[band.first as usize][usize::from(band.cell)].add(Change { size, bands: 1 });
+                changes[band.end as usize][usize::from(band.cell)].add(Change { size: -size, bands: -1 });
+            }
+        }
+        let mut cells = [Change::default(); 4];
+        let thresholds = changes[..=self.predictions.len()].iter();
+        let next = |changes: &[Change; 4]| {
+            cells.iter_mut().zip(changes).for_each(|(cell, change)| cell.add(*change));
+            matrix(cells)
+        };
+        thresholds.map(next).collect()
+    }
+}
+
+/// The time-weighted confusion matrix of every row at a threshold: what the row contributes to the matrix of the series. The matrices add up to the
+/// matrix of the series, and [`Bootstrap::scores_of_counts`] takes them to compute intervals.
+#[must_use]
+pub fn matrices_of_rows<P: Predictions>(
+    weighting: &Weighting,
+    series: &Series<'_, P>,
+    threshold: f64,
+) -> Vec<Confusion> {
+    let alarm = |value: &P::Number| is_positive(P::probability(*value).p, threshold);
+    let mut alarms: Vec<bool> = series.rows().predictions.values().iter().map(alarm).collect();
+    alarms.extend([true, false]); // the virtual rows: one always above the threshold, one never
+    let mut cells = vec![[0.0; 4]; series.len()];
+    // The bands at a threshold are the same for predictions that are 1 above the threshold and 0 below it.
+    for_each_band(weighting, series, &alarms, |row, band| {
+        if alarms[band.upper] && !alarms[band.lower] {
+            cells[row][band.cell] += series.rows().weight(row) * band.size;
+        }
+    });
+    let matrix = |[tn, fp, fn_, tp]: [f64; 4]| Confusion::new(tn, fp, fn_.max(0.0), tp);
+    cells.into_iter().map(matrix).collect()
+}
+
+impl Bootstrap<'_> {
+    /// The distributions of the best threshold of a series and of its score over the replicates. A replicate has copies of rows, blocks or groups; a copy
+    /// of a row contributes what the row contributes in its own place in the series.
+    pub fn best_of_series<P: Predictions>(
+        &self,
+        weighting: &Weighting,
+        series: &Series<'_, P>,
+        score: &Score,
+        conditions: &[Condition],
+    ) -> Result<BestDistribution> {
+        let bands = RankedBands::new(weighting, series);
+        let sweep = TemporalSweep::of_bands(&bands);
+        let threshold = sweep.best(score, conditions).map_or(0.5, |best| best.threshold);
+        let resolved = self.with_block_length_of_counts(&matrices_of_rows(weighting, series, threshold), score)?;
+        let labels = series.rows().labels;
+        let find = |copies: &[u32]| {
+            let best = best_threshold(&bands.predictions, &bands.matrices(|row| copies[row]), score, conditions)?;
+            Some((best.threshold, best.value))
+        };
+        resolved.best_of_copies(labels, find)
+    }
+}
+
 impl TemporalSweep {
     /// Computes the matrices of the series at all thresholds.
     #[must_use]
     pub fn new<P: Predictions>(weighting: &Weighting, series: &Series<'_, P>) -> Self {
-        let values: Vec<f64> =
-            series.rows().predictions.values().iter().map(|value| P::probability(*value).p).collect();
-        let (always, never) = (values.len(), values.len() + 1);
-        let mut changes = vec![[Change::default(); 4]; values.len() + 2];
-        for_each_band(weighting, series, &values, |row, band| {
-            let size = series.rows().weight(row) * band.size;
-            if size != 0.0 {
-                changes[band.upper][band.cell].add(Change { size, bands: 1 });
-                changes[band.lower][band.cell].add(Change { size: -size, bands: -1 });
-            }
-        });
-        let mut order: Vec<usize> = (0..values.len()).collect();
-        order.sort_unstable_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));
-        let mut cells = changes[always];
-        let (mut predictions, mut matrices) = (Vec::new(), vec![matrix(cells)]);
-        for group in order.chunk_by(|a, b| values[*a] == values[*b]) {
-            for row in group {
-                cells.iter_mut().zip(changes[*row]).for_each(|(cell, change)| cell.add(change));
-            }
-            predictions.push(values[group[0]]);
-            matrices.push(matrix(cells));
-        }
-        debug_assert!(changes[never].iter().zip(cells).all(|(change, cell)| change.bands + cell.bands == 0));
-        TemporalSweep { predictions, matrices }
+        TemporalSweep::of_bands(&RankedBands::new(weighting, series))
+    }
+
+    fn of_bands(bands: &RankedBands) -> Self {
+        TemporalSweep { predictions: bands.predictions.clone(), matrices: bands.matrices(|_| 1) }
     }
 
     /// The number of different predictions. There is one matrix more than that.
@@ -87,45 +178,60 @@ impl TemporalSweep {
     /// Each interval of thresholds with the same predicted labels, from the highest to the lowest, with the matrix of these thresholds. The first
     /// end belongs to the interval, the second does not, except that 1 belongs to the first interval.
     pub fn intervals(&self) -> impl Iterator<Item = ((f64, f64), Confusion)> {
-        let ends = |above: usize| {
-            let high = if above == 0 { 1.0 } else { self.predictions[above - 1] };
-            (self.predictions.get(above).copied().unwrap_or(0.0), high)
-        };
-        let intervals = self.matrices.iter().enumerate().map(move |(above, matrix)| (ends(above), *matrix));
-        // No threshold lies above a prediction of 1 or below a prediction of 0.
-        intervals
-            .enumerate()
-            .filter(|(above, ((low, high), _))| low < high || *above == 0)
-            .map(|(_, interval)| interval)
+        intervals(&self.predictions, &self.matrices)
     }
 
     /// The best threshold of a score among the thresholds that satisfy the conditions; `None` if no threshold satisfies them, or if the score is
     /// undefined at every threshold that does.
     #[must_use]
     pub fn best(&self, score: &Score, conditions: &[Condition]) -> Option<Best> {
-        let candidates: Vec<((f64, f64), Confusion, f64)> = self
-            .intervals()
-            .filter(|(_, matrix)| conditions.iter().all(|condition| condition.holds(matrix)))
-            .filter_map(|(interval, matrix)| {
-                let value = score.checked(&matrix)?;
-                value.is_finite().then(|| (interval, matrix, score.oriented_value(value)))
-            })
-            .collect();
-        let best = candidates.iter().map(|(_, _, value)| *value).max_by(f64::total_cmp)?;
-        let is_best = |value: f64| best - value <= TOLERANCE * best.abs().max(1.0);
-        let mut merged: Vec<(f64, f64)> = Vec::new();
-        for (interval, _, _) in candidates.iter().filter(|(_, _, value)| is_best(*value)) {
-            match merged.last_mut() {
-                Some(previous) if previous.0 == interval.1 => previous.0 = interval.0,
-                _ => merged.push(*interval),
-            }
-        }
-        let widest = |a: &&(f64, f64), b: &&(f64, f64)| (a.1 - a.0).total_cmp(&(b.1 - b.0)).then(a.0.total_cmp(&b.0));
-        let &interval = merged.iter().max_by(widest)?;
-        let threshold = middle(interval);
-        let confusion = self.at(threshold);
-        Some(Best { value: score.value(&confusion), threshold, interval, intervals: merged.len(), confusion })
+        best_threshold(&self.predictions, &self.matrices, score, conditions)
     }
+}
+
+/// See [`TemporalSweep::intervals`].
+fn intervals(predictions: &[f64], matrices: &[Confusion]) -> impl Iterator<Item = ((f64, f64), Confusion)> {
+    let ends = |above: usize| {
+        let high = if above == 0 { 1.0 } else { predictions[above - 1] };
+        (predictions.get(above).copied().unwrap_or(0.0), high)
+    };
+    let intervals = matrices.iter().enumerate().map(move |(above, matrix)| (above, ends(above), *matrix));
+    // No threshold lies above a prediction of 1 or below a prediction of 0.
+    let is_possible = |(above, (low, high), _): &(usize, (f64, f64), Confusion)| low < high || *above == 0;
+    intervals.filter(is_possible).map(|(_, ends, matrix)| (ends, matrix))
+}
+
+/// See [`TemporalSweep::best`].
+fn best_threshold(
+    predictions: &[f64],
+    matrices: &[Confusion],
+    score: &Score,
+    conditions: &[Condition],
+) -> Option<Best> {
+    let mut best = f64::NEG_INFINITY;
+    // The intervals whose score was the best, or almost the best, when they were looked at.
+    let mut candidates: Vec<((f64, f64), f64)> = Vec::new();
+    let is_as_good = |value: f64, best: f64| best - value <= TOLERANCE * best.abs().max(1.0);
+    for (ends, matrix) in intervals(predictions, matrices) {
+        let Some(value) = score.checked(&matrix).filter(|value| value.is_finite()) else { continue };
+        let value = score.oriented_value(value);
+        if is_as_good(value, best) && conditions.iter().all(|condition| condition.holds(&matrix)) {
+            best = best.max(value);
+            candidates.push((ends, value));
+        }
+    }
+    let mut merged: Vec<(f64, f64)> = Vec::new();
+    for (ends, _) in candidates.into_iter().filter(|(_, value)| is_as_good(*value, best)) {
+        match merged.last_mut() {
+            Some(previous) if previous.0 == ends.1 => previous.0 = ends.0,
+            _ => merged.push(ends),
+        }
+    }
+    let widest = |a: &&(f64, f64), b: &&(f64, f64)| (a.1 - a.0).total_cmp(&(b.1 - b.0)).then(a.0.total_cmp(&b.0));
+    let &interval = merged.iter().max_by(widest)?;
+    let threshold = middle(interval);
+    let confusion = matrices[predictions.partition_point(|prediction| is_positive(*prediction, threshold))];
+    Some(Best { value: score.value(&confusion), threshold, interval, intervals: merged.len(), confusion })
 }
 
 /// How much a cell changes when the threshold falls below the prediction of a row; or, added up, the cell.
@@ -153,9 +259,10 @@ fn matrix(cells: [Change; 4]) -> Confusion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::{Probabilities, Rows};
-    use crate::temporal::TemporalLoss;
     use crate::Prior;
+    use crate::rows::{Probabilities, Rows};
+    use crate::sweep::{BlockLength, Resampling};
+    use crate::temporal::TemporalLoss;
     use rand_core::{Rng, SeedableRng};
 
     /// Calls `check` for random series with ties, weights and several sequences, and for each of the three weightings.
@@ -199,6 +306,34 @@ mod tests {
                     assert_eq!(expected == 0.0, found == 0.0, "threshold {threshold}: {expected}, {found}");
                 }
             }
+        });
+    }
+
+    #[test]
+    fn the_matrices_of_the_rows_add_up_to_the_matrix_of_the_series() {
+        for_random_series(|weighting, series| {
+            let loss = TemporalLoss::new(Score::parse("csi").unwrap(), Prior::uniform(), weighting.clone());
+            for threshold in [0.0, 0.3, 5.0 / 11.0, 0.9, 1.0] {
+                let sum: Confusion = matrices_of_rows(weighting, series, threshold).into_iter().sum();
+                for (sum, cell) in sum.array().into_iter().zip(loss.at(series, threshold).array()) {
+                    assert!((sum - cell).abs() < 1e-12, "threshold {threshold}: {sum}, {cell}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn replicates_with_one_copy_of_each_row_have_the_best_threshold_of_the_series() {
+        for_random_series(|weighting, series| {
+            let score = Score::parse("csi").unwrap();
+            let best = TemporalSweep::new(weighting, series).best(&score, &[]);
+            // A single block has all rows.
+            let resampling = Resampling::Blocks(BlockLength::Rows(series.len()));
+            let bootstrap = Bootstrap { resampling, replicates: 5, seed: 4 };
+            let found = bootstrap.best_of_series(weighting, series, &score, &[]).unwrap();
+            let value = |best: &Best| (best.value, best.value);
+            assert_eq!(found.value.interval(0.95), best.as_ref().map(value));
+            assert_eq!(found.threshold.interval(0.95), best.map(|best| (best.threshold, best.threshold)));
         });
     }
 

@@ -3,6 +3,9 @@
 //! The three weightings combine two choices: whether the credits from several nearby rows are added or only the largest is used, and whether
 //! an isolated error counts twice.
 
+use std::fmt;
+use std::str::FromStr;
+
 use crate::error::{Error, Result};
 
 /// A weighting of errors: the weights of the distances 1, 2, … in time, and how the weights are combined. The window extends over as many rows
@@ -98,6 +101,65 @@ impl Default for Weighting {
     }
 }
 
+/// The names of the weightings, with the weights that are used if none are given.
+const NAMES: [(&str, [f64; 3]); 3] =
+    [("value", Weighting::MASKS), ("sum", Weighting::WEIGHTS), ("maximum", Weighting::WEIGHTS)];
+
+impl FromStr for Weighting {
+    type Err = Error;
+
+    /// Parses a name, `value`, `sum` or `maximum`, with or without the weights of the distances 1, 2, … in rows: `value`, or `sum:0.5,0.25`. `wsol`
+    /// is another name of `sum`.
+    ///
+    /// ```
+    /// use scorewise::temporal::Weighting;
+    ///
+    /// assert_eq!("value".parse::<Weighting>()?, Weighting::default());
+    /// assert_eq!("wsol:0.5,0.25".parse::<Weighting>()?, Weighting::sum(&[0.5, 0.25])?);
+    /// assert!("sum:0.5,0.75".parse::<Weighting>().is_err()); // weights must not increase with distance
+    /// # Ok::<(), scorewise::Error>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self> {
+        let refuse = |reason: String| Error::Setting { what: "temporal", reason };
+        let (name, numbers) = match text.trim().split_once(':') {
+            Some((name, numbers)) => (name.trim(), Some(numbers)),
+            None => (text.trim(), None),
+        };
+        let name = if name == "wsol" { "sum" } else { name };
+        let Some((name, default)) = NAMES.iter().find(|(known, _)| *known == name) else {
+            return Err(refuse(format!("must be value, sum or maximum, not `{}`", name.escape_debug())));
+        };
+        let weights = match numbers {
+            None => default.to_vec(),
+            Some(numbers) => numbers
+                .split(',')
+                .map(|number| {
+                    let invalid = || refuse(format!("`{}` is not a number", number.trim().escape_debug()));
+                    number.trim().parse::<f64>().map_err(|_| invalid())
+                })
+                .collect::<Result<Vec<f64>>>()?,
+        };
+        match *name {
+            "value" => Weighting::value_weighted(&weights),
+            "sum" => Weighting::sum(&weights),
+            _ => Weighting::maximum(&weights),
+        }
+    }
+}
+
+/// Writes the name and the weights, such as `sum:0.5,0.25`.
+impl fmt::Display for Weighting {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match (self.credit, self.isolation_penalty > 0.0) {
+            (CreditCombination::Sum, _) => "sum",
+            (CreditCombination::Maximum, true) => "value",
+            (CreditCombination::Maximum, false) => "maximum",
+        };
+        let weights: Vec<String> = self.weights.iter().map(ToString::to_string).collect();
+        write!(out, "{name}:{}", weights.join(","))
+    }
+}
+
 /// Returns an error unless there are weights, all of them lie in [0, 1], and they do not increase with distance.
 fn check_weights_by_distance(what: &'static str, weights: &[f64]) -> Result<()> {
     let refuse = |reason: String| Err(Error::Setting { what, reason });
@@ -112,5 +174,26 @@ fn check_weights_by_distance(what: &'static str, weights: &[f64]) -> Result<()> 
     match weights.windows(2).find(|pair| pair[1] > pair[0]) {
         Some(pair) => refuse(format!("must not increase with distance, but {} follows {}", pair[1], pair[0])),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weighting_is_unchanged_after_it_is_written_and_parsed() {
+        for text in ["value", "sum", "maximum", "wsol", "value:1,0.5", "sum:0.5", "maximum:1,1,0", " sum : 0.25, 0.25 "]
+        {
+            let weighting: Weighting = text.parse().unwrap();
+            assert_eq!(weighting.to_string().parse::<Weighting>().unwrap(), weighting, "{text}");
+        }
+        assert_eq!("sum:0.5,0.25".parse::<Weighting>().unwrap().to_string(), "sum:0.5,0.25");
+        let message = |text: &str| text.parse::<Weighting>().unwrap_err().to_string();
+        assert_eq!(message("mean"), "temporal: must be value, sum or maximum, not `mean`");
+        assert_eq!(message("sum:0.5,a"), "temporal: `a` is not a number");
+        assert_eq!(message("value:"), "temporal: `` is not a number");
+        assert_eq!(message("value:0.5,NaN"), "masks: must be between 0 and 1, not NaN");
+        assert_eq!(message("sum:0.5,0.6"), "weights: must not increase with distance, but 0.6 follows 0.5");
     }
 }

@@ -1,0 +1,141 @@
+//! Tests of time series whose errors are weighted by their timing: `score`, `tune` and `compare` with `--temporal`.
+
+#![allow(clippy::unwrap_used)] // a panic fails the test
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::folder::Folder;
+
+/// Two stations with eight hours each. Station a has an alarm one hour before its event and one far from any event; station b misses its event.
+const HOURS: &str = "station,label,probability
+a,0,0.1
+a,0,0.8
+a,1,0.4
+a,0,0.1
+a,0,0.1
+a,0,0.1
+a,0,0.1
+a,0,0.7
+b,0,0.1
+b,0,0.2
+b,0,0.1
+b,0,0.1
+b,1,0.3
+b,0,0.1
+b,0,0.1
+b,0,0.2
+";
+
+/// A folder with the table `HOURS`.
+fn folder_with_hours(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    fs::write(folder.0.join("hours.csv"), HOURS).unwrap();
+    folder
+}
+
+#[test]
+fn errors_close_to_events_count_less_and_isolated_errors_twice() {
+    let folder = folder_with_hours("temporal-score");
+    let scores = ["score", "hours.csv", "--score", "csi,recall", "--json"];
+    let plain = folder.json(&scores);
+    assert_eq!(plain["confusion"], serde_json::json!({"tn": 12, "fp": 2, "fn": 2, "tp": 0}));
+    assert_eq!(plain["temporal"], Value::Null);
+
+    let weighted = folder.json(&[&scores[..], &["--temporal", "value", "--series", "station"]].concat());
+    // The alarm an hour before the event counts 1/2, the isolated one 2. The event after the alarm counts 1/2, the other one 2.
+    assert_eq!(weighted["confusion"], serde_json::json!({"tn": 12, "fp": 2.5, "fn": 2.5, "tp": 0}));
+    assert_eq!(weighted["temporal"]["sequences"], 2);
+    assert_eq!(weighted["temporal"]["weighting"], "value:0.5,0.3333333333333333,0.25");
+    assert!(weighted["resampled"].as_str().is_some_and(|what| what.contains("block")), "{weighted}");
+
+    let sum = folder.json(&[&scores[..], &["--temporal", "sum:0.5,0.25", "--series", "station"]].concat());
+    assert_eq!(sum["confusion"], serde_json::json!({"tn": 12, "fp": 1.5, "fn": 1.5, "tp": 0}));
+}
+
+#[test]
+fn weights_of_zero_give_the_plain_scores_and_the_plain_best_threshold() {
+    let folder = folder_with_hours("temporal-zero");
+    for (plain, weighted) in [
+        (vec!["score", "hours.csv", "--json"], "maximum:0"),
+        (vec!["tune", "hours.csv", "--score", "csi", "--json", "--replicates", "20"], "sum:0,0"),
+    ] {
+        let found = folder.json(&[&plain[..], &["--temporal", weighted]].concat());
+        let plain = folder.json(&plain);
+        for key in ["confusion", "threshold", "interval", "value"] {
+            assert_eq!(found[key], plain[key], "{key}");
+        }
+    }
+}
+
+#[test]
+fn the_best_threshold_of_a_series_can_differ_from_that_of_its_rows() {
+    let folder = folder_with_hours("temporal-tune");
+    let tune = ["tune", "hours.csv", "--score", "csi", "--json", "--replicates", "50"];
+    let found = folder.json(&[&tune[..], &["--temporal", "value", "--series", "station"]].concat());
+    // Between 0.2 and 0.3 both events are hits; the false alarms count 1/2 and 2.
+    assert_eq!(found["interval"], serde_json::json!([0.2, 0.3]));
+    assert_eq!(found["value"], 2.0 / 4.5);
+    assert_eq!(found, folder.json(&[&tune[..], &["--temporal", "value", "--series", "station"]].concat()));
+
+    let unmet = ["tune", "hours.csv", "--temporal", "sum", "--subject-to", "precision >= 0.99"];
+    let output = folder.command(&unmet).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("no threshold satisfies precision >= 0.99 on the time-weighted counts"), "{message}");
+}
+
+#[test]
+fn a_forecast_compared_with_itself_is_not_better() {
+    let folder = folder_with_hours("temporal-compare");
+    let found = folder.json(&[
+        "compare",
+        "hours.csv",
+        "hours.csv",
+        "--score",
+        "csi",
+        "--threshold",
+        "0.25",
+        "--temporal",
+        "value",
+        "--json",
+    ]);
+    assert_eq!(found["difference"]["value"], 0.0);
+    assert_eq!(found["better"], Value::Null);
+    assert_eq!(found["temporal"]["sequences"], 1);
+}
+
+#[test]
+fn options_that_cannot_be_combined_are_refused_in_one_sentence() {
+    let folder = folder_with_hours("temporal-refused");
+    for (arguments, expected) in [
+        (&["score", "hours.csv", "--temporal", "mean"][..], "must be value, sum or maximum, not `mean`"),
+        (&["score", "hours.csv", "--temporal", "sum:0.9,0.9"], "must sum to at most 1"),
+        (&["score", "hours.csv", "--temporal", "value", "--report", "x.html"], "--report"),
+        (&["tune", "hours.csv", "--temporal", "value", "--smooth"], "--smooth"),
+        (&["compare", "hours.csv", "hours.csv", "--temporal", "value", "--tuned"], "--tuned"),
+        (&["score", "hours.csv", "--series", "station"], "--temporal"),
+        (
+            &["score", "hours.csv", "--temporal", "sum", "--series", "station", "--resample", "group:label"],
+            "use one column for both",
+        ),
+    ] {
+        let output = folder.command(arguments).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_station_that_occurs_twice_is_refused() {
+    let folder = Folder::new("temporal-interrupted");
+    fs::write(folder.0.join("mixed.csv"), "station,label,probability\na,0,0.1\nb,1,0.4\na,1,0.3\n").unwrap();
+    let output =
+        folder.command(&["score", "mixed.csv", "--temporal", "value", "--series", "station"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("put all rows of a sequence together, in time order"), "{message}");
+}

@@ -55,6 +55,8 @@ class Document(dict[str, Any]):
                 rows.extend(table_row(inner, item) for inner, item in value.items())
             elif name == "importance" and isinstance(value, list):
                 rows.extend(table_row(f"importance of {item['column']}", item) for item in value)
+            elif name == "groups" and isinstance(value, list):
+                rows.extend(table_row(f"{inner}, {group['group']}", item) for group in value for inner, item in group["scores"].items())
             elif name == "partial_dependence":  # lists of numbers for each column, which do not fit into the table
                 continue
             elif isinstance(value, dict) and "value" not in value:
@@ -362,6 +364,54 @@ def score(
     rows = _arrays.row_arrays(labels, probabilities, weights, positive, name="probabilities")
     names = None if scores is None else _arrays.string_list(scores)
     return Document(json.loads(_scorewise.score(rows, threshold, names, (replicates, seed, _arrays.dependence(block, groups)))))
+
+
+def score_counts(
+    tn: Any,
+    fp: Any,
+    fn: Any,
+    tp: Any,
+    *,
+    scores: str | Sequence[str] | None = None,
+    by: Any = None,
+    replicates: int = 1000,
+    seed: int = 0,
+    block: int | str | None = None,
+    groups: Any = None,
+) -> Document:
+    """Compute the scores of the sum of confusion matrices, with 95 % intervals that follow from how much the matrices differ.
+
+    Parameters
+    ----------
+    tn, fp, fn, tp : array-like of shape (n_rows,)
+        Correct negatives, false alarms, misses and hits of each row, for example of each day, station or model run; 0 or above.
+    scores : str or sequence of str, optional
+        Names or formulas of the scores; all registered scores by default.
+    by : array-like of shape (n_rows,), optional
+        Values that separate groups of rows, such as stations. The result has the scores of each group under the key ``groups``, besides those of
+        all rows.
+    replicates : int, default=1000
+        The number of bootstrap replicates.
+    seed : int, default=0
+        The seed of the random numbers.
+    block : int or "auto", optional
+        Rows follow each other in time: blocks of this many rows are resampled, or of a number that is chosen from the rows. By default, rows are
+        independent of each other.
+    groups : array-like of shape (n_rows,), optional
+        Rows with the same value depend on each other and are resampled together.
+    """
+    cells = [np.ascontiguousarray(_arrays.float_array(values, name), dtype=np.float64) for name, values in zip(_CELLS, (tn, fp, fn, tp), strict=True)]
+    names = None if scores is None else _arrays.string_list(scores)
+    codes = None
+    if by is not None:
+        values, numbers = np.unique(_arrays.one_dimensional_array(by, "by").astype(str), return_inverse=True)
+        codes = (np.ascontiguousarray(numbers.reshape(-1), dtype=np.uint32), values.tolist())
+    settings = (replicates, seed, _arrays.dependence(block, groups))
+    return Document(json.loads(_scorewise.score_counts((cells[0], cells[1], cells[2], cells[3]), names, codes, settings)))
+
+
+#: The names of the cells of a confusion matrix, in their order.
+_CELLS = ("tn", "fp", "fn", "tp")
 
 
 def expected_confusion(

@@ -238,6 +238,12 @@ def score(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: Sup
     Scores at a threshold with their confidence intervals, as JSON.
     """
 
+def score_counts(counts: tuple[Incomplete, Incomplete, Incomplete, Incomplete], scores: SupportsGetItem[int, str] | None, by: tuple[Incomplete, SupportsGetItem[int, str]] | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
+    """
+    Scores of the sum of confusion matrices, with their confidence intervals, as JSON. `counts` are the arrays of tn, fp, fn and tp. `by` is the number of the
+    group of each row and the names of the groups, each of which gets its own scores.
+    """
+
 def score_facts(score: str) -> tuple[str, str, float, str]:
     """
     Describes a score. Returns its name; its formula as Python source, with the variables `tn fp fn tp p n total` and with functions that

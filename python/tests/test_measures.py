@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -320,3 +321,31 @@ def test_corrected_score_of_predictions_without_skill_is_lower_than_the_apparent
     smooth = sw.sweep([0, 1] * 50, random.random(100)).corrected("tss", smooth=0.2, replicates=20)
     assert smooth is not None
     assert sw.sweep([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]).corrected("precision", "precision >= 2") is None
+
+
+def test_scores_of_counts_are_those_of_the_summed_matrix_and_of_the_command(tmp_path: Path) -> None:
+    # Finley's tornado forecasts of 1884, divided into two rows.
+    tn, fp, fn, tp = [1300, 1380], [40, 32], [10, 13], [15, 13]
+    result = sw.score_counts(tn, fp, fn, tp)
+    assert result.confusion == {"tn": 2680, "fp": 72, "fn": 23, "tp": 28}
+    assert result.scores["csi"]["value"] == 28 / (28 + 72 + 23)
+    assert result.scores["csi"]["low"] < result.scores["csi"]["value"] < result.scores["csi"]["high"]
+    table = tmp_path / "counts.csv"
+    table.write_text("half,tn,fp,fn,tp\na,1300,40,10,15\nb,1380,32,13,13\n")
+    command = [sys.executable, "-m", "scorewise", "score", str(table), "--counts", "--by", "half", "--json"]
+    printed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    grouped = sw.score_counts(tn, fp, fn, tp, by=["a", "b"])
+    assert {**grouped, "by": "half"} == printed
+    assert "csi, a" in grouped._repr_html_()
+
+
+def test_intervals_of_counts_follow_from_groups_and_blocks() -> None:
+    random = np.random.default_rng(2)
+    tn, fp, fn, tp = (random.poisson(mean, 60) for mean in (80, 6, 3, 10))
+    rows = sw.score_counts(tn, fp, fn, tp, scores="csi")
+    assert sw.score_counts(tn, fp, fn, tp, scores="csi", groups=np.arange(60)).scores["csi"] == pytest.approx(rows.scores["csi"])
+    assert sw.score_counts(tn, fp, fn, tp, scores="csi", block=5).resampled == "blocks of 5 rows"
+    with pytest.raises(ValueError, match="equal lengths"):
+        sw.score_counts(tn, fp, fn, tp[:-1])
+    with pytest.raises(ValueError, match="counts, row 0: -1 is not a finite number, 0 or above"):
+        sw.score_counts([-1.0], [1.0], [1.0], [1.0])

@@ -7,6 +7,7 @@ use scorewise::{Real, Score};
 use scorewise_report::document::Document;
 use scorewise_report::evaluation::{ComparedThresholds, ForecastComparison, ForecastPair};
 
+use crate::counts::{self, COUNTS, CountComparisonRequest, CountOptions};
 use crate::formatting::{aligned_table, format_number, format_optional, pretty_json};
 use crate::outcome::{Failure, Outcome, note};
 use crate::predictions::{self, BinaryPredictions, FloatValues, PROBABILITY, PredictionColumns};
@@ -23,7 +24,8 @@ use crate::temporal::TemporalOptions;
     scorewise compare p.csv --probability model,persistence --score csi    two columns of one file\n  \
     scorewise compare a.csv b.csv --thresholds 0.31,0.5                    each at its own threshold\n  \
     scorewise compare a.csv b.csv --temporal value                         errors close in time count less\n  \
-    scorewise compare a.csv b.csv --tuned                                  each at its best threshold, found anew in each bootstrap replicate")]
+    scorewise compare a.csv b.csv --tuned                                  each at its best threshold, found anew in each bootstrap replicate\n  \
+    scorewise compare a.csv b.csv --counts --on date --score csi           confusion matrices of each day")]
 pub struct CompareArguments {
     /// Table with a label and a probability in each row; - for standard input
     first: String,
@@ -41,11 +43,16 @@ pub struct CompareArguments {
     #[arg(long, value_parser = parse_threshold)]
     threshold: Option<f64>,
     /// Thresholds of the first and the second forecast
-    #[arg(long, value_name = "FIRST,SECOND", value_delimiter = ',', value_parser = parse_threshold, conflicts_with = "threshold")]
+    #[arg(long, value_name = "FIRST,SECOND", value_delimiter = ',', value_parser = parse_threshold, conflicts_with_all = ["threshold", "counts"])]
     thresholds: Vec<f64>,
     /// Compare each forecast at its own best threshold
-    #[arg(long, conflicts_with_all = ["threshold", "thresholds"])]
+    #[arg(long, conflicts_with_all = ["threshold", "thresholds", "counts"])]
     tuned: bool,
+    #[command(flatten)]
+    counts: CountOptions,
+    /// Columns that identify a row in both tables, such as a date and a station [default: rows are paired in their order]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "counts", help_heading = COUNTS)]
+    on: Vec<String>,
     #[command(flatten)]
     resampling: BootstrapOptions,
     #[command(flatten)]
@@ -59,6 +66,10 @@ pub struct CompareArguments {
 
 /// Compares two forecasts from one or two tables.
 pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
+    arguments.temporal.refuse("counts", arguments.counts.counts)?;
+    if arguments.counts.counts {
+        return run_counts(arguments);
+    }
     arguments.temporal.refuse("report", arguments.report.is_requested())?;
     arguments.temporal.refuse("tuned", arguments.tuned)?;
     let (predictions, names) = read_forecasts(arguments)?;
@@ -99,6 +110,24 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
         Ok(Document { comparison: page, ..Document::new(provenance, summary.clone().into()) })
     })?;
     Ok(if arguments.json { pretty_json(&summary) } else { comparison_text(&comparison) }.into())
+}
+
+/// Compares two tables of counts.
+fn run_counts(arguments: &CompareArguments) -> Result<Outcome, Failure> {
+    let Some(second) = &arguments.second else {
+        return Err(Failure("there is only one table of counts\nhint: name two files".into()));
+    };
+    let score = Score::parse(arguments.score.as_deref().unwrap_or("tss"))?;
+    score.caution().iter().for_each(note);
+    counts::compare(&CountComparisonRequest {
+        files: [&arguments.first, second],
+        options: &arguments.counts,
+        on: &arguments.on,
+        score: &score,
+        resampling: &arguments.resampling,
+        report: &arguments.report,
+        json: arguments.json,
+    })
 }
 
 /// Reads the two forecasts; returns the forecasts and their names.
@@ -167,7 +196,7 @@ fn compare<R: Real>(
 }
 
 /// The comparison as text for the terminal.
-fn comparison_text(comparison: &ForecastComparison) -> String {
+pub fn comparison_text(comparison: &ForecastComparison) -> String {
     let ends = |interval: Option<(f64, f64)>| {
         interval.map_or([String::new(), String::new()], |(low, high)| [format_number(low), format_number(high)])
     };
@@ -182,7 +211,10 @@ fn comparison_text(comparison: &ForecastComparison) -> String {
         row(&names[1], values[1], second.interval(0.95), thresholds[1]),
         row("difference", comparison.difference(), difference.interval(0.95), None),
     ];
-    let table = aligned_table(&["forecast", score.name(), "low", "high", "threshold"], &rows);
+    // Forecasts that are known only by their counts have no threshold.
+    let columns = if thresholds.iter().all(Option::is_none) { 4 } else { 5 };
+    let rows = rows.map(|row| row[..columns].to_vec());
+    let table = aligned_table(&["forecast", score.name(), "low", "high", "threshold"][..columns], &rows);
     let [first, second] = comparison.shares().map(|share| format!("{:.1}", 100.0 * share));
     format!(
         "{table}\nThe first forecast is better in {first} % of {} bootstrap replicates, the second in {second} %.\n{}\n",

@@ -9,6 +9,7 @@ use scorewise_report::evaluation::{
 use scorewise_train::Error;
 use scorewise_train::plan::multi_score;
 
+use crate::counts::{self, COUNTS, CountOptions, CountScoreRequest};
 use crate::formatting::{
     aligned_table, class_summary_text, confusion_table, format_number, format_optional, key_value_lines, pretty_json,
 };
@@ -30,7 +31,8 @@ use crate::temporal::{TemporalOptions, timing_text};
     scorewise score p.csv --positive storm --score tss,csi       two scores, labels as strings\n  \
     scorewise score hourly.csv --resample blocks --json          time series\n  \
     scorewise score patients.csv --resample group:patient        several rows for each patient\n  \
-    scorewise score hourly.csv --temporal value --score csi      errors close in time count less")]
+    scorewise score hourly.csv --temporal value --score csi      errors close in time count less\n  \
+    scorewise score counts.csv --counts --by station --score csi  confusion matrices of days and stations, summed")]
 pub struct ScoreArguments {
     #[command(flatten)]
     forecast: ForecastArguments,
@@ -40,6 +42,11 @@ pub struct ScoreArguments {
     /// Scores by name or formula, separated by commas [default: all]
     #[arg(long, value_name = "SCORES")]
     score: Vec<String>,
+    #[command(flatten)]
+    counts: CountOptions,
+    /// Column whose values separate groups of rows; each group gets its own scores, besides all rows together
+    #[arg(long, value_name = "COLUMN", requires = "counts", help_heading = COUNTS)]
+    by: Option<String>,
     #[command(flatten)]
     resampling: BootstrapOptions,
     #[command(flatten)]
@@ -54,6 +61,18 @@ pub struct ScoreArguments {
 /// Computes the scores of a table of predictions.
 pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
     let temporal = &arguments.temporal;
+    temporal.refuse("counts", arguments.counts.counts)?;
+    if arguments.counts.counts {
+        return counts::score(&CountScoreRequest {
+            file: &arguments.forecast.predictions,
+            options: &arguments.counts,
+            by: arguments.by.as_deref(),
+            scores: &arguments.score,
+            resampling: &arguments.resampling,
+            report: &arguments.report,
+            json: arguments.json,
+        });
+    }
     temporal.refuse("report", arguments.report.is_requested())?;
     let predictions = match arguments.forecast.read(temporal.group_column(&arguments.resampling)?)? {
         PredictionTable::Binary(predictions) => predictions,

@@ -4,12 +4,13 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, BlockLength, Bootstrap, Condition, Resampling};
-use scorewise::{Logits, Prior, Probabilities, Score};
+use scorewise::{Confusion, Logits, Prior, Probabilities, Score};
 use scorewise_report::evaluation::{
-    BestThreshold, ScoreDescription, ScoreSummary, SmoothThreshold, TheorySummary, ThresholdBootstrap,
-    best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families, registered_scores,
-    smooth_threshold_bootstrap,
+    BestThreshold, CountRows, CountSummary, ScoreDescription, ScoreSummary, SmoothThreshold, TheorySummary,
+    ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families,
+    registered_scores, smooth_threshold_bootstrap,
 };
+use scorewise_table::groups::Groups;
 use scorewise_train::plan::multi_score;
 use serde_json::json;
 
@@ -101,6 +102,51 @@ pub fn score(
         with_rows!(Probabilities, slices, rows => ScoreSummary::new(&rows, threshold, &scores, &bootstrap))
     });
     Ok(json!(summary.map_err(value_error)?.with_bootstrap(&bootstrap)).to_string())
+}
+
+/// Four arrays of counts: tn, fp, fn and tp of each row.
+type CountArrays<'py> =
+    (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
+
+/// Scores of the sum of confusion matrices, with their confidence intervals, as JSON. `counts` are the arrays of tn, fp, fn and tp. `by` is the number of the
+/// group of each row and the names of the groups, each of which gets its own scores.
+#[pyfunction]
+#[pyo3(signature = (counts, scores, by, bootstrap))]
+pub fn score_counts(
+    py: Python<'_>,
+    counts: CountArrays<'_>,
+    scores: Option<Vec<String>>,
+    by: Option<(PyReadonlyArray1<'_, u32>, Vec<String>)>,
+    bootstrap: BootstrapSettings<'_>,
+) -> PyResult<String> {
+    let (scores, bootstrap) = (parse_scores(scores)?, bootstrap.to_bootstrap()?);
+    let cells = [slice(&counts.0)?, slice(&counts.1)?, slice(&counts.2)?, slice(&counts.3)?];
+    let rows = cells[0].len();
+    if let Some(other) = cells.iter().find(|cell| cell.len() != rows) {
+        return Err(value_error(format!("tn, fp, fn and tp must have equal lengths, not {rows} and {}", other.len())));
+    }
+    let matrices = (0..rows).map(|row| Confusion::new(cells[0][row], cells[1][row], cells[2][row], cells[3][row]));
+    let groups = match bootstrap.resampling {
+        Resampling::Groups(groups) if groups.len() != rows => {
+            return Err(value_error(format!("groups must have {rows} values, not {}", groups.len())));
+        }
+        Resampling::Groups(groups) => Some(groups.to_vec()),
+        _ => None,
+    };
+    let rows = CountRows { matrices: matrices.collect(), groups, steps: None };
+    let by = match &by {
+        Some((codes, names)) => {
+            let codes = slice(codes)?.to_vec();
+            if codes.len() != rows.matrices.len() || codes.iter().any(|code| *code as usize >= names.len()) {
+                let length = rows.matrices.len();
+                return Err(value_error(format!("by must have {length} values, not {}", codes.len())));
+            }
+            Some(Groups { codes, names: names.iter().cloned().map(Some).collect() })
+        }
+        None => None,
+    };
+    let summary = py.detach(|| CountSummary::new(&rows, by.as_ref().map(|groups| ("by", groups)), &scores, &bootstrap));
+    Ok(json!(summary.map_err(value_error)?).to_string())
 }
 
 /// A score of the predicted classes: a score of the whole confusion matrix (`mcc`, `gerrity`, …), or an average over the classes

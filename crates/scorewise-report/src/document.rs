@@ -10,7 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::evaluation::{
-    ComparisonSummary, Evaluation, Explanation, ReproductionSummary, TheorySummary, TrainSummary, TuneSummary,
+    ComparisonSummary, CountSummary, Evaluation, Explanation, ReproductionSummary, TheorySummary, TrainSummary,
+    TuneSummary,
 };
 use crate::number::{format_number, format_threshold_range};
 
@@ -48,6 +49,9 @@ pub struct Document {
     /// Reproduction of an experiment of Marchetti et al. (2022).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reproduction: Option<Reproduction>,
+    /// A score over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<ScoreSeries>,
 }
 
 /// The command that produced a result.
@@ -78,6 +82,8 @@ pub enum CommandResult {
     Train(Box<TrainSummary>),
     /// The result of `score`.
     Score(Evaluation),
+    /// The result of `score` for a table of counts.
+    Counts(Box<CountSummary>),
     /// The result of `tune`.
     Tune(TuneSummary),
     /// The result of `compare`.
@@ -387,6 +393,45 @@ pub struct ForecastCurves {
     pub differences: Vec<f64>,
 }
 
+/// A score over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScoreSeries {
+    /// Name of the score.
+    pub score: String,
+    /// The column of times; `None` if each row is a time step, in the order of the table.
+    #[serde(default)]
+    pub times: Option<SeriesTimes>,
+    /// The score of all rows up to a time step, in the order of time.
+    pub points: Vec<SeriesPoint>,
+    /// The score of each time step alone, `None` where it is undefined; empty if there are many time steps.
+    #[serde(default)]
+    pub steps: Vec<Option<f64>>,
+}
+
+/// The column of times of a series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeriesTimes {
+    /// Name of the column.
+    pub column: String,
+    /// The first time, as text.
+    pub first: String,
+    /// The last time, as text.
+    pub last: String,
+}
+
+/// The score of all rows up to a time step, with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeriesPoint {
+    /// The time step, counted from 1.
+    pub step: usize,
+    /// The score; `None` where it is undefined.
+    pub value: Option<f64>,
+    /// Lower end of the 95 % interval of the score.
+    pub low: Option<f64>,
+    /// Upper end of the 95 % interval of the score.
+    pub high: Option<f64>,
+}
+
 /// Reproduction of an experiment of Marchetti et al. (2022).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reproduction {
@@ -494,6 +539,7 @@ impl Document {
             theory: None,
             comparison: None,
             reproduction: None,
+            series: None,
         }
     }
 
@@ -520,7 +566,7 @@ impl CommandResult {
     pub fn kind(&self) -> ResultKind {
         match self {
             CommandResult::Train(_) => ResultKind::Train,
-            CommandResult::Score(_) => ResultKind::Score,
+            CommandResult::Score(_) | CommandResult::Counts(_) => ResultKind::Score,
             CommandResult::Tune(_) => ResultKind::Tune,
             CommandResult::Compare(_) => ResultKind::Compare,
             CommandResult::Explain(_) => ResultKind::Explain,
@@ -534,6 +580,8 @@ impl CommandResult {
         use serde_json::from_value;
         Ok(match kind {
             ResultKind::Train => CommandResult::Train(from_value(value)?),
+            // Only the result for a table of counts has the number of forecasts.
+            ResultKind::Score if value.get("forecasts").is_some() => CommandResult::Counts(from_value(value)?),
             ResultKind::Score => CommandResult::Score(from_value(value)?),
             ResultKind::Tune => CommandResult::Tune(from_value(value)?),
             ResultKind::Compare => CommandResult::Compare(from_value(value)?),
@@ -548,6 +596,7 @@ impl CommandResult {
         match self {
             CommandResult::Train(result) => Some(result.seed),
             CommandResult::Score(Evaluation::Binary(summary)) => summary.seed,
+            CommandResult::Counts(result) => Some(result.seed),
             CommandResult::Compare(result) => Some(result.seed),
             CommandResult::Explain(result) => Some(result.seed),
             CommandResult::Reproduce(result) => Some(result.seed),
@@ -569,6 +618,7 @@ macro_rules! from_results {
 from_results! {
     TrainSummary => Train,
     Evaluation => Score,
+    CountSummary => Counts,
     TuneSummary => Tune,
     ComparisonSummary => Compare,
     Explanation => Explain,
@@ -597,6 +647,8 @@ struct StoredDocument {
     comparison: Option<ForecastCurves>,
     #[serde(default)]
     reproduction: Option<Reproduction>,
+    #[serde(default)]
+    series: Option<ScoreSeries>,
 }
 
 impl TryFrom<StoredDocument> for Document {
@@ -605,6 +657,7 @@ impl TryFrom<StoredDocument> for Document {
     fn try_from(stored: StoredDocument) -> Result<Self, Self::Error> {
         let StoredDocument { scorewise, kind, provenance, result, notes, forecast, training, theory, .. } = stored;
         let (explanation, comparison, reproduction) = (stored.explanation, stored.comparison, stored.reproduction);
+        let series = stored.series;
         let result = CommandResult::read(kind, result)?;
         Ok(Document {
             scorewise,
@@ -618,6 +671,7 @@ impl TryFrom<StoredDocument> for Document {
             theory,
             comparison,
             reproduction,
+            series,
         })
     }
 }

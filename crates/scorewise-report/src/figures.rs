@@ -8,8 +8,8 @@ use crate::decision::{DecisionCurve, figure_decision};
 use crate::dependence::{DependenceCurves, figure_dependence};
 use crate::difference::{Differences, figure_difference};
 use crate::document::{
-    Document, ForecastCurves, ForecastEvaluation, PredictionBin, ScoreThresholds, TheoryReport, ThresholdPoint,
-    TrainingHistory, confusion_from_cells,
+    Document, ForecastCurves, ForecastEvaluation, PredictionBin, ScoreSeries, ScoreThresholds, SeriesPoint,
+    TheoryReport, ThresholdPoint, TrainingHistory, confusion_from_cells,
 };
 use crate::error::{Error, Result};
 use crate::evaluation::{ClassMeans, ColumnImportance, Explanation, GridValue, PartialDependence};
@@ -24,6 +24,7 @@ use crate::reliability::{Reliability, ReliabilityBin, figure_reliability};
 use crate::roc::{Roc, figure_roc};
 use crate::score_distribution::{ScoreDistributionFigure, figure_score_distribution};
 use crate::scores::{ScoreCurves, figure_scores};
+use crate::series::{CumulativeScore, SeriesCurve, figure_series};
 use crate::thresholds::{ThresholdPanel, figure_thresholds};
 use crate::training::{EpochValues, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};
 
@@ -70,6 +71,9 @@ pub fn figures(document: &Document) -> Result<Vec<ReportFigure>> {
     }
     if let Some(comparison) = &document.comparison {
         figures.extend(comparison_figures(comparison)?);
+    }
+    if let Some(series) = &document.series {
+        figures.extend(series_figure(series)?);
     }
     if let Some(reproduction) = &document.reproduction {
         if !reproduction.priors.is_empty() {
@@ -576,6 +580,28 @@ fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> 
         figures.extend(figure_unless_empty("difference", &title, &caption, MovingMark::Absent, picture)?);
     }
     Ok(figures)
+}
+
+/// The figure of a score over time.
+fn series_figure(series: &ScoreSeries) -> Result<Option<ReportFigure>> {
+    let point = |point: &SeriesPoint| CumulativeScore {
+        step: point.step as f64,
+        value: point.value,
+        interval: point.low.zip(point.high),
+    };
+    let label = match &series.times {
+        Some(times) => format!("times of {}, from {} to {}", times.column, times.first, times.last),
+        None => "rows of the table".into(),
+    };
+    let picture = figure_series(SeriesCurve {
+        title: format!("{} over time", series.score),
+        label,
+        score: series.score.clone(),
+        points: series.points.iter().map(point).collect(),
+        steps: series.steps.clone(),
+    });
+    let caption = "The score of the summed counts up to each time, with its 95 % interval. Dots: the score of each time alone, which has no interval because one time does not show how much times differ.";
+    figure_unless_empty("series", &format!("{} over time", series.score), caption, MovingMark::Absent, picture)
 }
 
 /// Draws these priors in the same way as Figure 1 of Marchetti et al. (2022).

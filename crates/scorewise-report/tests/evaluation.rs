@@ -8,16 +8,17 @@
 use std::ops::ControlFlow;
 
 use scorewise::sweep::{Bootstrap, Condition, Resampling, sweep};
-use scorewise::{Prior, Probabilities, Rows, Score};
+use scorewise::{Confusion, Prior, Probabilities, Rows, Score};
 use scorewise_report::document::{CommandResult, Document, Provenance, ResultKind};
 use scorewise_report::evaluation::{
-    BestThreshold, ClassSummary, ComparedThresholds, Estimate, Evaluation, FoldSummary, ForecastComparison,
-    ForecastOptions, ForecastPair, ModelThreshold, ScoreSummary, TheorySummary, TrainSummary, TrainingRun, TuneSummary,
-    Tuning, TuningOptions, TuningSummary, common_class_scores, evaluate_folds, evaluate_model, evaluation_bootstrap,
-    evaluation_sweep, forecast, model_data, model_document, no_best_threshold, registered_scores, tune_classes,
-    undefined_everywhere, unmet_conditions,
+    BestThreshold, ClassSummary, ComparedThresholds, CountRows, CountSummary, Estimate, Evaluation, FoldSummary,
+    ForecastComparison, ForecastOptions, ForecastPair, ModelThreshold, ScoreSummary, TheorySummary, TrainSummary,
+    TrainingRun, TuneSummary, Tuning, TuningOptions, TuningSummary, common_class_scores, count_series, evaluate_folds,
+    evaluate_model, evaluation_bootstrap, evaluation_sweep, forecast, model_data, model_document, no_best_threshold,
+    registered_scores, tune_classes, undefined_everywhere, unmet_conditions,
 };
 use scorewise_report::page;
+use scorewise_table::groups::Groups;
 use scorewise_table::split::CrossValidation;
 use scorewise_table::table::{Category, Column, Reading, Table, Values};
 use scorewise_train::backend::Cpu;
@@ -78,6 +79,40 @@ fn scores_at_a_threshold_have_values_and_intervals() {
     assert_eq!(none.scores[0].estimate, Estimate::default());
     assert!(none.intervals().is_empty());
     assert_round_trip(Evaluation::Binary(summary.with_bootstrap(&BOOTSTRAP)), ResultKind::Score);
+}
+
+#[test]
+fn counts_are_summed_and_scored_by_group_and_over_time() {
+    let matrices = vec![
+        Confusion::new(90.0, 4.0, 1.0, 5.0),
+        Confusion::new(80.0, 12.0, 2.0, 6.0),
+        Confusion::new(70.5, 3.0, 4.0, 2.5),
+    ];
+    let rows = CountRows { matrices, steps: Some(vec![1, 0, 1]), groups: None };
+    let (csi, by) =
+        (Score::parse("csi").unwrap(), Groups { codes: vec![0, 1, 0], names: vec![Some("a".into()), None] });
+    let summary = CountSummary::new(&rows, Some(("station", &by)), std::slice::from_ref(&csi), &BOOTSTRAP).unwrap();
+    assert_eq!((summary.all.rows, summary.all.forecasts, summary.all.positives), (3, 280.0, 20.5));
+    assert_eq!(summary.all.confusion.array(), [240.5, 19.0, 7.0, 13.5]);
+    assert_eq!(summary.all.scores[0].estimate.value, Some(13.5 / 39.5));
+    assert_eq!(summary.groups[0].result.scores[0].estimate.value, Some(7.5 / 19.5));
+    assert_eq!((&summary.groups[1].group, summary.groups[1].result.rows), (&None, 1));
+    let series = count_series(&rows, None, &csi, &BOOTSTRAP).unwrap();
+    // The second row is the first in time, and the other two have the same time.
+    let values: Vec<(usize, Option<f64>)> = series.points.iter().map(|point| (point.step, point.value)).collect();
+    assert_eq!(values, [(1, Some(6.0 / 20.0)), (2, Some(13.5 / 39.5))]);
+    assert_eq!(series.steps, [Some(6.0 / 20.0), Some(7.5 / 19.5)]);
+    let interval = summary.all.scores[0].estimate.interval();
+    assert_eq!(series.points[1].low.zip(series.points[1].high), interval);
+    let json = serde_json::to_value(&summary).unwrap();
+    let keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    for key in
+        ["rows", "forecasts", "positives", "confusion", "scores", "resampled", "by", "groups", "replicates", "seed"]
+    {
+        assert!(keys.contains(&key), "{key}");
+    }
+    assert_eq!((&json["groups"][0]["group"], &json["groups"][1]["group"]), (&"a".into(), &serde_json::Value::Null));
+    assert_round_trip(summary, ResultKind::Score);
 }
 
 #[test]

@@ -217,6 +217,7 @@ fn the_page_and_the_figures_of_a_comparison_show_both_forecasts() {
         second: forecast("old", None),
         difference: Estimate::default(),
         better: None,
+        temporal: None,
         replicates: 3,
         seed: 0,
     };

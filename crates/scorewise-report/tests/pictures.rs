@@ -3,12 +3,12 @@
 
 use crate::picture_reader::{decode_png, tags};
 use scorewise_report::{
-    ClassBin, ClassHistograms, DecisionCurve, DependenceCurves, Differences, EpochValues, ImportanceBar,
-    ImportanceBars, MemberCurves, NamedLine, NamedPrior, Performance, Picture, PrecisionRecall, PriorRow, Reliability,
-    ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves, ScoreDistributionFigure, ThresholdPanel, TrainingCurves,
-    figure_classes, figure_decision, figure_dependence, figure_difference, figure_importance, figure_performance,
-    figure_precision_recall, figure_priors, figure_reliability, figure_roc, figure_score_distribution, figure_scores,
-    figure_thresholds, figure_training, palette,
+    ClassBin, ClassHistograms, CumulativeScore, DecisionCurve, DependenceCurves, Differences, EpochValues,
+    ImportanceBar, ImportanceBars, MemberCurves, NamedLine, NamedPrior, Performance, Picture, PrecisionRecall,
+    PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves, ScoreDistributionFigure, SeriesCurve,
+    ThresholdPanel, TrainingCurves, figure_classes, figure_decision, figure_dependence, figure_difference,
+    figure_importance, figure_performance, figure_precision_recall, figure_priors, figure_reliability, figure_roc,
+    figure_score_distribution, figure_scores, figure_series, figure_thresholds, figure_training, palette,
 };
 
 /// Draws one picture of every type of figure. All lines have these `points`, and all single numbers in the data are `number`.
@@ -126,6 +126,24 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
                     ImportanceBar { name: "a column".into(), value: 0.1, interval: (number, 0.2) },
                     ImportanceBar { name: "a long name ".repeat(9), value: number, interval: (number, number) },
                 ],
+            }),
+        ),
+        (
+            "series",
+            figure_series(SeriesCurve {
+                title: title(),
+                label: "rows".into(),
+                score: "a score".into(),
+                points: points
+                    .iter()
+                    .map(|(step, value)| CumulativeScore {
+                        step: 1.0 + 10.0 * step,
+                        value: *value,
+                        interval: value.map(|value| (value - 0.1, number)),
+                    })
+                    .chain([CumulativeScore { step: 12.0, value: Some(0.5), interval: Some((0.4, number)) }])
+                    .collect(),
+                steps: vec![Some(number), None, Some(0.5)],
             }),
         ),
         (

@@ -27,6 +27,7 @@
 //! | [`target`] | the column or condition to predict, and the label of each row |
 //! | [`split`] | training, validation and test rows; cross-validation folds |
 //! | [`dependence`] | which rows depend on each other, for confidence intervals |
+//! | [`counts`] | rows that are confusion matrices, and their order in time |
 //! | [`encode`] | encode columns as a matrix of f32, with means and levels fitted on the training rows |
 //! | [`Matrix`] | rows of features, aligned in memory for fast training |
 //! | [`output`], [`spreadsheet`] | output files that are written completely or not at all; CSV cells that spreadsheets do not run as formulas |
@@ -43,6 +44,7 @@ pub mod groups;
 pub mod target;
 pub mod split;
 pub mod dependence;
+pub mod counts;
 pub mod encode;
 mod buffer;
 mod matrix;

@@ -207,6 +207,10 @@ fn a_single_row_says_little_and_empty_counts_nothing() {
     let row = Confusion::new(900.0, 20.0, 10.0, 70.0);
     let (low, high) = interval(&BOOTSTRAP, &[row], &score("tss"));
     assert!(high - low > 0.7, "{low} to {high}");
+    for length in [BlockLength::Auto, BlockLength::Rows(1), BlockLength::Rows(9)] {
+        let in_blocks = Bootstrap { resampling: Resampling::Blocks(length), ..BOOTSTRAP };
+        assert_eq!(interval(&in_blocks, &[row], &score("tss")), (low, high));
+    }
     let empty = BOOTSTRAP.scores_of_counts(&[Confusion::default(); 3], &[score("tss")]).unwrap();
     assert_eq!((empty[0].undefined(), empty[0].interval(0.95)), (1000, None));
     let pair = &BOOTSTRAP.paired_counts(&[row], &[Confusion::default()], &[score("tss")]).unwrap()[0];

@@ -1,9 +1,10 @@
 //! Compares two forecasts of the same rows: which one has the better score, and how certain that is.
 
-use scorewise::sweep::{Bootstrap, PairedScores, Sweep, confusion, sweep};
+use scorewise::sweep::{Bootstrap, PairedScores, Sweep, confusion, sum_of_counts, sweep};
 use scorewise::{Direction, Probabilities, Real, Result, Rows, Score};
 use serde::{Deserialize, Serialize};
 
+use super::counts::CountRows;
 use super::forecast::curve_points;
 use super::series::{SeriesOptions, TimingSummary, compare_series};
 use super::summary::Estimate;
@@ -165,6 +166,34 @@ impl ForecastComparison {
             seed: bootstrap.seed,
             temporal: series.map(SeriesOptions::summary),
             curves: sweeps.filter(|_| with_curves).map(|sweeps| sweeps.each_ref().map(curve)),
+        })
+    }
+
+    /// Compares two forecasts that are known by their counts. The rows of both tables with the same index have the counts of the same day, station or
+    /// model run.
+    pub fn of_counts(
+        names: [String; 2],
+        tables: [&CountRows; 2],
+        score: &Score,
+        settings: &Bootstrap<'_>,
+    ) -> Result<Self> {
+        let units = tables.map(|rows| rows.units(settings.resampling));
+        let [first, second] = units.each_ref().map(|units| units.matrices.as_slice());
+        let bootstrap = units[0].bootstrap(settings, first.len());
+        let paired = bootstrap.paired_counts(first, second, std::slice::from_ref(score))?.swap_remove(0);
+        let sums = [sum_of_counts(first)?, sum_of_counts(second)?];
+        Ok(ForecastComparison {
+            score: score.clone(),
+            names,
+            thresholds: [None; 2],
+            values: sums.map(|sum| score.checked(&sum)),
+            paired,
+            rows: tables[0].matrices.len(),
+            positives: sums[0].counts().positives.round() as usize,
+            replicates: settings.replicates,
+            seed: settings.seed,
+            temporal: None,
+            curves: None,
         })
     }
 

@@ -38,8 +38,8 @@ pub(super) mod confusion {
         ConfusionCells::deserialize(from).map(Confusion::from)
     }
 
-    /// Writes a cell of a confusion matrix, without a decimal point if it is an integer.
-    fn serialize_count<S: Serializer>(count: &f64, to: S) -> Result<S::Ok, S::Error> {
+    /// Writes a cell of a confusion matrix, or a sum of cells, without a decimal point if it is an integer.
+    pub(in crate::evaluation) fn serialize_count<S: Serializer>(count: &f64, to: S) -> Result<S::Ok, S::Error> {
         // Every integer from 0 to 9e15 is represented exactly as f64 and can be converted to u64.
         if count.fract() == 0.0 && (0.0..9e15).contains(count) {
             to.serialize_u64(*count as u64)

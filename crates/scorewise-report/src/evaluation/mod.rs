@@ -22,6 +22,7 @@
 //! | `classes` | scores of decisions between more than two classes |
 //! | `tuning` | the best threshold of a score, exact or smoothed, and its distribution over bootstrap replicates, or the reason why no threshold is best |
 //! | `series` | scores and thresholds of a time series in which errors are weighted by their timing |
+//! | `counts` | every score of a table of confusion matrices, by group and over time |
 //! | `comparison` | comparison of two forecasts of the same rows |
 //! | `theory` | the distribution of a score when the threshold is random |
 //! | `model` | the scores of a trained model on its training, validation and test rows |
@@ -39,6 +40,7 @@ mod summary;
 mod classes;
 mod tuning;
 mod series;
+mod counts;
 mod comparison;
 mod theory;
 mod model;
@@ -54,6 +56,7 @@ pub(crate) use json::named_estimates;
 
 pub use classes::{ClassSummary, common_class_scores};
 pub use comparison::{ComparedForecast, ComparedThresholds, ComparisonSummary, ForecastComparison, ForecastPair};
+pub use counts::{CountGroup, CountRows, CountScores, CountSummary, count_series};
 pub use explain::{
     ClassMeans, ColumnImportance, DEPENDENCE_COLUMNS, ExplainOptions, ExplainedRows, Explanation, GridValue,
     MAX_PERMUTATIONS, PartialDependence, explain,
@@ -64,7 +67,7 @@ pub use model::{
     ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model,
     evaluation_bootstrap, evaluation_sweep, model_document, training_curves,
 };
-pub use provenance::{FloatColumn, class_predictions_data, model_data, predictions_data};
+pub use provenance::{FloatColumn, class_predictions_data, counts_data, model_data, predictions_data};
 pub use registry::{
     MultiScoreDescription, ParameterDescription, PriorDescription, PriorFamilyDescription, PriorQuantile,
     ScoreDescription, ScoreDirection, prior_families, registered_scores, shape_name,

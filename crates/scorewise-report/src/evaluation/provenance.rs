@@ -1,5 +1,6 @@
 //! Fingerprints (hashes) of the evaluated rows. Equal fingerprints show that two results come from the same data.
 
+use scorewise::Confusion;
 use scorewise_train::Model;
 use scorewise_train::model::Fingerprint;
 
@@ -47,6 +48,14 @@ pub fn class_predictions_data<'a>(
     let hash = Fingerprint::new().texts(classes).labels(labels).labels(decisions);
     let hash = columns.into_iter().fold(hash, |hash, column| hash.numbers(column));
     DataSource { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
+}
+
+/// Returns the name, the number of rows and the fingerprint (a hash) of a table of counts.
+#[must_use]
+pub fn counts_data(name: &str, matrices: &[Confusion]) -> DataSource {
+    let cells = matrices.iter().flat_map(Confusion::array).map(|count| (count + 0.0).to_bits());
+    let fingerprint = Fingerprint::new().bits(4 * matrices.len(), cells).hex();
+    DataSource { name: name.into(), rows: matrices.len(), fingerprint }
 }
 
 /// Returns the name, the number of rows and the fingerprint (a hash) of the table that a model was trained on.

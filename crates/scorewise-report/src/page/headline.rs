@@ -7,7 +7,7 @@ use scorewise::Score;
 use super::html::{escape_html, prose_to_html};
 use super::multiclass;
 use crate::document::{CommandResult, Document, ForecastEvaluation, ResultKind, confusion_from_cells};
-use crate::evaluation::{ColumnImportance, Evaluation, TuneSummary};
+use crate::evaluation::{ColumnImportance, Estimate, Evaluation, NamedEstimate, TuneSummary};
 use crate::number::{format_count, format_number, format_optional, format_rounded, format_threshold_range};
 
 /// The texts at the top of a page.
@@ -90,9 +90,25 @@ fn contents_without_forecast(document: &Document) -> (String, String, String) {
         CommandResult::Score(Evaluation::Binary(result)) => {
             format!("Scores at threshold {}", format_rounded(result.threshold))
         }
+        CommandResult::Counts(result) => match score_of_counts(document, &result.all.scores) {
+            Some(NamedEstimate { name, estimate: Estimate { value: Some(value), .. } }) => {
+                format!(
+                    "{name} is {} over {} rows of counts",
+                    format_rounded(*value),
+                    format_number(result.all.rows as f64)
+                )
+            }
+            _ => "Scores of a table of counts".into(),
+        },
         CommandResult::Score(Evaluation::Classes(_)) => "Scores of the decisions between the classes".into(),
     };
     (heading, String::new(), String::new())
+}
+
+/// The score that the page of a table of counts is about: the one that is shown over time, else the first.
+fn score_of_counts<'a>(document: &Document, scores: &'a [NamedEstimate]) -> Option<&'a NamedEstimate> {
+    let over_time = document.series.as_ref().and_then(|series| scores.iter().find(|score| score.name == series.score));
+    over_time.or(scores.first())
 }
 
 /// Heading, lead sentence and cards of a result with a forecast.

@@ -7,13 +7,16 @@ use serde_json::Value;
 use super::html::{escape_html, facts_html, prose_to_html, section, table_html};
 use crate::document::{CommandResult, Document, MemberHistory};
 use crate::error::Result;
-use crate::evaluation::{ColumnImportance, ComparedForecast, Estimate, FoldSummary, NamedEstimate, named_estimates};
+use crate::evaluation::{
+    ColumnImportance, ComparedForecast, CountScores, Estimate, FoldSummary, NamedEstimate, named_estimates,
+};
 use crate::figures::{MovingMark, ReportFigure};
 use crate::number::{format_number, format_optional};
 
 /// All sections below the top of the page, in their order. If `has_plain_result` is set, the result is also shown as a list of names and values.
 pub(super) fn sections_html(document: &Document, pictures: &[ReportFigure], has_plain_result: bool) -> Result<String> {
     let mut html = comparison_section(document);
+    html += &counts_section(document);
     html += &reproduction_section(document, pictures)?;
     html += &figures_section(document, pictures)?;
     html += &columns_section(document, pictures)?;
@@ -95,7 +98,11 @@ fn figures_section(document: &Document, figures: &[ReportFigure]) -> Result<Stri
     let body = figure_grid(figures, wanted)?;
     Ok(section(
         "figures",
-        if document.comparison.is_some() { "The two forecasts" } else { "Figures of the forecast" },
+        match (&document.comparison, &document.series) {
+            (Some(_), _) => "The two forecasts",
+            (None, Some(_)) => "The score over time",
+            (None, None) => "Figures of the forecast",
+        },
         &body,
     ))
 }
@@ -258,6 +265,38 @@ fn comparison_section(document: &Document) -> String {
     section("comparison", "Comparison", &table_html(&caption, &heading, &rows))
 }
 
+/// The section with the scores of a table of counts: of all rows and of each group.
+fn counts_section(document: &Document) -> String {
+    let CommandResult::Counts(result) = &document.result else { return String::new() };
+    let block = |title: &str, scores: &CountScores| {
+        let [tn, fp, fn_, tp] = scores.confusion.array().map(format_number);
+        let facts = facts_html(&[
+            ("rows of the table", scores.rows.to_string()),
+            ("forecasts", format_number(scores.forecasts)),
+            ("events", format_number(scores.positives)),
+            ("intervals", format!("by resampling {}", scores.resampled)),
+        ]);
+        let matrix = table_html(
+            &format!("Summed counts, {title}"),
+            &["", "forecast no", "forecast yes"],
+            &[vec!["negative".into(), tn, fp], vec!["positive".into(), fn_, tp]],
+        );
+        let number = |end: Option<f64>| end.map_or(String::new(), format_number);
+        let row = |NamedEstimate { name, estimate }: &NamedEstimate| {
+            vec![name.clone(), format_optional(estimate.value), number(estimate.low), number(estimate.high)]
+        };
+        let rows: Vec<Vec<String>> = scores.scores.iter().map(row).collect();
+        let caption = format!("Scores with 95 % intervals, {title}");
+        format!("{facts}{matrix}{}", table_html(&caption, &["score", "value", "low", "high"], &rows))
+    };
+    let mut body = block("all rows", &result.all);
+    for group in &result.groups {
+        let name = group.group.as_deref().unwrap_or("no value");
+        body += &block(&format!("{} {name}", result.by.as_deref().unwrap_or_default()), &group.result);
+    }
+    section("counts", "Scores of the summed counts", &body)
+}
+
 /// The section with the tables, remarks and figures of an experiment that was reproduced from Marchetti et al. (2022).
 fn reproduction_section(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(reproduction) = &document.reproduction else { return Ok(String::new()) };
@@ -277,7 +316,7 @@ fn reproduction_section(document: &Document, figures: &[ReportFigure]) -> Result
 fn plain_result_section(document: &Document) -> String {
     let is_explanation = matches!(document.result, CommandResult::Explain(_));
     let is_shown = document.forecast.is_some() || document.comparison.is_some() || document.reproduction.is_some();
-    let is_shown = is_shown || is_explanation;
+    let is_shown = is_shown || is_explanation || matches!(document.result, CommandResult::Counts(_));
     if is_shown {
         return String::new();
     }

@@ -123,9 +123,10 @@ fn variance_of_rows(terms: &[f64], is_present: &[bool], resampling: Resampling<'
     }
 }
 
-/// The number of rows of a block, which is chosen from the terms if it is not given.
+/// The number of rows of a block, which is chosen from the terms if it is not given. Blocks are at most half as long as the table, because the terms of all
+/// rows sum to 0.
 fn block_rows(terms: &[f64], length: BlockLength) -> usize {
-    length.rows().unwrap_or_else(|| safe_block_length(terms))
+    length.rows().unwrap_or_else(|| safe_block_length(terms)).min(terms.len().div_ceil(2))
 }
 
 impl Bootstrap<'_> {

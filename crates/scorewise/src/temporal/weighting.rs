@@ -101,8 +101,8 @@ impl Default for Weighting {
     }
 }
 
-/// The names of the weightings, with the weights that are used if none are given.
-const NAMES: [(&str, [f64; 3]); 3] =
+/// The weightings of errors that users can name, each with the weights of the distances 1, 2 and 3 that it has by default.
+const WEIGHTINGS: [(&str, [f64; 3]); 3] =
     [("value", Weighting::MASKS), ("sum", Weighting::WEIGHTS), ("maximum", Weighting::WEIGHTS)];
 
 impl FromStr for Weighting {
@@ -126,7 +126,7 @@ impl FromStr for Weighting {
             None => (text.trim(), None),
         };
         let name = if name == "wsol" { "sum" } else { name };
-        let Some((name, default)) = NAMES.iter().find(|(known, _)| *known == name) else {
+        let Some((name, default)) = WEIGHTINGS.iter().find(|(known, _)| *known == name) else {
             return Err(refuse(format!("must be value, sum or maximum, not `{}`", name.escape_debug())));
         };
         let weights = match numbers {
@@ -134,7 +134,8 @@ impl FromStr for Weighting {
             Some(numbers) => numbers
                 .split(',')
                 .map(|number| {
-                    let invalid = || refuse(format!("`{}` is not a number", number.trim().escape_debug()));
+                    let invalid =
+                        || refuse(format!("must have numbers as weights, not `{}`", number.trim().escape_debug()));
                     number.trim().parse::<f64>().map_err(|_| invalid())
                 })
                 .collect::<Result<Vec<f64>>>()?,
@@ -190,10 +191,10 @@ mod tests {
         }
         assert_eq!("sum:0.5,0.25".parse::<Weighting>().unwrap().to_string(), "sum:0.5,0.25");
         let message = |text: &str| text.parse::<Weighting>().unwrap_err().to_string();
-        assert_eq!(message("mean"), "temporal: must be value, sum or maximum, not `mean`");
-        assert_eq!(message("sum:0.5,a"), "temporal: `a` is not a number");
-        assert_eq!(message("value:"), "temporal: `` is not a number");
-        assert_eq!(message("value:0.5,NaN"), "masks: must be between 0 and 1, not NaN");
-        assert_eq!(message("sum:0.5,0.6"), "weights: must not increase with distance, but 0.6 follows 0.5");
+        assert_eq!(message("mean"), "temporal must be value, sum or maximum, not `mean`");
+        assert_eq!(message("sum:0.5,a"), "temporal must have numbers as weights, not `a`");
+        assert_eq!(message("value:"), "temporal must have numbers as weights, not ``");
+        assert_eq!(message("value:0.5,NaN"), "masks must be between 0 and 1, not NaN");
+        assert_eq!(message("sum:0.5,0.6"), "weights must not increase with distance, but 0.6 follows 0.5");
     }
 }

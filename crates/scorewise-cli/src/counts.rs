@@ -106,7 +106,7 @@ pub fn score(request: &CountScoreRequest<'_>) -> Result<Outcome, Failure> {
 
 /// Reads a table of counts.
 fn read(file: &str, options: &CountOptions, others: Option<&[&str]>) -> Result<CountTable, Error> {
-    Ok(read_counts(&Source::parse(file), options.cells.as_ref().map(|cells| &cells.0), others)?)
+    read_counts(&Source::parse(file), options.cells.as_ref().map(|cells| &cells.0), others)
 }
 
 /// The rows of a table of counts, with their groups and their order in time; and the column of times, if the user named one.
@@ -140,7 +140,7 @@ fn note_about_counts(table: &CountTable, rows: &CountRows, bootstrap: &Bootstrap
     match (units, &rows.groups) {
         (0, _) => note(format!("{file}: all counts are 0, so no score is defined")),
         (1, None) => {
-            note(format!("{file}: one row does not show how much rows differ, so the intervals are very long"))
+            note(format!("{file}: one row does not show how much rows differ, so the intervals are very long"));
         }
         (1, Some(_)) => {
             note(format!("{file}: one group does not show how much groups differ, so the intervals are very long"));

@@ -316,7 +316,7 @@ def compare_with_frameworks(folder, program, rounds):
             ratio = statistics.median(times[side]) / middle
             target = targets.get(side)
             is_met &= target is None or ratio >= target
-            comparison = f"{ratio:6.1f} x scorewise{format_verdict(ratio, target)}"
+            comparison = f"{ratio:6.1f} x the time of scorewise{format_verdict(ratio, target)}"
             print(f"  {side:<10}{format_times(times[side])}, {comparison}; validation loss {losses[side]:.4f}")
     for side in sides.values():
         side.process.stdin.close()

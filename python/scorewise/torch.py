@@ -88,7 +88,7 @@ class _Loss(nn.Module):  # type: ignore[misc]
     """Base class of the losses, with the formula of the score and the sums over all processes."""
 
     def __init__(self, score: str, process_group: Any, averaged: bool) -> None:
-        """``averaged`` says whether the gradients of the processes are averaged after the backward pass."""
+        """``averaged`` says whether the training code averages the gradients of the processes after the backward pass, or adds them."""
         super().__init__()
         self.formula = _tensors.Formula(score, torch)
         self.process_group = process_group
@@ -134,14 +134,15 @@ class ScoreLoss(_Loss):
         * "multilabel": logits and targets have shape (…, classes), and the targets are 0 or 1.
         * "multiclass": logits have shape (rows, classes, …) and targets, class numbers, shape (rows, …), as in cross-entropy.
     average : {"macro", "weighted", "micro"}, default="macro"
-        How the losses of the classes are averaged: equally, by the number of rows of each class, or after summing the confusion matrices.
+        How the classes are combined: the mean of their losses, their mean weighted by the number of rows of each class, or the loss of the summed
+        confusion matrix.
     from_logits : bool, default=True
         Whether the predictions are logits rather than probabilities.
     process_group : ProcessGroup or True, optional
         Sum over all ranks of this process group (True for the default group): the loss and the gradients are then those of a single process
         with the whole batch.
     averaged : bool, default=True
-        Whether the gradients of the ranks are averaged afterwards, as DistributedDataParallel does. Use False if the gradients are summed.
+        Whether your training code averages the gradients of the ranks, as DistributedDataParallel does. Use False if it sums them.
 
     Notes
     -----

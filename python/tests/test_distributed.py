@@ -100,7 +100,7 @@ def test_several_processes_give_the_same_loss_and_gradients_as_one_process(ranks
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    assert not random_data()[1][rows_of_rank(0, ranks)].any(), "the first rank must have no positive row"
+    assert not random_data()[1][rows_of_rank(0, ranks)].any(), "the first process must have no positive row"
     sizes = {rows_of_rank(rank, ranks).stop - rows_of_rank(rank, ranks).start for rank in range(ranks)}
     assert len(sizes) > 1 and rows_of_rank(ranks - 1, ranks).stop == ROWS
     mp.spawn(worker, (ranks, port, str(tmp_path)), nprocs=ranks)

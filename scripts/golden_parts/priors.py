@@ -32,7 +32,7 @@ COMPACT_FAMILIES = ("cosine", "triangular", "epanechnikov", "quartic")  # famili
 
 
 def parse_prior(text):
-    """Parse `cosine:0.5,0.1` as ("cosine", [0.5, 0.1]); the second parameter of a mixture is the other prior, as a string."""
+    """Parse `cosine:0.5,0.1` as ("cosine", [0.5, 0.1]); for `mix:0.05,PRIOR`, the parameters are 0.05 and PRIOR as a string."""
     kind, _, rest = text.partition(":")
     if kind == "mix":
         share, _, mixed = rest.partition(",")
@@ -259,7 +259,7 @@ def exact_prior_values(text):
 # out.
 KNOWN_SCIPY_DIFFERENCES = {
     ("cosine:0.5,0.1", "cdf"): ([0.4], "scipy rounds the lower end of the support: 5e-48 instead of 0"),
-    ("cosine:0.3,0.3", "cdf"): ([1e-9], "scipy rounds x, and F near the end of the support grows with the cube of the distance from the end"),
+    ("cosine:0.3,0.3", "cdf"): ([1e-9], "scipy rounds x; near the end of the support F is proportional to the cube of the distance from the end, so its relative error is large"),
     ("cosine:0.5,0.1", "pdf"): ([0.4001, 0.5999], "scipy computes 1 + cos, which loses digits near the ends of the support"),
     ("cosine:0.3,0.3", "pdf"): ([1e-9, 0.0003, 0.5997], "scipy computes 1 + cos, which loses digits near the ends of the support"),
     ("triangular:0.5,0.2", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),

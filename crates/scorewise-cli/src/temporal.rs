@@ -84,7 +84,7 @@ impl TemporalOptions {
 /// The weighting as text for the terminal; empty if every error counts 1.
 pub fn timing_text(timing: Option<&TimingSummary>) -> String {
     timing.map_or(String::new(), |TimingSummary { weighting, sequences }| match sequences {
-        1 => format!("weighted by timing, {weighting}"),
-        many => format!("weighted by timing, {weighting}, {many} series"),
+        1 => format!("weighted by their distance in time from events and alarms, {weighting}"),
+        many => format!("weighted by their distance in time from events and alarms, {weighting}, {many} series"),
     })
 }

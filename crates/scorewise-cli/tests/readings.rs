@@ -115,7 +115,10 @@ fn predict_reads_numbers_and_dates_in_the_formats_of_the_training_table() {
     assert_eq!(written.lines().count(), 3);
     let other_day =
         predictions("other.csv", "61.5,4200,2020-04-03,14:30,02139,,1\n3.5,900,2020-06-05,00:05,04278,5,0\n");
-    assert_ne!(written, other_day, "the order of day and month matters to this model");
+    assert_ne!(
+        written, other_day,
+        "the predictions of this model depend on whether the day or the month is written first"
+    );
     // Prices in another currency than in the training table are refused.
     folder.write("euros.csv", &(HEADER.to_owned() + "61.5%,€4200,2020-03-04,14:30,02139,,1\n"));
     let error = folder.run_with_error(&["predict", "m.scorewise", "euros.csv", "-o", "p.csv"]);

@@ -129,7 +129,8 @@ fn options_override_the_settings_of_a_recipe() {
     assert!(
         (other["threshold"].as_f64().unwrap() - 0.3).abs() < 1e-12 && other["members"].as_array().unwrap().len() == 2
     );
-    // The warm start moves the best threshold to the centre of the prior; without it, the threshold is tuned.
+    // With the warm start, the best threshold lies at the centre of the prior. The first three options have no warm start, so their threshold is
+    // tuned; the last one asks for tuning.
     for more in [&["--recipe", "plain"][..], &["--warm-start=false"], &["--loss", "ce"], &["--threshold", "tuned"]] {
         assert_ne!(run(more)["threshold"].as_f64(), Some(0.5), "{more:?}");
     }

@@ -134,7 +134,7 @@ pub fn held_out_score(
     Ok(score.multiclass().checked(&matrix))
 }
 
-/// Converts an error to a `ValueError` that names the parameters of the Python function.
+/// Converts an error to a `ValueError` whose message calls each setting by the name of its Python parameter.
 fn to_py_error(error: Error) -> PyErr {
     value_error(with_argument_names(error))
 }

@@ -367,7 +367,7 @@ fn invalid_settings_of_a_split_are_refused() {
     }
     assert_eq!(
         refused(Split::Group("patient".into()), SHARES),
-        "split: `patient` has 2 groups, too few for 3 sets\nhint: name a column with more different values, or write `split random`"
+        "split: `patient` has 2 groups, too few for 3 sets\nhint: name a column with more distinct values, or write `split random`"
     );
     assert!(refused(Split::Group("pateint".into()), SHARES).contains("did you mean `patient`?"));
     assert!(refused(Split::Time(Some("patient".into())), SHARES).contains("holds neither times nor numbers"));

@@ -259,7 +259,7 @@ fn is_undisturbed() -> bool {
             black_box(unsafe { chains(black_box(20_000)) });
             start.elapsed().as_secs_f64()
         };
-        return time(chains_with_nops) < 1.1 * time(chains_avx512);
+        return time(multiply_add_chains_with_nops) < 1.1 * time(multiply_add_chains_avx512);
     }
     true
 }
@@ -280,11 +280,11 @@ fn chains(rounds: usize) -> f32 {
     {
         if is_avx512() {
             // SAFETY: the instruction set was checked, so the processor supports these instructions.
-            return unsafe { chains_avx512(rounds) };
+            return unsafe { multiply_add_chains_avx512(rounds) };
         }
         if InstructionSet::Avx2.is_supported() {
             // SAFETY: the instruction set was checked, so the processor supports these instructions.
-            return unsafe { chains_avx2(rounds) };
+            return unsafe { multiply_add_chains_avx2(rounds) };
         }
     }
     let mut sums = [[1.0f32; 8]; 12];
@@ -298,7 +298,7 @@ fn chains(rounds: usize) -> f32 {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-unsafe fn chains_avx512(rounds: usize) -> f32 {
+unsafe fn multiply_add_chains_avx512(rounds: usize) -> f32 {
     use std::arch::x86_64::*;
     let (a, b) = (_mm512_set1_ps(black_box(0.999)), _mm512_set1_ps(black_box(0.001)));
     let mut sums: [__m512; 12] = std::array::from_fn(|k| _mm512_set1_ps(k as f32));
@@ -310,10 +310,10 @@ unsafe fn chains_avx512(rounds: usize) -> f32 {
     sums.iter().map(|sum| _mm512_reduce_add_ps(*sum)).sum()
 }
 
-/// Computes the same multiply-adds as `chains_avx512`, with a `nop` after each of them.
+/// Computes the same multiply-adds as `multiply_add_chains_avx512`, with a `nop` after each of them.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-unsafe fn chains_with_nops(rounds: usize) -> f32 {
+unsafe fn multiply_add_chains_with_nops(rounds: usize) -> f32 {
     use std::arch::x86_64::*;
     let (a, b) = (_mm512_set1_ps(black_box(0.999)), _mm512_set1_ps(black_box(0.001)));
     let mut sums: [__m512; 12] = std::array::from_fn(|k| _mm512_set1_ps(k as f32));
@@ -329,7 +329,7 @@ unsafe fn chains_with_nops(rounds: usize) -> f32 {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn chains_avx2(rounds: usize) -> f32 {
+unsafe fn multiply_add_chains_avx2(rounds: usize) -> f32 {
     use std::arch::x86_64::*;
     let (a, b) = (_mm256_set1_ps(black_box(0.999)), _mm256_set1_ps(black_box(0.001)));
     let mut sums: [__m256; 12] = std::array::from_fn(|k| _mm256_set1_ps(k as f32));

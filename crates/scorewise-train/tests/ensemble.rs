@@ -211,7 +211,7 @@ fn the_random_numbers_of_initial_weights_and_splits_and_bootstraps_are_independe
         let units = random_numbers_of_the_initial_weights(seed, N_ROWS);
         assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
 
-        // If a Poisson bootstrap used the random numbers of the weights for the rows 1, 3, 5, …, it would leave out exactly the rows whose random
+        // If a Poisson bootstrap used the random numbers of the initial network weights for the rows 1, 3, 5, …, it would leave out exactly the rows whose random
         // number is below 1/e.
         let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 100, seed };
         for replicate in 0..100 {
@@ -222,8 +222,8 @@ fn the_random_numbers_of_initial_weights_and_splits_and_bootstraps_are_independe
             assert!(equal < N_ROWS * 3 / 4, "seed {seed}, replicate {replicate}: {equal} of {N_ROWS} rows agree");
         }
 
-        // If a split shuffled the rows of each class with the random numbers of the weights, its test rows would be the rows at the end of
-        // `order`.
+        // If a split shuffled the rows of each class with the random numbers of the initial network weights, its test rows
+        // would be the rows at the end of `order`.
         let classes: Vec<u32> = (0..N_ROWS as u32).map(|row| row % 2).collect();
         let names = vec!["no".to_string(), "yes".to_string()];
         let labels = Labels { classes, names, ahead: None };

@@ -17,7 +17,7 @@ use scorewise::sweep::{BlockLength, Bootstrap, Resampling, sweep};
 use scorewise::{Confusion, Probabilities, Purpose, Rows, Score, stream};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// By how many standard deviations of its noise the forecast is greater for events.
+/// The mean forecast for events minus that for other rows, in standard deviations of the noise of the forecast.
 const SKILL: f64 = 1.8;
 /// The scores that are simulated.
 const SCORES: [&str; 6] = ["f1", "tss", "csi", "hss", "precision", "recall"];
@@ -146,8 +146,8 @@ fn probability(value: f64) -> f64 {
     1.0 / (1.0 + (-value).exp())
 }
 
-/// Converts a probability to the prediction that it came from.
-fn prediction(probability: f64) -> f64 {
+/// The logit of a probability, which is the inverse of [`probability`].
+fn logit(probability: f64) -> f64 {
     (probability / (1.0 - probability)).ln()
 }
 
@@ -206,7 +206,7 @@ fn simulate(kind: Kind, data_sets: usize, scores: &[Score]) -> CoverageCounts {
             if let (Some(best), Some(corrected)) = (best, corrected)
                 && let Some(value) = corrected.value
             {
-                let truth = score.value(&kind.truth(prediction(best.threshold)));
+                let truth = score.value(&kind.truth(logit(best.threshold)));
                 let (low, high) = corrected.distribution.interval(0.95).expect("replicates");
                 counts.bias[k].0 += best.value - truth;
                 counts.bias[k].1 += value - truth;

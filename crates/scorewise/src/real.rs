@@ -58,7 +58,7 @@ pub trait Real:
     /// σ(z) and σ(−z) for z = `self`, both at full precision.
     #[must_use]
     fn sigmoid(self) -> (Self, Self);
-    /// Runs `task`, a computation over rows of this floating-point type, with a suitable implementation of the prior.
+    /// Selects the implementation of `prior` for rows of this type, f32 or f64, and runs `task` with it.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds)]
     fn with_row_distribution<T: RowTask<Self>>(prior: &Prior, task: T) -> T::Output;

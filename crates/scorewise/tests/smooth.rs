@@ -21,7 +21,8 @@ fn probability(log_odds: f64) -> f64 {
     1.0 / (1.0 + (-log_odds).exp())
 }
 
-/// The distribution function of the raised cosine on [−1, 1] at u = x/π − 1, which is (x − sin x)/2π, without cancellation for x near 0.
+/// The distribution function of the raised cosine on [−1, 1] at u = x/π − 1, for x from 0 to 2π. Its value is (x − sin x)/(2π), computed without
+/// cancellation for x near 0.
 fn cosine_cdf(x: f64) -> f64 {
     let series = |x: f64| {
         let (mut sum, mut term) = (0.0, x * x * x / 6.0);

@@ -538,7 +538,7 @@ fn curve_steps_probability_bins_and_curve_areas_match_hand_computed_values() {
 }
 
 #[test]
-fn probability_bins_sum_to_the_class_counts_and_curve_steps_contain_their_threshold() {
+fn probability_bins_sum_to_the_class_counts_and_each_point_of_a_curve_has_the_matrix_at_its_thresholds() {
     let mut random = Random(91);
     for shape in 0..4 {
         let (probabilities, labels) = large_batch(&mut random, 5000, shape);

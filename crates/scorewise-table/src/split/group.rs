@@ -52,7 +52,7 @@ impl GroupCounts {
         }
         let noun = if groups == 1 { "group" } else { "groups" };
         let problem = format!("{} has {groups} {noun}, too few for {sets} sets", quoted(column));
-        let hint = format!("name a column with more different values, or write `{}`", Setting("split").to("random"));
+        let hint = format!("name a column with more distinct values, or write `{}`", Setting("split").to("random"));
         Err(Error::setting("split", problem, hint))
     }
 

@@ -117,7 +117,7 @@ impl Target {
     }
 }
 
-/// The maximum number of classes of a target. A column with more different values is more likely a quantity, and a table of usual size
+/// The maximum number of classes of a target. A column with more distinct values is more likely a quantity, and a table of usual size
 /// would have too few rows of each class to learn from.
 pub const MAX_CLASSES: usize = 100;
 

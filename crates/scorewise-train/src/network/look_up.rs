@@ -173,7 +173,7 @@ impl SimdTask for WriteTable<'_> {
         for (number, column) in columns.iter().enumerate() {
             let rows = (first, positions + number);
             for_units!(stride, V, unit, N => {
-                // SAFETY: the lengths of the table and of the weights are checked above, and `run` has checked the instructions of V.
+                // SAFETY: the lengths of the table and of the weights are checked above, and `run` has checked that the processor has the instructions of V.
                 unsafe { write_column::<V, N>(column, rows, stride, (weights.add(unit), scales), table.add(unit)) }
             });
             first += column.positions();
@@ -261,7 +261,8 @@ impl UpdateTask for WeightStep<'_> {
     }
 }
 
-/// Changes the weights of a column, and adds to the gradient of its scales, for as many units as `N` registers hold.
+/// Applies a step of the optimiser to the weights of one column, and adds to the gradient of the scales of this column, for the units that `N` vector
+/// registers hold.
 #[inline(always)]
 unsafe fn step_column<V: SimdVector, const N: usize>(
     column: &BinnedColumn,

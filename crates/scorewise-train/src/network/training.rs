@@ -167,7 +167,7 @@ impl<'a> NetworkTraining<'a> {
             look_up.reset_optimisers(self.settings);
         }
         self.save_best();
-        self.validate(phase).map(|(loss, _)| loss).map_err(|error| self.explain(error))
+        self.validate(phase).map(|(loss, _)| loss).map_err(|error| self.initial_loss_error(error))
     }
 
     fn save_best(&mut self) {
@@ -293,8 +293,8 @@ impl<'a> NetworkTraining<'a> {
         Ok(self.objective.is_one_sided(&self.batch)?)
     }
 
-    /// Explains the error if the loss before the first epoch cannot be computed.
-    fn explain(&self, error: scorewise::Error) -> Error {
+    /// The error for the user if the loss before the first epoch cannot be computed because of `error`.
+    fn initial_loss_error(&self, error: scorewise::Error) -> Error {
         if self.batch.logits.iter().all(|logit| logit.is_finite()) {
             return error.into(); // The network's outputs are fine, so a setting is wrong, and the error names it.
         }

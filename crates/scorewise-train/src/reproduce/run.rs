@@ -22,7 +22,7 @@ use crate::job::{Dataset, Job};
 
 /// Runs all tasks whose results are not yet in the journal, and writes the result of each to the journal when the task ends. Returns the trials in
 /// the order of the tasks. `on_result` is called for every task; its last argument is true if the task was run now, and false if its result was in
-/// the journal. If `stopped` returns true, no further job is begun, running jobs are abandoned, and `None` is returned.
+/// the journal. If `stopped` returns true, no further task is begun, running tasks are abandoned, and `None` is returned.
 pub fn perform(
     data: &ExperimentData,
     tasks: &[Task],

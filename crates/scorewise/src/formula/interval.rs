@@ -20,7 +20,7 @@ pub struct Interval {
     pub defined: bool,
 }
 
-/// The interval of all numbers, which is the result where no bound is known.
+/// The interval that is used where no bound is known: the value may be any number, and it may be undefined.
 const EVERYTHING: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, defined: false };
 /// The interval that replaces an undefined value: [0, 0], marked as not defined.
 const UNDEFINED: Interval = Interval { low: 0.0, high: 0.0, defined: false };

@@ -172,7 +172,7 @@ impl RationalFunction {
     }
 
     /// The quotient of two polynomials, or `Unknown` if one of them is `None`. `guarded` says whether the formula divides by an expression that is
-    /// not constant.
+    /// not constant, so that the division by 0 must be handled.
     fn from_polynomials(numerator: Option<Polynomial>, denominator: Option<Polynomial>, guarded: bool) -> Self {
         match (numerator, denominator) {
             (Some(numerator), Some(denominator)) => RationalFunction::Quotient(numerator, denominator, guarded),

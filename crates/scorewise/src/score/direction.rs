@@ -31,8 +31,8 @@ const FALSE_ALARM_RATES: [f64; 5] = [0.01, 0.08, 0.27, 0.5, 0.9];
 
 /// How the value of the formula changes when forecasts improve, evaluated on a grid of confusion matrices.
 pub(super) fn effect_of_improvement(formula: &Formula) -> ImprovementEffect {
-    // A derivative is the change of the value per row. Multiplied by the number of rows it has the scale of the values, so that a change that is
-    // tiny compared with the values can be ignored as a rounding error.
+    // A derivative with respect to a cell of the matrix is the change of the value when the cell grows by one row. Multiplied by the number of rows it
+    // has the scale of the values, so that a change that is tiny compared with the values can be ignored as a rounding error.
     let mut changes = Vec::new();
     let mut largest_value = 0.0f64;
     for rows in ROW_COUNTS {

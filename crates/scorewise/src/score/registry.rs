@@ -184,7 +184,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .cite("Li, D.-L., Shen, F., Yin, Y., Peng, J.-X. & Chen, P.-Y. (2013). Weighted Youden index and its two-independent-sample comparison based on weighted sensitivity and specificity. Chinese Medical Journal 126, 1150–1154."),
     score("hss1", "(tp - fp)/(tp + fn)").with_aliases(&["appleman", "appleman_skill_score"]).range(-INF, 1.0)
         .cite("Barnes, G. & Leka, K. D. (2008). Evaluating the performance of solar flare forecasting methods. Astrophysical Journal Letters 688, L107. doi:10.1086/595550")
-        .note("Equals 1 − (fp + fn)/p: it compares the number of errors with the p errors of never forecasting the event."),
+        .note("Equals 1 − (fp + fn)/p, where p is the number of events: the number of errors is compared with that of a forecast that never predicts the event."),
     score("net_benefit", "tp/total - $threshold/(1 - $threshold)*fp/total").with_aliases(&["nb"]).with_parameters(&[parameter("threshold", None, 0.0, 0.999_999)]).range(-INF, 1.0).perfect(None)
         .cite(VICKERS).note("The perfect value is the base rate."),
     score("standardised_net_benefit", "net_benefit($threshold)/(p/total)").with_aliases(&["snb", "standardized_net_benefit", "relative_utility"]).with_parameters(&[parameter("threshold", None, 0.0, 0.999_999)]).range(-INF, 1.0)

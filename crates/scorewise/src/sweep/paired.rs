@@ -129,8 +129,8 @@ fn matrices(pairs: &[f64; 8]) -> [Confusion; 2] {
     ]
 }
 
-/// What is added to the parameters of the Dirichlet distribution of the pairs, so that each forecast has ½ in each cell. If the forecasts agree on
-/// all rows, nothing is added to pairs in which they disagree: nothing shows that they ever do.
+/// What is added to the parameters of the Dirichlet distribution of the eight combinations of a class with the labels from both forecasts. Summed for
+/// one forecast, it is ½ in each cell of the confusion matrix. If the forecasts agree on all rows, it is 0 for the combinations in which they disagree.
 fn prior_of_pairs(pairs: &[f64; 8]) -> [f64; 8] {
     let disagree = |pair: usize| matches!(pair & 3, 1 | 2);
     let is_equal = (0..8).filter(|pair| disagree(*pair)).all(|pair| pairs[pair] == 0.0);

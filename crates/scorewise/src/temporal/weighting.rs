@@ -30,8 +30,8 @@ pub(super) enum CreditCombination {
 }
 
 impl Weighting {
-    /// The weights of Guastavino et al. (2021), there called masks. An alarm one step before an event, or a miss one step after an alarm,
-    /// counts as ½ of an error; at a distance of three steps it counts as ¾.
+    /// The credits of Guastavino et al. (2021), there called masks, for distances of one, two and three steps. An error counts as 1 minus its credit: an
+    /// alarm one step before an event, or a miss one step after an alarm, as ½; at two steps as ⅔, at three steps as ¾.
     pub const MASKS: [f64; 3] = [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0];
 
     /// The weights of the weighted score-oriented losses (wSOL, Legnaro et al. 2026). They are halved at each step, so that their sum stays below 1

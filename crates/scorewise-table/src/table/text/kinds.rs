@@ -283,7 +283,7 @@ impl Tally {
         self.count_of_times_of_day() > self.times
     }
 
-    /// Adds the counts of a later part of the sample.
+    /// Adds the counts of a later part of the sampled rows.
     pub(super) fn merge(&mut self, part: &Tally) {
         self.present += part.present;
         self.nonempty += part.nonempty;
@@ -404,7 +404,7 @@ impl Tally {
 }
 
 impl ExtraCounts {
-    /// Adds the counts of a later part of the sample. An example of that part is kept if there was no example before.
+    /// Adds the counts of a later part of the sampled rows, and takes its example cell if there is none yet.
     fn merge(&mut self, part: &ExtraCounts) {
         let first = |example: &mut String, other: &String| {
             if example.is_empty() {

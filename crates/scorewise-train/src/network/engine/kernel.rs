@@ -199,6 +199,7 @@ unsafe fn backward_panel<V: SimdVector, const N: usize>(
     }
 }
 
+/// Computes the gradient with respect to `B` inputs of a layer, for as many rows as `N` vector registers hold.
 #[inline(always)]
 unsafe fn backward_block<V: SimdVector, const N: usize, const B: usize>(
     weights: *const f32,

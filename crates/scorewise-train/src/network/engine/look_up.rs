@@ -34,8 +34,8 @@ impl TableColumn {
         shape.positions().iter().map(column).collect()
     }
 
-    /// The row at or before a position, counted from the first row of the column, and the share of the way to the next row. A position that the
-    /// column does not have is replaced by the nearest one, and NaN by 0, so that the row always exists.
+    /// Where to interpolate at `position`, which is 0 at the first row of the column: the row at or before it, and the fraction (0 to 1) of the
+    /// distance to the next row. A position outside of the column is replaced by the nearest one inside, and NaN by 0, so that the row always exists.
     #[inline(always)]
     fn place(self, position: f32) -> (u32, f32) {
         let position = position.max(0.0).min(self.last);
@@ -267,8 +267,8 @@ impl TableBlock {
         }
     }
 
-    /// Adds up the gradient of the table rows of one column, which begins at `gradient`, over the first `count` rows of the block. If `overwrite` is
-    /// set, the sums replace the old values.
+    /// Sums, over the first `count` rows of the block, the gradients with respect to the table entries of one column, and adds the sums to the numbers
+    /// from `gradient` on. If `overwrite` is set, the sums replace these numbers.
     #[inline(always)]
     unsafe fn add_column_gradient<V: SimdVector>(
         &mut self,
@@ -473,11 +473,11 @@ mod tests {
     #[test]
     fn the_gradient_of_a_column_is_the_same_whether_it_is_computed_early_or_late() {
         /// Copies the gradient of all columns to a list.
-        struct Copy<'a>(TableGradient<'a>, &'a [usize], usize, &'a mut Vec<f32>);
-        impl crate::network::engine::SimdTask for Copy<'_> {
+        struct CopyGradient<'a>(TableGradient<'a>, &'a [usize], usize, &'a mut Vec<f32>);
+        impl crate::network::engine::SimdTask for CopyGradient<'_> {
             unsafe fn run_with<V: SimdVector>(mut self) {
                 for (number, positions) in self.1.iter().enumerate() {
-                    // SAFETY: a column has one row of the table for each position, and `run` has checked the instructions of V.
+                    // SAFETY: a column has one row of the table for each position, and `run` has checked that the processor has the instructions of V.
                     let column = unsafe { std::slice::from_raw_parts(self.0.column::<V>(number), positions * self.2) };
                     self.3.extend_from_slice(column);
                 }
@@ -496,7 +496,7 @@ mod tests {
                 let (mut later, mut table) = (vec![0.0; gradient.len()], Vec::new());
                 engine.backward_without_table(&network, &logit_gradient, &mut later);
                 let source = engine.table_gradient(&later[..length]);
-                crate::network::engine::run(instructions, Copy(source, positions, stride, &mut table));
+                crate::network::engine::run(instructions, CopyGradient(source, positions, stride, &mut table));
                 assert!(table == gradient[..length], "{instructions:?}, {rows} rows");
                 assert!(later[length..] == gradient[length..], "{instructions:?}, {rows} rows");
             }

@@ -340,7 +340,7 @@ struct PrefetchRows<'a> {
 impl SimdTask for PrefetchRows<'_> {
     #[inline(always)]
     unsafe fn run_with<V: SimdVector>(self) {
-        // SAFETY: `run` has checked the instructions of V.
+        // SAFETY: `run` has checked that the processor has the instructions of V.
         unsafe { Prefetch::new(self.matrix, self.order, &[], 1).next::<V>() };
     }
 }

@@ -59,7 +59,7 @@ def build_program():
 
 
 def torch_loss(logits, labels, prior):
-    """Return the loss 1 - F1 of the expected confusion matrix, and compute its gradient, in plain PyTorch."""
+    """Compute the loss 1 - F1 of the expected confusion matrix and its gradient in plain PyTorch; return the loss."""
     logits.grad = None
     probabilities = torch.sigmoid(logits)
     if prior == "uniform":
@@ -104,9 +104,9 @@ def main():
                 lambda: run_and_time(lambda: torch_loss(rows, targets, "uniform")), lambda: one_thread("loss f1 uniform"), 8),
             "value + gradient of 1 - f1, cosine:0.5,0.1, 1 thread (PyTorch)": (
                 lambda: run_and_time(lambda: torch_loss(rows, targets, "cosine")), lambda: one_thread("loss f1 cosine:0.5,0.1"), 8),
-            "sweep with nine exact optima, 2 threads (precision_recall_curve)": (
+            "exact best thresholds of nine scores, 2 threads (scikit-learn, precision_recall_curve)": (
                 lambda: run_and_time(lambda: sklearn_best_f1(labels, probabilities)), lambda: two_threads(sweep), 8),
-            "sweep with nine exact optima, 1 thread (precision_recall_curve)": (
+            "exact best thresholds of nine scores, 1 thread (scikit-learn, precision_recall_curve)": (
                 lambda: run_and_time(lambda: sklearn_best_f1(labels, probabilities)), lambda: one_thread(sweep), None),
         }
         seconds = {name: ([], []) for name in pairs}
@@ -125,7 +125,7 @@ def main():
         verdict = "" if target is None else f"; the target of {target} x is {'met' if peer / ours >= target else 'MISSED'}"
         missed |= target is not None and peer / ours < target
         print(f"{name}\n    peer {1e3 * peer:7.1f} ms ({spread[0]}), scorewise {1e3 * ours:6.1f} ms ({spread[1]}): {peer / ours:.1f} x{verdict}")
-        print(f"    results: {results[name][0]:.8f} and {results[name][1]:.8f}")
+        print(f"    results: peer {results[name][0]:.8f}, scorewise {results[name][1]:.8f}")
         assert abs(results[name][0] - results[name][1]) < 1e-5, "the results differ"
     return 1 if missed else 0
 

@@ -100,8 +100,10 @@ def predictions_file(name: str, seed: int, method: str) -> Path:
 
 
 def run(tables: list[str], methods: list[str], seeds: list[int], options: list[str], again: bool) -> None:
-    """Run the methods on the splits of the tables that belong to `seeds`, and append the results to results.jsonl. Runs with a stored result are
-    skipped, unless `again` is set; `options` are additional options for `scorewise train`."""
+    """Run the methods on the splits of the tables that belong to `seeds`, and append the results to results.jsonl.
+
+    Runs with a stored result are skipped, unless `again` is set; `options` are additional options for `scorewise train`.
+    """
     FOLDER.mkdir(parents=True, exist_ok=True)
     if again:
         kept = [one for one in results() if not (one["table"] in tables and one["method"] in methods and one["seed"] in seeds)]

@@ -31,9 +31,12 @@ class Interval(NamedTuple):
 def paired_differences(
     score: str, in_time: bool, runs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], classes: int, seed: int = 1
 ) -> np.ndarray:
-    """Return an array of differences, each the score of the first decisions minus the score of the second decisions, averaged over `runs`. Element
-    0 is the difference on the original rows; the other elements are bootstrap replicates. A run is a tuple (true classes, first decisions,
-    second decisions) for the test rows of a split. With `in_time`, the bootstrap draws blocks of consecutive rows instead of single rows."""
+    """Return the score of a first method minus the score of a second method on the same rows, averaged over `runs`, with bootstrap replicates.
+
+    A run is a tuple (true classes, classes predicted by the first method, classes predicted by the second method) for the test rows of a split.
+    Element 0 of the returned array is the difference on the original rows; each other element is the difference on a bootstrap replicate of the
+    rows. With `in_time`, the bootstrap draws blocks of consecutive rows instead of single rows.
+    """
     random, total = np.random.default_rng(seed), np.zeros(REPLICATES + 1)
     for truth, first, second in runs:
         cells = (truth.astype(int) * classes + first) * classes + second
@@ -61,9 +64,11 @@ def interval(differences: np.ndarray) -> Interval:
 
 
 def interval_over_tables(differences: list[np.ndarray], seed: int = 2) -> Interval:
-    """Return the mean over tables of a difference of scores, with its 95 % interval. `differences` holds the array that `paired_differences`
-    returned for each table. Each bootstrap replicate draws tables, and for each drawn table one replicate of its rows, so that the interval covers
-    the choice of both tables and rows."""
+    """Return the mean over tables of a difference of scores, with its 95 % interval.
+
+    `differences` holds the array that `paired_differences` returned for each table. Each bootstrap replicate draws tables, and for each drawn
+    table one replicate of its rows, so that the interval covers the choice of both tables and rows.
+    """
     random, all_tables = np.random.default_rng(seed), np.stack(differences)
     tables = random.integers(len(all_tables), size=(5000, len(all_tables)))
     replicates = random.integers(1, all_tables.shape[1], size=tables.shape)

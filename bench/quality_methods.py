@@ -111,8 +111,10 @@ def random_forest(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop
 
 
 def filled(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """Return a function that prepares tables for the networks of pytabkit: missing numbers become the median of the training rows, missing strings
-    become the category `missing`, and all columns get the types float or str."""
+    """Return a function that prepares tables for the networks of pytabkit: it fills in missing values and converts columns to float or str.
+
+    Missing numbers become the median of the training rows, and missing strings become the category `missing`.
+    """
     text = text_columns(train)
     medians = {name: train[name].median() for name in train.columns if name not in text}
 
@@ -125,7 +127,7 @@ def filled(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
 
 
 def pytabkit_peer(class_name: str) -> Callable[..., Predict]:
-    """Return a function that trains the classifier of pytabkit with this class name, with the same arguments as the other functions in `PEERS`."""
+    """Return a function that trains the pytabkit classifier `class_name` and takes the same arguments as the other functions in `PEERS`."""
 
     def fit_network(train: pd.DataFrame, labels: np.ndarray, fit: np.ndarray, stop: np.ndarray, seed: int) -> Predict:
         """Train the network on the rows `fit`, with the rows `stop` as validation rows; return a function that predicts probabilities."""
@@ -171,9 +173,11 @@ def run_peer(name: str, problem: Problem, train: pd.DataFrame, test: pd.DataFram
 
 
 def run_autogluon(problem: Problem, train: pd.DataFrame, test: pd.DataFrame, classes: np.ndarray, seed: int) -> dict[str, Any]:
-    """Train AutoGluon and predict the test rows, as its users do: one call for the whole table, with its preset `medium_quality`, and its own
-    calibration of the decision threshold. Its metric is one that ranks decisions as the score of the table does: F1 ranks them as CSI, balanced
-    accuracy as TSS (which is twice the balanced accuracy minus 1), and Cohen's kappa is HSS."""
+    """Train AutoGluon as its users do, in one call with the preset `medium_quality` and its own threshold calibration; predict the test rows.
+
+    AutoGluon optimises the score of the table, or a metric that increases with this score: F1 for CSI, and balanced accuracy for TSS (which is twice
+    the balanced accuracy minus 1). HSS is Cohen's kappa.
+    """
     from autogluon.core.metrics import make_scorer
     from autogluon.tabular import TabularPredictor
     from sklearn.metrics import cohen_kappa_score

@@ -33,8 +33,10 @@ LEARNERS = ["networks", "trees", "networks,trees,linear"]
 
 
 def encode(encoder: dict[str, Any], table: pd.DataFrame) -> np.ndarray:
-    """Encode a table as the input matrix of the ONNX model: one column for each binned input, with the position of each value among the knots or
-    categories of that input. Inputs with lags are not implemented."""
+    """Encode a table as the input matrix of the ONNX model; raise an error for inputs with lags, which are not implemented.
+
+    The matrix has one column for each binned input, with the position of each value among the knots or categories of that input.
+    """
     columns = []
     for column in encoder["inputs"]:
         if column["lag"] != 0:
@@ -99,8 +101,8 @@ def compare(name: str, learners: str) -> dict[str, Any]:
     problem, table = PROBLEMS[name], load(name)
     train_rows, test_rows = split(name, table, 0)
     classes, labels = np.unique(table.target, return_inverse=True)
-    # Training uses evenly spaced rows, so that the whole period of a time series is kept, and all rows of classes that would keep fewer than about
-    # 50 rows.
+    # The training rows are reduced to every n-th row, which keeps the whole period of a time series. Classes of which fewer than about 50 rows would
+    # be left keep all their rows.
     every = max(1, -(-len(train_rows) // TRAINING_ROWS))
     rare = np.bincount(labels[train_rows])[labels[train_rows]] < 50 * every
     chosen = np.union1d(train_rows[::every], train_rows[rare])

@@ -23,7 +23,7 @@ Score of scorewise minus that of another method on the same test rows: mean over
 (time splits: of 20 blocks). The last row is the mean over the tables, with an interval from a bootstrap of the tables and of their rows.
 """
 
-BARS = """
+LEARNER_TYPES = """
 ## Trees, networks and the pool
 
 The same differences for the learners of scorewise alone.
@@ -41,13 +41,13 @@ of all rows, so the exactly best out-of-fold threshold was not tried with it. Me
 """
 
 NOT_RUN = """
-## What was not run
+## Methods not run on all splits
 
-For want of processor time, some methods were not run on all splits of these tables, and are left out of the comparisons with them:
+Because processor time was limited, some methods were not run on all splits of these tables, and are left out of the comparisons with them:
 """
 
 DECISIONS = """
-## Which decision is best
+## Comparison of decision rules
 
 The members are calibrated and averaged, and their logits shifted so that the best out-of-fold threshold, on average over nearby thresholds, lies at ½.
 The test scores of the decision at ½, of the threshold that is best on average over nearby thresholds, and of the exactly best out-of-fold threshold;
@@ -56,7 +56,7 @@ and the second (column "used").
 """
 
 ABLATION = """
-## What was left out
+## Ablation studies
 
 Measured before this recipe was written, and not repeated with it: a replica in PyTorch was trained with one change at a time on ten of the tables, two
 seeds, mean test log-loss (base 0.2559): no trained input scale 0.2570; 16 bins 0.2569; 96 bins 0.2568; ReLU instead of SiLU 0.2556; no dropout 0.2554; a constant learning rate instead of cosine decay
@@ -89,7 +89,7 @@ runs on yeast_4, abalone19, cells and email had two. scorewise had two threads.
 """
 
 TIMES = """
-### Adult on a machine that does nothing else
+### Training times on Adult without other programs running
 
 Made by `bench/quality.py time`: two threads for every method.
 """

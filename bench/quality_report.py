@@ -13,7 +13,7 @@ import quality_thresholds
 from quality import FOLDER, predictions_file, results
 from quality_intervals import interval, interval_over_tables, paired_differences
 from quality_methods import PEERS
-from quality_page import ABLATION, BARS, DECISIONS, DIFFERENCES, FURTHER, INTRODUCTION, NOT_RUN, ONNX, SECONDS, TIMES
+from quality_page import ABLATION, DECISIONS, DIFFERENCES, FURTHER, INTRODUCTION, LEARNER_TYPES, NOT_RUN, ONNX, SECONDS, TIMES
 from quality_scorewise import VARIANTS
 from quality_tables import PROBLEMS
 
@@ -46,8 +46,10 @@ class Results:
         return [name for name in among or list(PROBLEMS) if all((name, one) in self.done for one in methods)]
 
     def differences(self, name: str, method: str, other: str, common_seeds: bool = False) -> np.ndarray:
-        """Return the result of `paired_differences` for two methods on one table. With `common_seeds`, only the splits on which both were run are
-        used."""
+        """Return the result of `paired_differences` for two methods on one table.
+
+        With `common_seeds`, only the splits on which both methods were run are used.
+        """
         key = (name, method, other, common_seeds)
         if key not in self.found:
             of_table = self.runs[self.runs.table == name]
@@ -61,8 +63,7 @@ class Results:
         return self.found[key]
 
     def over_tables(self, method: str, other: str, names: list[str]) -> str:
-        """Return, as text, the mean difference between the scores of two methods over tables, and on how many tables the first method does not score
-        lower."""
+        """Return, as text, the mean over tables of the score of `method` minus that of `other`, and on how many tables it is not negative."""
         values = [self.differences(name, method, other) for name in names]
         not_below = sum(int(one[0] >= 0) for one in values)
         return f"{interval_over_tables(values).text(4)}; not below on {not_below} of {len(names)}"
@@ -109,10 +110,9 @@ def paired(found: Results, methods: list[str]) -> list[str]:
     return lines
 
 
-def bars(found: Results) -> list[str]:
-    """Return the section that compares trees alone and networks alone with the other libraries, and the pool of all learners with each of these
-    two."""
-    lines = [BARS, *head("difference", "tables", "mean over tables without Adult (95 % interval)")]
+def learner_types(found: Results) -> list[str]:
+    """Return the section on trees alone and networks alone, each compared with other libraries and with the pool of all learners."""
+    lines = [LEARNER_TYPES, *head("difference", "tables", "mean over tables without Adult (95 % interval)")]
     pairs = [(TREES, "lightgbm"), (TREES, "catboost"), (NETWORKS, "lightgbm"), (NETWORKS, "catboost"), (TREES, NETWORKS)]
     for method, other in pairs:
         if names := found.tables(method, other, among=SIXTEEN):
@@ -236,7 +236,7 @@ def report() -> str:
     """Return the page of all results as Markdown."""
     found = Results()
     methods = [one for one in (*VARIANTS, *CLASSIC) if any((name, one) in found.done for name in PROBLEMS)]
-    lines = [INTRODUCTION, *scores(found, methods), *paired(found, methods), *bars(found), *further(found), *not_run(found), *decisions(found), *weights(found)]
+    lines = [INTRODUCTION, *scores(found, methods), *paired(found, methods), *learner_types(found), *further(found), *not_run(found), *decisions(found), *weights(found)]
     lines += [quality_thresholds.section(), ABLATION, *onnx()]
     for heading, key in (("ROC area", "auc"), ("Average precision", "ap")):
         lines += [f"\n## {heading}\n", *table_of(found, methods, lambda name, one, key=key: f"{found.mean(name, one, key):.3f}")]

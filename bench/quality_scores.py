@@ -41,9 +41,11 @@ def best_threshold(score: str, truth: np.ndarray, probability: np.ndarray) -> fl
 
 
 def best_factors(score: str, truth: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-    """Return one factor for each class, by which the probability of the class is multiplied; the class with the largest product is predicted. The
-    factors are found by coordinate ascent on the score. The candidates for a factor are 1 and 201 quantiles of the factors at which the prediction of
-    a row changes."""
+    """Return one factor for each class, by which the probability of the class is multiplied; the class with the largest product is predicted.
+
+    The factors are found by coordinate ascent on the score. The candidates for a factor are 1 and 201 quantiles of the factors at which the
+    prediction of a row changes.
+    """
     classes = probabilities.shape[1]
     factors, best = np.ones(classes), -1.0
     for _ in range(5):

@@ -34,8 +34,10 @@ def run_command(*arguments: object) -> str:
 
 
 def train_model(options: list[str], problem: Problem, classes: np.ndarray, seed: int, folder: Path) -> dict[str, Any]:
-    """Run `scorewise train` on train.parquet of the folder, with test.parquet as the test rows. It writes model.scorewise and out-of-fold.parquet
-    into the folder. Return its JSON output."""
+    """Run `scorewise train` on the file train.parquet of the folder, with test.parquet as the test rows, and return the JSON output of the command.
+
+    The command writes model.scorewise and out-of-fold.parquet into the folder.
+    """
     arguments = ["--target", "target", "--score", problem.score, "--test", folder / "test.parquet", "--seed", seed]
     if len(classes) == 2:
         arguments += ["--positive", classes[1]]

@@ -132,9 +132,12 @@ def simple(package: str, name: str, column: str, positive: object = None, drop: 
 
 
 class Problem:
-    """A table, the score to optimise, and which rows are test rows. If `time` is given, "date" or "year", the test rows are about the last 30 % in the
-    order of time, without dividing a date or a year. If `training_rows` is given, all rows after that number are test rows. Otherwise the test rows are
-    a random 30 % of each class, drawn anew for each seed."""
+    """A table, the score to optimise, and the rule that selects the test rows.
+
+    If `time` is "date" or "year", the test rows are about the last 30 % in the order of time; no date or year has both training and test rows. If
+    `training_rows` is given, all rows after that number are test rows. Otherwise the test rows are a random 30 % of each class, drawn anew for each
+    seed.
+    """
 
     def __init__(self, load: Callable[[], pd.DataFrame], score: str, time: str | None = None, training_rows: int | None = None) -> None:
         """Store the arguments. A table that is split by time has one seed, all others have five."""
@@ -195,8 +198,7 @@ def split(name: str, table: pd.DataFrame, seed: int) -> tuple[np.ndarray, np.nda
 
 
 def folds(is_time: bool, labels: np.ndarray, seed: int) -> list[np.ndarray]:
-    """Return the indices of the rows of each fold: blocks of consecutive rows if `is_time`, otherwise random rows with the same share of each
-    class."""
+    """Return the row indices of each fold: blocks of consecutive rows if `is_time`, otherwise random rows with the same share of each class."""
     if is_time:
         return np.array_split(np.arange(len(labels)), FOLDS)
     random, fold = np.random.default_rng(seed), np.empty(len(labels), int)

@@ -38,8 +38,10 @@ GROUPS: list[tuple[str, list[tuple[str, str, float, float]]]] = [
 
 
 def thresholds(name: str, seed: int, method: str) -> dict[str, Any]:
-    """Return the exactly best threshold, and the smoothed threshold for each width in `WIDTHS`. They are stored in a file, and computed again only if the
-    predictions have changed."""
+    """Return the exactly best threshold, and the smoothed threshold for each width in `WIDTHS`.
+
+    The thresholds are stored in a file, and computed again only if the predictions have changed.
+    """
     file = predictions_file(name, seed, method)
     stored = FOLDER / "thresholds" / f"{name}.{seed}.{method}.json"
     stamp = file.stat().st_mtime
@@ -62,8 +64,10 @@ def thresholds(name: str, seed: int, method: str) -> dict[str, Any]:
 
 
 def differences(name: str, method: str, width: float) -> np.ndarray:
-    """Return the test score at the smoothed threshold minus the test score at the exactly best threshold. Element 0 of the array is the difference
-    on the test rows, the other elements are bootstrap replicates."""
+    """Return the test score at the smoothed threshold minus the test score at the exactly best threshold, with bootstrap replicates.
+
+    Element 0 of the array is the difference on the test rows; each other element is the difference on a bootstrap replicate of these rows.
+    """
     runs = []
     for seed in PROBLEMS[name].seeds:
         arrays, found = np.load(predictions_file(name, seed, method)), thresholds(name, seed, method)

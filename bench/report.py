@@ -74,7 +74,7 @@ def sklearn_figures(labels: np.ndarray, probability: np.ndarray) -> None:
 
 
 def time_threshold_moves(page: Path) -> tuple[list[float], list[float]]:
-    """Move the threshold many times; return the milliseconds of the page's script for each move, and of script and layout together."""
+    """Move the threshold of a report page many times; return the milliseconds of each move for the script alone, and for script and layout."""
     from playwright.sync_api import sync_playwright
 
     browser_path = os.environ.get("SCOREWISE_BROWSER") or shutil.which("chromium")
@@ -123,7 +123,7 @@ def main() -> None:
         print(f"scores alone          {statistics.median(scores_only):.2f} s ({min(scores_only):.2f} to {max(scores_only):.2f})")
         print(f"scores and page       {statistics.median(with_page):.2f} s ({min(with_page):.2f} to {max(with_page):.2f})")
         print(f"the page, including the sweep: {page_seconds:.2f} s (target: 3 s without the sweep), {page.stat().st_size} bytes (target: below 1500000)")
-        print(f"scikit-learn and matplotlib, four figures {min(sklearn):.2f} s: {min(sklearn) / page_seconds:.0f} ×")
+        print(f"four figures with scikit-learn and matplotlib: {min(sklearn):.2f} s, {min(sklearn) / page_seconds:.0f} times as long as the page")
         if os.environ.get("SCOREWISE_BROWSER") or shutil.which("chromium"):
             for name, times in zip(("script", "script and layout"), time_threshold_moves(page), strict=True):
                 print(

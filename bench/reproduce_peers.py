@@ -30,8 +30,10 @@ TRAININGS = {"adult": 10 * 100, "pollution": 10 * 100}
 
 
 def answer_timing_requests(folder, core):
-    """Train with Keras on one core: for each line of standard input, which names an experiment, run some epochs and print the seconds per epoch.
-    `core` is the number of the core."""
+    """For each experiment named in a line of standard input, train some epochs with Keras and print the seconds per epoch.
+
+    The process is bound to the processor core with the number `core`.
+    """
     os.sched_setaffinity(0, {core})
     trainings = {}
     for line in sys.stdin:
@@ -92,7 +94,7 @@ def main():
     if arguments.serve:
         return answer_timing_requests(arguments.serve, arguments.core)
     if not all(importlib.util.find_spec(name) for name in ("keras", "tensorflow")):
-        # This check comes before the training runs of scorewise, which take minutes.
+        # The program stops here, before the training runs of scorewise, because they take minutes and Keras is needed after them.
         sys.exit("Keras and TensorFlow are needed: pip install -r bench/train-requirements.txt")
     with tempfile.TemporaryDirectory() as folder:
         folder = arguments.ours or pathlib.Path(folder)

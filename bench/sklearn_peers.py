@@ -80,7 +80,7 @@ def run_alternately(functions, rounds):
 
 
 def format_verdict(ratio, target):
-    """Return how many times as fast scorewise is, and whether this meets the target."""
+    """Return, as text, how many times as fast scorewise is, and whether the target is met."""
     return f"{ratio:.1f} × (target {target} ×: {'met' if ratio >= target else 'MISSED'})"
 
 
@@ -107,7 +107,7 @@ def compare_training(epochs):
     print(f"training: Adult, {X.shape[0]} rows × {X.shape[1]}, net {HIDDEN}, batch 64, {epochs} epochs, a third held out")
     for name, seconds in medians.items():
         model = models[name]
-        assert model.n_iter_ == epochs, "the training stopped before the last epoch"
+        assert model.n_iter_ == epochs, "the training must not stop before the last epoch"
         print(f"  {name:12} {1000 * seconds:8.1f} ms   F1 of all rows {f1_score(y, model.predict(X.astype(numpy.float64))):.4f}")
     print("  ratio", format_verdict(min(medians["MLP float64"], medians["MLP float32"]) / medians["scorewise"], TRAINING_TARGET))
 
@@ -148,8 +148,10 @@ def check_memory(labels, p):
 
 
 def print_peak_memory():
-    """Print by how much a sweep over all thresholds raises the peak memory of a process. Each library runs in a new process, because the peak never
-    falls."""
+    """Print by how much a sweep over all thresholds raises the peak memory of a process.
+
+    Each library runs in a new process, because the peak never falls.
+    """
     code = """
 import re, numpy, scorewise as sw
 from sklearn.metrics import precision_recall_curve
@@ -163,7 +165,7 @@ print(peak_mebibytes() - before)
 """
     for name in ("scorewise", "scikit-learn"):
         run = subprocess.run([sys.executable, "-c", code.format(rows=ROWS, name=name)], capture_output=True, text=True, check=True)
-        print(f"peak memory of a sweep beyond its {5 * ROWS / 2**20:.0f} MiB of float32 and bool: {name} {float(run.stdout):.0f} MiB")
+        print(f"peak memory of a sweep in addition to its input of {5 * ROWS / 2**20:.0f} MiB: {name} {float(run.stdout):.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -58,8 +58,7 @@ def build_program():
 
 
 def run_scorewise(program, path, mode):
-    """Run the Rust program in the mode `encode` or `stream`; return its output as a dictionary, in which `most_kb` is the peak memory in
-    kilobytes."""
+    """Run the Rust program in the mode `encode` or `stream`; return its output as a dictionary (`most_kb` is the peak memory in kilobytes)."""
     environment = {**os.environ, "RAYON_NUM_THREADS": "2"}
     lines = subprocess.run([program, path, mode], check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
     return dict(line.split() for line in lines.splitlines())
@@ -106,10 +105,10 @@ def main():
         peak = max(int(run["most_kb"]) for run in encode_runs) * 1024
         print(f"scorewise, read and encode   {format_seconds(seconds)}")
         print(f"scorewise, read              {format_seconds(read)}  {size / 1e6 / statistics.median(read):.0f} MB/s")
-        print(f"scorewise, read in chunks    {format_seconds(streamed)}  {max(int(run['most_kb']) for run in stream_runs) / 1024:.0f} MiB at most")
+        print(f"scorewise, read in chunks    {format_seconds(streamed)}  {max(int(run['most_kb']) for run in stream_runs) / 1024:.0f} MiB peak memory")
         print(f"pandas and scikit-learn      {format_seconds(pandas_seconds)}")
         print(f"speed-up                     {statistics.median(pandas_seconds) / statistics.median(seconds):7.2f}")
-        print(f"peak memory of scorewise     {peak / 2**20:7.0f} MiB; target {target / 2**20:.0f} MiB (3 x f32 matrix of {width} columns + file)")
+        print(f"peak memory of scorewise     {peak / 2**20:7.0f} MiB; target {target / 2**20:.0f} MiB (3 x the f32 matrix of {width} columns, plus the file)")
 
 
 if __name__ == "__main__":

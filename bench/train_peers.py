@@ -34,8 +34,10 @@ TARGETS = {("adult", 64): {"torch": 30, "jax": 3, "keras": 80}, ("adult", 256): 
 
 
 def adult_data():
-    """Return 48 standardised features and the labels of 4/5 of the 30162 complete rows, drawn at random, and how many of them (2/3) are training
-    rows."""
+    """Return 48 standardised features and the labels of 24129 rows of the Adult data, and the number of training rows among them.
+
+    The rows are 4/5 of the 30162 complete rows, drawn at random; the first 2/3 of them are training rows, the others validation rows.
+    """
     with gzip.open(ROOT / "crates/scorewise-table/data" / "adult.data.gz", "rt") as file:
         rows = [[cell.strip() for cell in row] for row in csv.reader(file) if len(row) == 15]
     rows = [row for row in rows if "?" not in row]
@@ -71,8 +73,7 @@ def pollution_data():
 
 
 def write_data(folder, name, matrix, labels, n_training, hidden, score):
-    """Write a data set, the widths of the network for it and the score to train for, to files that the Rust program and the other frameworks
-    read."""
+    """Write a data set, the layer widths of its network, and its score to files, which the Rust program and the other frameworks read."""
     matrix.astype(numpy.float32).tofile(folder / f"{name}.f32")
     labels.astype(numpy.uint8).tofile(folder / f"{name}.u8")
     widths = ",".join(map(str, hidden))
@@ -234,8 +235,10 @@ TRAINERS = {"torch": torch_trainer, "jax": jax_trainer, "keras": keras_trainer}
 
 
 def answer_timing_requests(side, folder):
-    """Run one epoch of a framework for each line of standard input, and print the time and the loss of the epoch. This function runs in a process of
-    its own, which is bound to one core; `side` is the name of the framework."""
+    """Run one epoch of the framework `side` for each line of standard input, and print the time and the loss of the epoch.
+
+    This function runs in a process of its own, which is bound to one core.
+    """
     bind_to_last_core()
     trainings = {}
     for line in sys.stdin:

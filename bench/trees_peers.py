@@ -38,8 +38,10 @@ PAUSE = 0.3  # seconds between two measurements, in which threads that wait acti
 
 
 class TreeProcess:
-    """A process of the Rust program `time_trees`, which reads commands from standard input and prints the elapsed seconds and a number: the training loss,
-    or the mean of the predicted logits."""
+    """A process of the Rust program `time_trees`, which reads commands from standard input and prints the elapsed seconds and a number.
+
+    The number is the training loss, or for a prediction the mean of the predicted logits.
+    """
 
     def __init__(self, folder: pathlib.Path) -> None:
         """Build the program and start it; it reads its tables from the folder."""
@@ -60,7 +62,8 @@ class TreeProcess:
 def write_and_return_tables(folder: pathlib.Path) -> dict[str, tuple[pd.DataFrame, np.ndarray]]:
     """Load the training rows of every table, and write their inputs and labels to files in ``folder``, which the program `time_trees` reads.
 
-    Return a dictionary that maps each name of a table to its inputs and labels. With `.numbers` after the name, the inputs are numbers only.
+    Return the inputs and the labels of each table in a dictionary with two entries for each table. The key of one entry is the name of the table. The
+    key of the other entry ends in `.numbers`, and in its inputs categories are replaced by their integer codes.
     """
     found = {}
     for name in TREES:
@@ -178,8 +181,8 @@ def write_trees(model: lightgbm.Booster, path: pathlib.Path) -> None:
                 rows.append([at, -1, node["leaf_value"], 0, 0])
                 continue
             assert node["decision_type"] == "<=" and node["missing_type"] in ("None", "NaN")
-            # The inputs are f32 numbers, so the threshold can be replaced by the greatest f32 number that is not above it: no input lies between the
-            # two.
+            # The threshold is rounded down to f32. This changes no comparison with an input, because the inputs are f32 numbers, none of which lies
+            # between the rounded and the original threshold.
             threshold = np.float32(node["threshold"])
             if threshold > node["threshold"]:
                 threshold = np.nextafter(threshold, np.float32(-np.inf))

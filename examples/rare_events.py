@@ -48,7 +48,7 @@ class Library(Protocol):
 
 
 class Choice(NamedTuple):
-    """A model and a threshold, with their score on 2013 (``tuned``) and a description of the settings."""
+    """A model and a threshold, with their score on the year 2013 (``tuned``) and a description of the settings."""
 
     tuned: float
     trees: Trees
@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 
 
 class ScoreOnTestYear(NamedTuple):
-    """The score of a method on 2014, and its scores on bootstrap replicates of the weeks of 2014; all methods use the same replicates."""
+    """The score of a method on the year 2014 and on bootstrap replicates of the weeks of that year; all methods use the same replicates."""
 
     value: float
     replicates: np.ndarray
@@ -71,7 +71,7 @@ def choice_with_threshold_one_half(library: Library, score: str, train: Split, t
 
 
 def choice_with_best_threshold(score: str, tune: Split, depth: int, trees: Trees) -> Choice:
-    """Choose the number of rounds and the threshold that give a model, which was trained with log-loss, the best score on 2013."""
+    """For a model trained with log-loss, choose the number of rounds and the threshold with the best score on the year 2013."""
     choices = []
     for rounds in range(5, ROUNDS + 1, 5):
         best = sw.sweep(tune.y, trees.forecast(tune.x, rounds)).best(score)

@@ -119,8 +119,10 @@ def duplicate_faults(packages: dict[tuple[str, str], str], settings: dict[str, A
 
 
 def wildcard_faults(folder: Path) -> list[str]:
-    """Return an error for each dependency without a version, or with `*` in its version. Dependencies given by a path need a version too, or the
-    crate could not be published."""
+    """Return an error for each dependency without a version, or with `*` in its version.
+
+    Dependencies given by a path need a version too, because the crate could not be published without it.
+    """
     faults = []
     for manifest in [folder / "Cargo.toml", *sorted(folder.glob("crates/*/Cargo.toml"))]:
         content = load_toml(manifest)

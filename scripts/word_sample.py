@@ -3,9 +3,9 @@
     python3 scripts/word_sample.py SEED [COUNT]
     python3 scripts/word_sample.py --all PATH ...      every item of these files or folders, with its file and line
 
-Each item is what a reader meets at once: a comment with the line of code below it; a name in its declaration, with its documentation and the type or
-class that it belongs to; a message or help text as a whole string. The items of a sample are numbered and carry no path, because a sentence should be
-clear when it is taken out of its file. The three kinds are drawn in proportion to how often they occur in all tracked Rust and Python sources.
+Each item is what a reader meets at once: a comment with the line of code below it; a name in its declaration, with its documentation and the type
+or class that it belongs to; a message or help text as a whole string. The items of a sample are numbered and carry no path, because a sentence should
+be clear when it is taken out of its file. The three kinds are drawn in proportion to how often they occur in all tracked Rust and Python sources.
 """
 
 import ast

@@ -10,7 +10,8 @@ from ._scorewise import command
 
 def main() -> int:
     """Run the command with the arguments of this process and return its exit code."""
-    # The command handles Ctrl-C itself; Python's handler would raise KeyboardInterrupt only after the command has returned.
+    # Python's handler of Ctrl-C is removed, because it would raise KeyboardInterrupt only after the command has returned. The command handles Ctrl-C
+    # itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return command(["scorewise", *sys.argv[1:]])
 

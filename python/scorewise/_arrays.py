@@ -40,7 +40,7 @@ def one_dimensional_array(values: Any, name: str) -> Array:
 
 
 def canonical_booleans(values: Array) -> Array:
-    """Return booleans with bytes 0 and 1 only; arrays of any other type are returned unchanged.
+    """Return the same booleans in an array whose bytes are all 0 or 1; arrays of any other type are returned unchanged.
 
     A NumPy boolean can hold any byte (``numbers.view(bool)``), and NumPy does not treat all bytes other than 0 alike: two true values may
     compare as unequal.
@@ -119,8 +119,10 @@ def row_arrays(labels: Any, predictions: Any, weights: Any, positive: Any = None
 
 
 def dependence(block: int | str | None, groups: Any) -> int | str | Array | None:
-    """Convert the parameters ``block`` and ``groups`` for the native functions: the length of the blocks, the string ``auto``, or the number of the
-    group of each row; None for independent rows."""
+    """Convert the parameters ``block`` and ``groups``, which say how rows depend on each other, to one argument for the native functions.
+
+    The argument is the length of the blocks, the string ``auto``, the number of the group of each row, or None for independent rows.
+    """
     if groups is None:
         return block
     if block is not None:

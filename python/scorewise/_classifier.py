@@ -101,11 +101,12 @@ class ScoreClassifier(ScoreEstimator):
         The score of the predictions for the validation rows; None when it is undefined, or when the model comes from ``load`` and has more than
         two classes.
     n_iter_ : int
-        The number of epochs, or of boosting rounds, of the member that was trained longest, including those with cross-entropy. Not available
+        The number of epochs, or of boosting rounds, of the member that was trained longest, including epochs with cross-entropy. Not available
         after ``load``.
     loss_curve_, validation_curve_ : ndarray of shape (n_epochs,) or (n_epochs, n_members)
-        The loss on the training rows and on the validation rows after each epoch or boosting round; those with cross-entropy before the loss of the
-        score are not included. Several members have one column each, with NaN after the member has stopped. Not available after ``load``.
+        The loss on the training rows and on the validation rows after each epoch or boosting round. If a network is first trained with cross-entropy
+        and then with the loss of the score, only the epochs with the loss of the score are included. Several members
+        have one column each, with NaN after the member has stopped. Not available after ``load``.
     notes_ : list of str
         Notes on how columns were read and encoded, and on the training run.
     model_bytes_ : bytes
@@ -489,7 +490,7 @@ def _n_rows(columns: list[Column]) -> int:
 
 
 def _select_rows(values: Array | tuple[Array, list[str]], kept: Array) -> Array | tuple[Array, list[str]]:
-    """Return a column with only the rows ``kept``. Of a column of categories, the category codes are selected; the list of categories is the same."""
+    """Return a column with only the rows ``kept``; a column of categories keeps its whole list of categories."""
     return (values[0][kept], values[1]) if isinstance(values, tuple) else values[kept]
 
 

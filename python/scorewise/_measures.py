@@ -36,6 +36,7 @@ class Document(dict[str, Any]):
     """
 
     def __getattr__(self, name: str) -> Any:
+        """Return the value of the key ``name``, so that keys can be read as attributes."""
         try:
             value = self[name]
         except KeyError:
@@ -160,6 +161,7 @@ class Sweep:
         self._sweep = _scorewise.Sweep(self._rows)
 
     def __len__(self) -> int:
+        """Return the number of predictions."""
         return self._sweep.rows
 
     def __repr__(self) -> str:
@@ -300,11 +302,14 @@ class Sweep:
 
 
 def check_smooth(smooth: Any, subject_to: str | Sequence[str] | None) -> float:
-    """Return the width of the smoothing. Raise an error if it is invalid, or if conditions are given, because nearby thresholds may violate them."""
+    """Return ``smooth`` as a float. Raise an error if it is out of range, or if ``subject_to`` has conditions."""
     if not isinstance(smooth, Real) or isinstance(smooth, bool) or not 0.001 <= float(smooth) < 0.5:
         raise ValueError(f"smooth must be a number from 0.001 to below 0.5, usually 0.2, not {smooth!r}")
     if _arrays.string_list(subject_to):
-        raise ValueError("smooth averages over nearby thresholds, some of which would not satisfy the conditions: leave out smooth or subject_to")
+        raise ValueError(
+            "smooth cannot be combined with subject_to, because nearby thresholds, over which it averages, may violate the conditions: "
+            "leave out smooth or subject_to"
+        )
     return float(smooth)
 
 
@@ -395,8 +400,8 @@ def score_counts(
     seed : int, default=0
         The seed of the random numbers.
     block : int or "auto", optional
-        Rows follow each other in time: blocks of this many rows are resampled, or of a number that is chosen from the rows. By default, rows are
-        independent of each other.
+        For time series, whose neighbouring rows depend on each other: the length of the blocks of consecutive rows that are drawn together; with
+        "auto" it is chosen from the rows. By default, rows are drawn independently of each other.
     groups : array-like of shape (n_rows,), optional
         Rows with the same value depend on each other and are resampled together.
     """

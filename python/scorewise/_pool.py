@@ -322,7 +322,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         splits = [(training[is_kept[training]], held_out[is_kept[held_out]]) for training, held_out in splits]
         splits = [split for split in splits if len(split[1])]
         if not splits:
-            raise ValueError("cv holds out no row")
+            raise ValueError("cv holds out no row with a weight above 0: use a splitter that holds out other rows")
         return splits
 
     def _route_arguments(

@@ -90,7 +90,7 @@ class FormulaFunctions:
 
     @staticmethod
     def _minimum_or_maximum(a: Any, b: Any, of_floats: Any, of_tensors: Any) -> Any:
-        """Return ``of_floats(a, b)`` if both arguments are floats; otherwise ``of_tensors(a, b)``, for which a float is converted to a tensor."""
+        """Return ``of_floats(a, b)`` for two floats; otherwise convert an argument that is a float to a tensor and return ``of_tensors(a, b)``."""
         if isinstance(a, float) and isinstance(b, float):
             return of_floats(a, b)
         # The functions minimum and maximum of PyTorch and Keras need two tensors of the same type.

@@ -333,7 +333,7 @@ def _ranks(values: Array) -> tuple[Array, Callable[[float], float]]:
     steps = len(levels) + 1
 
     def to_original_scale(rank: float) -> float:
-        """Return the value with this relative rank, a number from 0 to 1; infinite below the rank of the least and above that of the greatest value."""
+        """Return the value with this rank, which is scaled to [0, 1]; −∞ below the rank of the least value and ∞ above that of the greatest."""
         at = round(rank * steps) - 1
         return -math.inf if at < 0 else math.inf if at >= len(levels) else float(levels[at])
 

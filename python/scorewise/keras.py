@@ -140,8 +140,10 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
 
 
 def _prior_cdf(table: _tensors.PriorTable, z: Any) -> Any:
-    """Return the distribution function of the prior at the probability σ(z). Its derivative is computed here too, so that the backend need not
-    differentiate through the table lookup."""
+    """Return the distribution function of the prior at the probability σ(z).
+
+    The derivative is computed here too, so that the backend need not differentiate through the table lookup.
+    """
     constant = ops.stop_gradient(z)
     value, derivative = ops.full_like(constant, table.base), ops.zeros_like(constant)
     for low, width, polynomials in table.ranges:

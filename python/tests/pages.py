@@ -183,7 +183,7 @@ class PageFolder:
         write_tables(folder)
 
     def __getitem__(self, name: str) -> ReportPage:
-        """Return a page; make it first if this has not been done."""
+        """Return the page with this name; make it first if it does not exist yet."""
         if name not in self.pages:
             self.pages[name] = self.make_page(name)
         return self.pages[name]

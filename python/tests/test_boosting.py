@@ -156,7 +156,7 @@ def test_training_lowers_the_loss(training: TrainingFunction, score: str, prior:
     best = sw.sweep(y, sw.xgboost.probabilities(margins)).best(score).value
     mean = float(sw.xgboost.probabilities(sw.xgboost.start(prior)))
     at_mean = sw.score(y, sw.xgboost.probabilities(margins), mean, scores=score, replicates=1).scores[score]["value"]
-    assert at_mean > best - 0.1, "the threshold at the mean of the prior is nearly the best one"
+    assert at_mean > best - 0.1, "the score at the mean of the prior must be close to the best score"
 
 
 @pytest.mark.parametrize("training", TRAINING_FUNCTIONS)

@@ -251,7 +251,7 @@ def test_predicted_class_has_the_greatest_decision_value_if_class_probabilities_
     labels = np.array([2, 7, 10])[y]
     model = sw.ScoreClassifier("f1", threshold="tuned", epochs=20, ensemble=1).fit(X, labels)
     predicted = model.predict(X)
-    assert (predicted != model.classes_[model.predict_proba(X).argmax(axis=1)]).any(), "the tuned factors change some predictions"
+    assert (predicted != model.classes_[model.predict_proba(X).argmax(axis=1)]).any(), "the tuned factors must change some predictions"
     np.testing.assert_array_equal(model.classes_[model.decision_function(X).argmax(axis=1)], predicted)
 
 

@@ -74,7 +74,7 @@ REFERENCE = json.loads((Path(__file__).parent / "golden" / "keras_reference.json
 
 
 def prior_of(case: dict[str, Any]) -> str:
-    """Return the prior of a test case. The reference implementation calls `"cosine:0.5,0.1"` `distribution="cosine", mu=.5, delta=.1`."""
+    """Return the prior of a test case as text, such as "cosine:0.5,0.1" for the reference's arguments `distribution="cosine", mu=.5, delta=.1`."""
     return "uniform" if case["distribution"] == "uniform" else f"cosine:{case['mu']},{case['delta']}"
 
 

@@ -225,13 +225,13 @@ def test_notebooks_display_tables_and_figures(forecast: tuple[np.ndarray, ...]) 
     assert axes.get_xlabel() == "threshold"
 
 
-def test_dots_of_a_plot_are_at_the_best_values(forecast: tuple[np.ndarray, ...]) -> None:
+def test_dots_of_a_plot_mark_the_best_value_of_each_score(forecast: tuple[np.ndarray, ...]) -> None:
     import matplotlib
     import matplotlib.pyplot
 
     matplotlib.use("Agg")
     y, p, _ = forecast
-    # Higher is better, lower is better, a formula that falls when forecasts improve, and a score whose ideal value is 1.
+    # A score that is best at its maximum, a score and a formula that are best at their minimum, and a score whose ideal value is 1.
     names = ["f1", "far", "fp + 10*fn", "frequency_bias"]
     sweep = sw.sweep(y, p)
     axes = sweep.curve(names).plot(matplotlib.pyplot.figure().gca())
@@ -286,7 +286,7 @@ def test_intervals_are_wider_if_rows_of_a_group_depend_on_each_other() -> None:
         return float(interval["high"] - interval["low"])
 
     assert width(groups=station) > 2.5 * width()
-    assert width(groups=[f"station {number}" for number in station]) == width(groups=station), "only the grouping matters, not the names"
+    assert width(groups=[f"station {number}" for number in station]) == width(groups=station), "the interval must not depend on the names of the groups"
     assert width(block="auto") > 1.5 * width()
     document = sw.score(y, p, 0.4, scores="tss", replicates=10, block="auto")
     assert document.resampled.startswith("blocks of "), document.resampled
@@ -339,7 +339,7 @@ def test_scores_of_counts_are_those_of_the_summed_matrix_and_of_the_command(tmp_
     assert "csi, a" in grouped._repr_html_()
 
 
-def test_intervals_of_counts_follow_from_groups_and_blocks() -> None:
+def test_score_counts_accepts_groups_and_blocks_and_refuses_invalid_counts() -> None:
     random = np.random.default_rng(2)
     tn, fp, fn, tp = (random.poisson(mean, 60) for mean in (80, 6, 3, 10))
     rows = sw.score_counts(tn, fp, fn, tp, scores="csi")
@@ -347,5 +347,5 @@ def test_intervals_of_counts_follow_from_groups_and_blocks() -> None:
     assert sw.score_counts(tn, fp, fn, tp, scores="csi", block=5).resampled == "blocks of 5 rows"
     with pytest.raises(ValueError, match="equal lengths"):
         sw.score_counts(tn, fp, fn, tp[:-1])
-    with pytest.raises(ValueError, match="counts, row 0: -1 is not a finite number, 0 or above"):
+    with pytest.raises(ValueError, match="counts, row 0: -1 is not a finite number at or above 0"):
         sw.score_counts([-1.0], [1.0], [1.0], [1.0])

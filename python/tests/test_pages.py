@@ -464,8 +464,8 @@ def test_entered_threshold_selects_the_interval_that_contains_it(pages_folder, b
     assert wrong == [], "for these entered thresholds, the page selected a threshold with another confusion matrix"
 
 
-def test_confusion_matrix_is_constant_on_the_interval_of_each_point(pages_folder):
-    """Count the expected confusion matrices from the rows: a row is predicted positive if its probability is strictly above the threshold."""
+def test_confusion_matrix_is_constant_on_each_interval_of_the_lookup_table(pages_folder):
+    """Count the confusion matrices from the rows: a row is predicted positive if its probability is strictly above the threshold."""
     for name in ("score", "tiny", "cost"):
         report = pages_folder[name]
         with open(report.folder / report.rows[0], encoding="utf-8", newline="") as lines:
@@ -705,13 +705,14 @@ def test_marks_are_aligned_with_the_axes_of_their_figures(pages_folder, browser,
         assert len(below) >= 3 and len(beside) >= 3, each["figure"]
         for value, x in below:
             assert x == pytest.approx(left + width * (value - x0) / (x1 - x0), abs=0.6), (each["figure"], value)
-        # A marking line is vertical, so its position does not depend on the y axis, which matters only for dots and for the additional curve.
+        # The y axis is checked only in figures with dots, and in the figure of scores, to which a curve can be added. The other marks are vertical
+        # lines, whose position does not depend on the y axis.
         if each["hasDot"] or each["figure"] == "figure-scores":
             for value, y in beside:
                 assert y == pytest.approx(top + height * (y1 - value) / (y1 - y0), abs=0.6), (each["figure"], value)
 
 
-def test_additional_curve_goes_through_the_scores_of_the_lookup_table(pages_folder, browser):
+def test_curve_of_a_selected_score_goes_through_its_values_in_the_lookup_table(pages_folder, browser):
     def marks_in_score_figure(page):
         """Return the marks of the figure of scores by threshold."""
         return [mark for mark in read_state(page)["marks"] if mark["figure"] == "figure-scores"]

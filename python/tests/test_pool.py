@@ -36,8 +36,8 @@ THRESHOLD_FAILS = {
     "check_classifiers_train": "in this check the predicted class must be the most probable one, but a `ScorePool` uses another threshold than 1/2",
 }
 BOOTSTRAP_FAILS = {
-    "check_sample_weight_equivalence_on_dense_data": "with more than two classes, the factors of the probabilities are means over bootstrap samples; "
-    "a bootstrap sample draws a row of weight 2 as one row, but two equal rows independently; "
+    "check_sample_weight_equivalence_on_dense_data": "with more than two classes, a row of weight 2 and two equal rows give different factors of the "
+    "probabilities: the factors are means over bootstrap samples, which draw a row of weight 2 as one row, but two equal rows independently; "
     "the probabilities are the same, and rows of weight 0 have exactly no effect",
 }
 NO_WEIGHT_FAILS = dict.fromkeys(

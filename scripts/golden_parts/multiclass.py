@@ -84,8 +84,10 @@ def gorodkin_correlation(m: ClassCounts):
 
 
 def gerrity_score(m: ClassCounts):
-    """Return the Gerrity skill score (Gerrity 1992) of ordered classes. Its weights come from `odds[i]`, the odds that an observed class is above
-    class i."""
+    """Return the Gerrity skill score (Gerrity 1992) of ordered classes.
+
+    Its weights come from `odds[i]`, the odds that an observed class is above class i.
+    """
     last = len(m.classes) - 1
     odds = [ratio(m.total - sum(m.observed[: k + 1]), sum(m.observed[: k + 1])) for k in range(last)]
 

@@ -80,8 +80,10 @@ def logistic(x):
 
 
 def prior_cdf(text, x):
-    """Return the distribution function F(x) of a prior with 50 digits. Parameters and x are the values that f64 stores, not those of decimal
-    strings."""
+    """Return the distribution function F(x) of a prior with 50 digits.
+
+    The parameters and x are taken as the numbers that f64 stores, not as exact decimal numbers.
+    """
     kind, parameters = parse_prior(text)
     x = mpf(x)
     if kind == "mix":
@@ -130,8 +132,10 @@ def prior_pdf(text, x):
 
 
 def prior_quantile(text, level):
-    """Return the quantile for a probability, found by bisection of the distribution function, since it is used to check the closed forms of
-    quantiles."""
+    """Return the quantile for a probability, found by bisection of the distribution function.
+
+    No closed form is used, because the result is used to check the closed forms of quantiles.
+    """
     low, high = (mpf(end) for end in prior_support(text))
     if level in (0.0, 1.0):
         return low if level == 0.0 else high
@@ -145,8 +149,10 @@ def prior_quantile(text, level):
 
 
 def prior_mean_and_variance(text):
-    """Return the mean E[X] = ∫ (1 − F) of a prior and its variance, which is computed from E[X²] = ∫ 2x (1 − F). Both integrals are from 0 to 1,
-    need only the distribution function F, and have bounded integrands."""
+    """Return the mean E[X] = ∫ (1 − F) of a prior and its variance, which is computed from E[X²] = ∫ 2x (1 − F).
+
+    Both integrals are from 0 to 1, need only the distribution function F, and have bounded integrands.
+    """
     low, high = prior_support(text)
     kind, parameters = parse_prior(text)
     # The quadrature is split at kinks of the distribution function F, at the ends of the support and where F is steep.
@@ -255,23 +261,23 @@ def exact_prior_values(text):
         yield "quantile", level, float(prior_quantile(text, level))
 
 
-# For a prior and a function, the points x at which scipy differs from the formula by more than 1e-12, with the reason; its values there are left
-# out.
+# For a prior and a function, the points x at which scipy differs from the formula by more than 1e-12, with the reason. The values of scipy at these
+# points are not written to the golden file.
 KNOWN_SCIPY_DIFFERENCES = {
     ("cosine:0.5,0.1", "cdf"): ([0.4], "scipy rounds the lower end of the support: 5e-48 instead of 0"),
-    ("cosine:0.3,0.3", "cdf"): ([1e-9], "scipy rounds x; near the end of the support F is proportional to the cube of the distance from the end, so its relative error is large"),
-    ("cosine:0.5,0.1", "pdf"): ([0.4001, 0.5999], "scipy computes 1 + cos, which loses digits near the ends of the support"),
-    ("cosine:0.3,0.3", "pdf"): ([1e-9, 0.0003, 0.5997], "scipy computes 1 + cos, which loses digits near the ends of the support"),
+    ("cosine:0.3,0.3", "cdf"): ([1e-9], "scipy rounds x; near the end of the support F is proportional to the cube of the distance from the end, so rounding x gives F a large relative error"),
+    ("cosine:0.5,0.1", "pdf"): ([0.4001, 0.5999], "scipy computes 1 + cos, which loses digits near the ends of the support, where cos is near −1"),
+    ("cosine:0.3,0.3", "pdf"): ([1e-9, 0.0003, 0.5997], "scipy computes 1 + cos, which loses digits near the ends of the support, where cos is near −1"),
     ("triangular:0.5,0.2", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),
     ("epanechnikov:0.4,0.3", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),
     ("beta:0.5,0.5", "cdf"): ([1 - 1e-9], "the cdf of scipy differs by 1.1e-12, but 1 − stats.beta.sf agrees with mpmath"),
-    ("normal:0.5,0.1", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
-    ("normal:0.2,0.3", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
-    ("normal:0.2,0.3", "quantile"): ([1e-6], "scipy inverts a cdf that is a difference of two nearly equal values"),
-    ("logistic:0.5,0.0137", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
-    ("logistic:0.1,0.2", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
-    ("logistic:0.5,0.0137", "quantile"): ([1 - 1e-6, 1.0], "scipy inverts a probability near 1 with too few digits: 0.9938 instead of 1"),
-    ("logistic:0.1,0.2", "quantile"): ([0.0, 1e-6], "scipy inverts a cdf that is a difference of two nearly equal values"),
+    ("normal:0.5,0.1", "cdf"): ([1e-9], "the cdf of scipy is inaccurate here, because it is the difference of two nearly equal values"),
+    ("normal:0.2,0.3", "cdf"): ([1e-9], "the cdf of scipy is inaccurate here, because it is the difference of two nearly equal values"),
+    ("normal:0.2,0.3", "quantile"): ([1e-6], "the quantile of scipy is inaccurate here, because its cdf is the difference of two nearly equal values"),
+    ("logistic:0.5,0.0137", "cdf"): ([1e-9], "the cdf of scipy is inaccurate here, because it is the difference of two nearly equal values"),
+    ("logistic:0.1,0.2", "cdf"): ([1e-9], "the cdf of scipy is inaccurate here, because it is the difference of two nearly equal values"),
+    ("logistic:0.5,0.0137", "quantile"): ([1 - 1e-6, 1.0], "the quantile of scipy for a probability near 1 has too few correct digits: 0.9938 instead of 1"),
+    ("logistic:0.1,0.2", "quantile"): ([0.0, 1e-6], "the quantile of scipy is inaccurate here, because its cdf is the difference of two nearly equal values"),
 }
 
 

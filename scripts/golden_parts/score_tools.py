@@ -33,8 +33,10 @@ def scikit_learn_scores(tn, fp, fn, tp):
 
 
 def repeated_rows(cells):
-    """Return a label and a prediction for each row that the matrix counts, for tools without weights; None if an entry is fractional or too
-    large."""
+    """Return the labels and the predictions of the rows that a confusion matrix counts; None if an entry is fractional or too large.
+
+    Tools that do not accept weights need these rows.
+    """
     import numpy
 
     if not all(cell.isdigit() and int(cell) < 1_000_000 for cell in cells):

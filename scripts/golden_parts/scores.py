@@ -89,6 +89,7 @@ def true_skill_statistic(c: Cells):
 
 
 def matrix_determinant(c: Cells):
+    """Return the determinant TP·TN − FP·FN of the confusion matrix."""
     return c.tp * c.tn - c.fp * c.fn
 
 
@@ -192,6 +193,7 @@ def symmetric_extremal_dependence_index(c: Cells):
 
 
 def p4_metric(c: Cells):
+    """Return the harmonic mean of recall, specificity, precision and negative predictive value."""
     product = 4 * c.tp * c.tn
     return ratio(product, product + (c.tp + c.tn) * (c.fp + c.fn))
 
@@ -206,6 +208,7 @@ def index_of_balanced_accuracy(alpha):
 
 
 def optimisation_precision(c: Cells):
+    """Return the accuracy minus the relative difference between specificity and recall."""
     return accuracy(c) - ratio(abs(specificity(c) - recall(c)), specificity(c) + recall(c))
 
 
@@ -218,11 +221,13 @@ def adjusted_geometric_mean(c: Cells):
 
 
 def adjusted_f_measure(c: Cells):
+    """Return the geometric mean of F2 and of the F0.5 that results from swapping the two classes."""
     classes_swapped = Cells(tn=c.tp, fp=c.fn, fn=c.fp, tp=c.tn)
     return square_root(fbeta("2")(c) * fbeta("0.5")(classes_swapped))
 
 
 def root_of_tss_and_hss(c: Cells):
+    """Return the geometric mean of the true skill statistic and the Heidke skill score, with negative scores replaced by 0."""
     return square_root(max(true_skill_statistic(c), 0) * max(heidke_skill_score(c), 0))
 
 

@@ -63,8 +63,10 @@ def format_value(value):
 
 
 def provenance_record(what, tools):
-    """Return a record of how a golden file was made: the command, the date, and the versions of Python and the tools. `what` is the
-    name of the file on the command line, such as `scores`."""
+    """Return a record of how a golden file was made: the command, the date, and the versions of Python and the tools.
+
+    `what` is the name of the file on the command line, such as `scores`.
+    """
     return {
         "what": what,
         "command": f"python scripts/golden.py {what}",

@@ -155,6 +155,7 @@ impl Number for ClassValues<'_> {
     fn max(self, other: Self) -> Self {
         self.zip_map(other, f64::max, Tensor::max_pair)
     }
+    /// Whether the value is the constant 0. False for every tensor, because the values of a tensor are not read back from the device.
     fn is_zero(self) -> bool {
         matches!(self, Constant(0.0))
     }
@@ -163,7 +164,7 @@ impl Number for ClassValues<'_> {
     fn compare(self, other: Self) -> Side {
         match (self, other) {
             (Constant(x), Constant(y)) => x.compare(y),
-            // `choose_branch` selects the branch for each class separately.
+            // No branch is chosen here: `choose_branch` chooses one for each class separately.
             _ => Side::Both,
         }
     }

@@ -11,12 +11,12 @@
 //!
 //! The exponentials e are taken relative to the largest logit of the row. The sum over all classes but k then contains the term 1, unless k is
 //! the class with the largest logit; for that class, the other exponentials are summed directly. So there is no loss of precision by
-//! cancellation. The module `multiclass/link.rs` of `scorewise` computes the same, one row at a time.
+//! cancellation. The module `multiclass/link.rs` of `scorewise` does the same computation for one row at a time.
 
 use burn::tensor::{Bool, Int, Tensor};
 
-/// What the backward pass needs to turn the gradient with respect to the log-odds into the gradient with respect to the predictions. Tensors
-/// have the shape `[rows, classes]` unless stated otherwise.
+/// Values that the backward pass needs to convert the gradient with respect to the log-odds to the gradient with respect to the predictions.
+/// Tensors have the shape `[rows, classes]` unless stated otherwise.
 #[allow(clippy::large_enum_variant)] // one value exists per batch
 pub(crate) enum LogOddsLink {
     Logits,

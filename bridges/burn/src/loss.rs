@@ -21,8 +21,8 @@ use crate::prior_cdf::PriorCdf;
 /// at much smaller magnitudes.
 const MAX_LOGIT: f64 = 1e30;
 
-/// The largest magnitude to which derivatives with respect to entries of the confusion matrix are limited. The product of such a derivative and a
-/// row weight of up to 1e8 still fits into f32.
+/// Derivatives with respect to entries of the confusion matrix are limited to this magnitude, so that the product of a derivative and a row weight
+/// of up to 1e8 still fits into f32.
 const MAX_DERIVATIVE: f64 = 1e30;
 
 /// A score-oriented loss, created by [`ScoreLossConfig`](crate::ScoreLossConfig).
@@ -43,10 +43,12 @@ pub struct ScoreLoss {
 }
 
 impl ModuleDisplay for ScoreLoss {
+    /// Settings of the display: all attributes are on one line.
     fn custom_settings(&self) -> Option<DisplaySettings> {
         DisplaySettings::new().with_new_line_after_attribute(false).optional()
     }
 
+    /// The attributes of the loss that are displayed.
     fn custom_content(&self, content: Content) -> Option<Content> {
         content
             .add_debug_attribute("score", &self.score.name())
@@ -191,8 +193,8 @@ impl ScoreLoss {
     /// Sums values over the rows, for each class separately; for the micro average, over all rows and classes.
     fn sum_by_class(&self, values: Tensor<2>) -> Tensor<1> {
         let sums = if self.average == Average::Micro { values.sum() } else { values.sum_dim(0).flatten(0, 1) };
-        // The sums are converted to f64, because differences such as tp·tn − fp·fn lose digits by cancellation. There are only a few sums, so this
-        // costs nothing.
+        // The sums are converted to f64, because differences such as tp·tn − fp·fn lose digits by cancellation. There are only a few sums, so
+        // the conversion is cheap.
         if sums.device().supports_dtype(DType::F64) { sums.cast(FloatDType::F64) } else { sums }
     }
 
@@ -248,8 +250,8 @@ impl ClassSums {
         );
         let bounded = |derivative: ClassValues<'_>, class_weight: &Tensor<1>| {
             let derivative = derivative.to_tensor(class_weight);
-            // As in `scorewise`, the derivative is set to 0 for a class without weight and where two infinite terms make it NaN. An infinite
-            // derivative is limited to `MAX_DERIVATIVE`, so that its product with a row weight still fits into f32.
+            // As in `scorewise`, the derivative is set to 0 for a class whose total weight is 0, and where two infinite terms make it NaN. An
+            // infinite derivative is limited to `MAX_DERIVATIVE`, so that its product with a row weight still fits into f32.
             let is_zero = derivative.clone().is_nan().bool_or(class_weight.clone().equal_scalar(0.0));
             derivative.mask_fill(is_zero, 0.0).clamp(-MAX_DERIVATIVE, MAX_DERIVATIVE)
         };

@@ -176,21 +176,25 @@ impl ScoreMetric {
 impl Metric for ScoreMetric {
     type Input = ScoreInput;
 
+    /// The score, the threshold and, if there is one, the class, such as `f1 at 0.5, class 2`.
     fn name(&self) -> MetricName {
         let class = self.class.map_or(String::new(), |class| format!(", class {class}"));
         Arc::new(format!("{} at {}{class}", self.score, self.threshold))
     }
 
+    /// The formula of the score.
     fn description(&self) -> Option<String> {
         Some(self.score.formula().text())
     }
 
+    /// Tells burn whether higher or lower values are better.
     fn attributes(&self) -> MetricAttributes {
         // burn knows only "higher is better" and "lower is better". A score that should come near an ideal value is reported as "higher is better".
         let higher_is_better = self.score.direction() != Direction::Lower;
         NumericAttributes { unit: None, higher_is_better }.into()
     }
 
+    /// Adds a batch to the epoch, and returns an entry for burn's log with the score of this batch and of the epoch so far.
     fn update(&mut self, input: &ScoreInput, _: &MetricMetadata) -> Result<SerializedEntry, TensorReadError> {
         self.batch = self.count_batch(input)?;
         self.epoch.matrix += self.batch.matrix;
@@ -199,24 +203,29 @@ impl Metric for ScoreMetric {
         Ok(self.formatted_entry(serialized.unwrap_or_else(|| SerializedEntry::NOT_AVAILABLE.into())))
     }
 
+    /// Returns an entry for burn's log whose stored value is the final value of the epoch.
     fn compute(&mut self) -> Result<SerializedEntry, TensorReadError> {
         Ok(self.formatted_entry(self.final_value().serialize()))
     }
 
+    /// Forgets all batches, so that a new epoch can begin.
     fn clear(&mut self) {
         (self.batch, self.epoch) = (MatrixAndRows::default(), MatrixAndRows::default());
     }
 }
 
 impl Numeric for ScoreMetric {
+    /// The score of the last batch; `None` if it is undefined.
     fn value(&self) -> Option<NumericEntry> {
         self.numeric_entry(&self.batch)
     }
 
+    /// The score of the epoch so far; `None` while it is undefined.
     fn running_value(&self) -> Option<NumericEntry> {
         self.numeric_entry(&self.epoch)
     }
 
+    /// The score of the epoch, in which a division by 0 gives 0.
     fn final_value(&self) -> NumericEntry {
         NumericEntry::Final(self.score.value(&self.epoch.matrix))
     }

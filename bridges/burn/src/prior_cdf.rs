@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Here Vᵢ is the polynomial of panel i, width is the width of a panel, and base is the value of F(σ(z)) for z below all segments. If z lies outside
-//! a segment, the nearest end of the segment takes its place in the term of this segment.
+//! a segment, the term of this segment is evaluated at the nearest end of the segment.
 //!
 //! With thousands of panels, the quotient (z − lowest z of the segment)/width is so large that f32 has few digits left for its fractional part.
 //! Therefore s is computed from the centre of the panel, which the table stores as two numbers: the centre rounded to f32, and the remainder.

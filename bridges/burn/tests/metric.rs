@@ -20,7 +20,7 @@ fn metadata() -> MetricMetadata {
     MetricMetadata { progress, iteration: Some(0), lr: None }
 }
 
-/// The input of a metric from predictions and targets in row-major order.
+/// Makes the input of a metric from predictions and targets in row-major order.
 fn score_input(predictions: &[f64], targets: &[bool], classes: usize) -> ScoreInput {
     let (device, shape) = (Device::flex(), [targets.len() / classes, classes]);
     let targets = Tensor::<2, Bool>::from_data(TensorData::new(targets.to_vec(), shape), &device);

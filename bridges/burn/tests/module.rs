@@ -56,6 +56,7 @@ fn a_loss_is_displayed_with_the_names_of_its_score_and_prior() {
 
 #[test]
 fn a_loss_can_be_a_field_of_a_module() {
+    /// A burn module with the loss as one of its fields.
     #[derive(Module, Debug)]
     struct Model {
         linear: burn::nn::Linear,

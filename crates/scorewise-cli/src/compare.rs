@@ -23,7 +23,7 @@ use crate::temporal::TemporalOptions;
     scorewise compare new.csv old.csv --score tss                          two files with the same rows\n  \
     scorewise compare p.csv --probability model,persistence --score csi    two columns of one file\n  \
     scorewise compare a.csv b.csv --thresholds 0.31,0.5                    each at its own threshold\n  \
-    scorewise compare a.csv b.csv --temporal value                         errors close in time count less\n  \
+    scorewise compare a.csv b.csv --temporal value                         errors near an event or alarm count less\n  \
     scorewise compare a.csv b.csv --tuned                                  each at its best threshold, found anew in each bootstrap replicate\n  \
     scorewise compare a.csv b.csv --counts --on date --score csi           confusion matrices of each day")]
 pub struct CompareArguments {
@@ -211,7 +211,7 @@ pub fn comparison_text(comparison: &ForecastComparison) -> String {
         row(&names[1], values[1], second.interval(0.95), thresholds[1]),
         row("difference", comparison.difference(), difference.interval(0.95), None),
     ];
-    // Forecasts that are known only by their counts have no threshold.
+    // Forecasts that are known only by their counts have no threshold, so the column of thresholds is left out.
     let columns = if thresholds.iter().all(Option::is_none) { 4 } else { 5 };
     let rows = rows.map(|row| row[..columns].to_vec());
     let table = aligned_table(&["forecast", score.name(), "low", "high", "threshold"][..columns], &rows);

@@ -26,18 +26,18 @@ use crate::resampling::BootstrapOptions;
 use crate::score::parse_scores;
 use crate::scores::direction_text;
 
-/// Options for tables of counts, of `score` and `compare`.
+/// Options of `score` and `compare` for tables of counts, whose rows are confusion matrices.
 #[derive(clap::Args, Clone, Debug)]
 pub struct CountOptions {
     /// The rows of the table are confusion matrices, for example of a day, a station or a model run, in columns called tn, fp, fn, tp; hits, misses,
-    /// false_alarms, correct_negatives; or FY_OY, FY_ON, FN_OY, FN_ON. The scores are those of the summed matrix. What --resample draws are rows
-    /// of the table, blocks of consecutive rows, or groups of rows
+    /// false_alarms, correct_negatives; or FY_OY, FY_ON, FN_OY, FN_ON. The scores are those of the summed matrix. --resample draws rows of the table,
+    /// blocks of consecutive rows, or groups of rows
     #[arg(long, help_heading = COUNTS, conflicts_with_all = ["label", "positive", "weight", "probability", "threshold"])]
     pub counts: bool,
-    /// Columns of the counts, in this order [default: found by their names]
+    /// Columns of true negatives, false positives, false negatives and true positives, in this order [default: found by their names]
     #[arg(long, value_name = "TN,FP,FN,TP", value_parser = parse_cells, requires = "counts", help_heading = COUNTS)]
     pub cells: Option<CellColumns>,
-    /// Column of times, for the order of the rows; rows of the same time stay together in blocks [default: the order of the table]
+    /// Column of times, by which rows are ordered; with --resample blocks, rows of the same time stay together [default: the order of the table]
     #[arg(long, value_name = "COLUMN", requires = "counts", help_heading = COUNTS)]
     pub time: Option<String>,
 }
@@ -59,7 +59,7 @@ fn parse_cells(text: &str) -> Result<CellColumns, String> {
     }
 }
 
-/// What `scorewise score --counts` is asked for.
+/// The arguments of `scorewise score --counts`.
 pub struct CountScoreRequest<'a> {
     pub file: &'a str,
     pub options: &'a CountOptions,
@@ -104,7 +104,7 @@ pub fn score(request: &CountScoreRequest<'_>) -> Result<Outcome, Failure> {
     .into())
 }
 
-/// Reads a table of counts.
+/// Reads a table of counts. `others` are the columns to read besides those of the counts; `None` for all.
 fn read(file: &str, options: &CountOptions, others: Option<&[&str]>) -> Result<CountTable, Error> {
     read_counts(&Source::parse(file), options.cells.as_ref().map(|cells| &cells.0), others)
 }
@@ -129,7 +129,7 @@ fn count_rows(
     Ok((rows, times))
 }
 
-/// Prints notes about a table of counts from which little can be learnt.
+/// Prints a note if all counts are 0, or if there are only counts of one row or one group, so that the intervals are very long.
 fn note_about_counts(table: &CountTable, rows: &CountRows, bootstrap: &Bootstrap<'_>) {
     let file = &table.table.file;
     let present = || (0..rows.matrices.len()).filter(|row| rows.matrices[*row].total() > 0.0);
@@ -140,16 +140,18 @@ fn note_about_counts(table: &CountTable, rows: &CountRows, bootstrap: &Bootstrap
     match (units, &rows.groups) {
         (0, _) => note(format!("{file}: all counts are 0, so no score is defined")),
         (1, None) => {
-            note(format!("{file}: one row does not show how much rows differ, so the intervals are very long"));
+            note(format!("{file}: a single row does not show how much rows differ, so the intervals are very long"));
         }
         (1, Some(_)) => {
-            note(format!("{file}: one group does not show how much groups differ, so the intervals are very long"));
+            note(format!(
+                "{file}: a single group does not show how much groups differ, so the intervals are very long"
+            ));
         }
         _ => {}
     }
 }
 
-/// All scores of all rows, followed by those of each group.
+/// All scores as text: those of the sum of all rows, followed by those of the sum of each group of rows.
 fn blocks_text(summary: &CountSummary, scores: &[Score]) -> String {
     let mut text = match summary.groups.is_empty() {
         true => String::new(),
@@ -191,7 +193,7 @@ fn block_text(result: &CountScores, scores: &[Score]) -> String {
     format!("{head}\n{}\n{table}", confusion_table(&result.confusion))
 }
 
-/// A table for each score, with a line for all rows and a line for each group.
+/// One table for each score as text, with a line for the sum of all rows and a line for each group of rows.
 fn groups_text(summary: &CountSummary, scores: &[Score]) -> String {
     let by = summary.by.as_deref().unwrap_or_default();
     let table = |at: usize, score: &Score| {
@@ -212,13 +214,13 @@ fn groups_text(summary: &CountSummary, scores: &[Score]) -> String {
     format!("{}\nIntervals by resampling {}.\n", tables.join("\n"), summary.all.resampled)
 }
 
-/// A value and the ends of its interval.
+/// The value of a score and the two ends of its interval as texts; the text of an unknown end is empty.
 fn estimate_texts(NamedEstimate { estimate, .. }: &NamedEstimate) -> [String; 3] {
     let end = |end: Option<f64>| end.map_or(String::new(), format_number);
     [format_optional(estimate.value), end(estimate.low), end(estimate.high)]
 }
 
-/// What `scorewise compare --counts` is asked for.
+/// The arguments of `scorewise compare --counts`.
 pub struct CountComparisonRequest<'a> {
     pub files: [&'a str; 2],
     pub options: &'a CountOptions,
@@ -264,8 +266,8 @@ pub fn compare(request: &CountComparisonRequest<'_>) -> Result<Outcome, Failure>
     Ok(if request.json { pretty_json(&summary) } else { comparison_text(&comparison) }.into())
 }
 
-/// Returns an error unless both tables have the same number of rows, and a column that both have shows no other order. Columns of numbers are not
-/// compared, and neither are values that the first table does not have at all, such as the name of the second system.
+/// Returns an error if the tables have different numbers of rows, or if a column that both tables have shows that their rows are in different
+/// orders. Columns of numbers are not compared. A value that does not occur in the first table, such as the name of the second system, is accepted.
 fn check_same_order(first: &CountTable, second: &CountTable) -> Result<(), Error> {
     let (rows, others) = (first.matrices.len(), second.matrices.len());
     if rows != others {
@@ -291,9 +293,10 @@ fn check_same_order(first: &CountTable, second: &CountTable) -> Result<(), Error
     Ok(())
 }
 
-/// The rows of both tables that have the same values in these columns, in the order of the first table.
+/// Pairs each row of the first table with the row of the second table that has the same values in these columns. Returns the paired rows of both
+/// tables, in the order of the first table.
 fn pairs(first: &CountTable, second: &CountTable, columns: &[String]) -> Result<(CountTable, CountTable), Error> {
-    let rows_by_key = [keys(&first.table, columns)?, keys(&second.table, columns)?];
+    let rows_by_key = [rows_by_values(&first.table, columns)?, rows_by_values(&second.table, columns)?];
     let [of_first, of_second] = &rows_by_key;
     let mut selected: Vec<(usize, usize)> =
         of_first.iter().filter_map(|(key, row)| Some((*row, *of_second.get(key)?))).collect();
@@ -307,7 +310,10 @@ fn pairs(first: &CountTable, second: &CountTable, columns: &[String]) -> Result<
     for (table, all) in [(first, of_first.len()), (second, of_second.len())] {
         if all > selected.len() {
             let rows = count_text((all - selected.len()) as u64, "row");
-            note(format!("{}: {rows} without a partner in the other table", table.table.file));
+            note(format!(
+                "{}: {rows} ignored, because the other table has no row with the same values",
+                table.table.file
+            ));
         }
     }
     let select = |table: &CountTable, rows: Vec<usize>| CountTable {
@@ -319,8 +325,8 @@ fn pairs(first: &CountTable, second: &CountTable, columns: &[String]) -> Result<
     Ok((select(first, rows), select(second, others)))
 }
 
-/// The row of each combination of values of these columns; an error if two rows have the same.
-fn keys(table: &Table, columns: &[String]) -> Result<HashMap<Vec<String>, usize>, Error> {
+/// Maps each combination of values in these columns to its row; an error if two rows have the same combination.
+fn rows_by_values(table: &Table, columns: &[String]) -> Result<HashMap<Vec<String>, usize>, Error> {
     let mut found = Vec::new();
     for name in columns {
         found.push(names::column(table, "on", name)?);
@@ -346,7 +352,8 @@ fn keys(table: &Table, columns: &[String]) -> Result<HashMap<Vec<String>, usize>
     Ok(rows)
 }
 
-/// Prints a note if the observations behind two rows differ, which shows that both systems were not verified with the same cases.
+/// Prints a note if two paired rows have different numbers of events or non-events, which shows that the two systems were verified with different
+/// cases.
 fn note_different_events(first: &CountTable, second: &CountTable) {
     let differ = |(one, other): &(&Confusion, &Confusion)| {
         let (one, other) = (one.counts(), other.counts());
@@ -356,7 +363,7 @@ fn note_different_events(first: &CountTable, second: &CountTable) {
     let rows = first.matrices.iter().zip(&second.matrices).filter(differ).count();
     if rows > 0 {
         note(format!(
-            "{} of {} have other numbers of events or non-events in {} than in {}, so the systems were not verified with the same cases",
+            "{} of {} have different numbers of events or non-events in {} and in {}, so the two systems were verified with different cases",
             rows,
             count_text(first.matrices.len() as u64, "row"),
             second.table.file,

@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_length_of_a_bar_follows_the_importance_and_useless_columns_have_no_bar() {
+    fn the_length_of_a_bar_is_proportional_to_the_importance_and_useless_columns_have_no_bar() {
         assert_eq!(bar_text(1.0), "█".repeat(BAR_WIDTH));
         assert_eq!(bar_text(0.5 + 0.5 / BAR_WIDTH as f64), "█".repeat(BAR_WIDTH / 2) + "▌");
         assert_eq!([bar_text(-0.3), bar_text(f64::NAN), bar_text(0.0)], ["", "", ""]);

@@ -17,7 +17,7 @@ use crate::report_output::OVERWRITE;
 pub struct ExportArguments {
     /// Model file written by `scorewise train`
     model: PathBuf,
-    /// ONNX file to write; its input is the encoded matrix, its outputs are probability and label at the model's threshold
+    /// ONNX file to write; its input is the matrix of encoded columns, its outputs are probability and label at the model's threshold
     #[arg(long, value_name = "FILE", required = true)]
     onnx: PathBuf,
     /// Replace an existing file of any kind, not only an earlier ONNX file; the model is never replaced

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_height_of_a_bar_follows_the_score_and_an_undefined_score_has_no_bar() {
+    fn a_higher_score_has_a_higher_bar_and_an_undefined_score_has_no_bar() {
         let score = Score::parse("f1").unwrap();
         let text = example_plot(&[Some(0.0), Some(0.5), Some(1.0), None, Some(1.0)]).render(&score, false);
         let lines: Vec<&str> = text.lines().collect();

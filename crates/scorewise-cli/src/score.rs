@@ -31,7 +31,7 @@ use crate::temporal::{TemporalOptions, timing_text};
     scorewise score p.csv --positive storm --score tss,csi       two scores, labels as strings\n  \
     scorewise score hourly.csv --resample blocks --json          time series\n  \
     scorewise score patients.csv --resample group:patient        several rows for each patient\n  \
-    scorewise score hourly.csv --temporal value --score csi      errors close in time count less\n  \
+    scorewise score hourly.csv --temporal value --score csi      errors near an event or alarm count less\n  \
     scorewise score counts.csv --counts --by station --score csi  confusion matrices of days and stations, summed")]
 pub struct ScoreArguments {
     #[command(flatten)]

@@ -69,8 +69,8 @@ fn parse_score(text: &str) -> Result<Score, Failure> {
     })
 }
 
-/// Parses a text, which is not a score for two classes because of `binary_error`, as a score for more than two classes. If the text looks like an
-/// average such as `macro(f1)`, an error says what is wrong with the average; for any other text, the error is `binary_error`.
+/// Parses a score for more than two classes. `binary_error` says why the text is not a score for two classes. If the text looks like an average
+/// such as `macro(f1)`, an error says what is wrong with the average; for any other text, the error is `binary_error`.
 fn parse_multi_score(text: &str, binary_error: Failure) -> Result<MultiScore, Failure> {
     let head = text.split_once('(').map(|(head, _)| head.trim().to_ascii_lowercase());
     let is_average = head.is_some_and(|head| ["macro", "weighted", "micro"].contains(&head.as_str()));

@@ -12,18 +12,18 @@ use crate::resampling::BootstrapOptions;
 /// Options that weight the errors of a time series by their timing.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct TemporalOptions {
-    /// Weight errors by their timing: a false alarm shortly before an event, or a missed event shortly after an alarm, counts less than a full error. The
-    /// rows must be in the order of time. `value`: only the nearest event or alarm counts, and an error far from any counts twice; `maximum`: without
-    /// the factor of two; `sum`: all events or alarms in the window count. The numbers, as in `sum:0.5,0.25`, are subtracted from the weight of an error
-    /// one row, two rows … away
+    /// Weight errors by their timing: a false alarm shortly before an event, or a missed event shortly after an alarm, counts less than a full error.
+    /// The rows must be in the order of time. `value`: only the nearest event or alarm lowers the weight of an error, and an error far from all
+    /// events or alarms counts twice; `maximum`: like `value`, but no error counts twice; `sum`: all nearby events or alarms lower the weight. The
+    /// numbers, as in `sum:0.5,0.25`, are subtracted from the weight of an error one row, two rows … away from an event or alarm
     #[arg(long, value_name = "value|sum|maximum[:NUMBERS]", value_parser = parse_weighting)]
     pub temporal: Option<Weighting>,
-    /// Column that tells several time series apart, such as the station; the rows of each must be together, in the order of time
+    /// Column that tells several time series apart, such as the station; the rows of each series must be together, in the order of time
     #[arg(long, value_name = "COLUMN", requires = "temporal")]
     pub series: Option<String>,
 }
 
-/// Parses a weighting; the name of the option is not repeated in the message, because the command line adds it.
+/// Parses a weighting of errors. An error message does not begin with the name of the option, because the command line adds the name.
 fn parse_weighting(text: &str) -> Result<Weighting, String> {
     text.parse().map_err(|error: scorewise::Error| match error {
         scorewise::Error::Setting { what: "temporal", reason } => reason,
@@ -32,7 +32,7 @@ fn parse_weighting(text: &str) -> Result<Weighting, String> {
 }
 
 impl TemporalOptions {
-    /// The column of groups to read with the table: that of the time series, or that of the option `--resample`. They must not differ.
+    /// The column of groups to read with the table, named by `--series` or by `--resample`; an error if the two options name different columns.
     pub fn group_column<'a>(&'a self, resampling: &'a BootstrapOptions) -> Result<Option<&'a str>, Failure> {
         match (self.series.as_deref(), resampling.group_column()) {
             (Some(series), Some(group)) if series != group => {
@@ -45,8 +45,8 @@ impl TemporalOptions {
         }
     }
 
-    /// The bootstrap with these options. If errors are weighted by their timing, neighbouring rows depend on each other, so blocks of rows are resampled
-    /// unless the user chose otherwise.
+    /// The bootstrap with these options. If errors are weighted by their timing, neighbouring rows depend on each other, so blocks of rows are
+    /// resampled unless the user chose otherwise.
     pub fn bootstrap<'a>(&self, resampling: &BootstrapOptions, groups: Option<&'a [u32]>) -> Bootstrap<'a> {
         let bootstrap = resampling.bootstrap(groups);
         let is_default = resampling.resample.is_none() && resampling.block.is_none();
@@ -56,7 +56,8 @@ impl TemporalOptions {
         }
     }
 
-    /// The weighting and the sequences of the rows, given the groups that were read; `None` if every error counts 1.
+    /// The weighting of errors, and the time series to which each row belongs. `groups` is the number of the group of each row. `None` if every error
+    /// counts 1.
     pub fn series<'a>(&'a self, groups: Option<&'a [u32]>) -> Option<SeriesOptions<'a>> {
         let weighting = self.temporal.as_ref()?;
         Some(SeriesOptions { weighting, sequences: groups.filter(|_| self.series.is_some()) })

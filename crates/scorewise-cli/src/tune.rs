@@ -31,7 +31,7 @@ use crate::temporal::{TemporalOptions, timing_text};
     scorewise tune p.csv --score tss --subject-to \"precision >= 0.3\"\n  \
     scorewise tune p.csv --score \"cost(fp=1, fn=10)\" --json\n  \
     scorewise tune p.csv --score csi --smooth                             averaged over nearby thresholds\n  \
-    scorewise tune hourly.csv --score csi --temporal value                errors close in time count less\n\n\
+    scorewise tune hourly.csv --score csi --temporal value                errors near an event or alarm count less\n\n\
     Exit code 1: no threshold satisfies the conditions.")]
 pub struct TuneArguments {
     #[command(flatten)]
@@ -135,8 +135,8 @@ fn tune_time_series(
     let Some((best, summary)) = found else {
         let texts: Vec<_> = conditions.iter().map(Condition::text).collect();
         let sentence = match texts.as_slice() {
-            [] => format!("`{}` of the time-weighted counts is undefined at every threshold", score.name()),
-            texts => format!("no threshold satisfies {} on the time-weighted counts", texts.join(" and ")),
+            [] => format!("`{}` is undefined at every threshold if errors are weighted by their timing", score.name()),
+            texts => format!("no threshold satisfies {} if errors are weighted by their timing", texts.join(" and ")),
         };
         let text = if arguments.json {
             pretty_json(&TuningSummary { score: score.name().into(), ..TuningSummary::default() })

@@ -18,8 +18,8 @@ fn random(state: &mut u64) -> f64 {
     ((*state >> 33) as f64) / (1u64 << 31) as f64
 }
 
-/// Labels and two forecasts of some days at two stations, as a table of forecasts and as tables of counts of the first and the second forecast at the
-/// threshold 0.5. The quality of the forecasts differs between days.
+/// Random forecasts of two systems for some days at two stations: a table with one row for each pair of forecasts, and for each system a table with
+/// one confusion matrix for each day and station, at the threshold 0.5. The quality of the forecasts differs between days.
 fn forecasts_and_counts(seed: u64, days: usize) -> (String, [String; 2]) {
     let mut state = seed;
     let mut forecasts = String::from("day,station,label,p,q\n");
@@ -37,7 +37,7 @@ fn forecasts_and_counts(seed: u64, days: usize) -> (String, [String; 2]) {
                 };
                 let both = [forecast(skill), forecast(0.8 * skill)];
                 for (cells, p) in cells.iter_mut().zip(both) {
-                    // The decimals that are written decide, as they are what the command reads.
+                    // The probability is rounded as in the file, so that the command finds the same alarms.
                     let is_alarm = format!("{p:.4}").parse::<f64>().unwrap() > 0.5;
                     cells[2 * usize::from(label) + usize::from(is_alarm)] += 1;
                 }
@@ -53,7 +53,7 @@ fn forecasts_and_counts(seed: u64, days: usize) -> (String, [String; 2]) {
     (forecasts, counts)
 }
 
-/// Value, low and high of a score.
+/// The value of a score and the two ends of its interval.
 fn estimate(result: &Value, score: &str) -> [f64; 3] {
     ["value", "low", "high"].map(|key| result["scores"][score][key].as_f64().unwrap())
 }
@@ -69,7 +69,7 @@ fn assert_same_scores(found: &Value, expected: &Value) {
                 (Some(found), Some(expected)) => {
                     assert!(
                         (found - expected).abs() <= 1e-9 * expected.abs().max(1.0),
-                        "{name} {key}: {found}, {expected}"
+                        "{name} {key}: {found}, expected {expected}"
                     );
                 }
                 (found, expected) => assert_eq!(found, expected, "{name} {key}"),
@@ -112,7 +112,7 @@ fn scores_of_finleys_tornado_table_in_two_rows_are_those_of_the_whole_table() {
 }
 
 #[test]
-fn columns_have_the_names_of_forecasters_of_met_or_any_that_the_user_gives() {
+fn columns_of_counts_are_recognised_by_common_names_or_named_with_the_option_cells() {
     let folder = Folder::new("counts-names");
     let rows = "15,10,40,1300\n13,13,32,1380\n";
     for (file, head) in [
@@ -132,12 +132,12 @@ fn columns_have_the_names_of_forecasters_of_met_or_any_that_the_user_gives() {
 }
 
 #[test]
-fn intervals_of_counts_are_those_of_the_forecasts_with_each_row_as_a_group() {
+fn intervals_of_counts_equal_intervals_of_the_forecasts_resampled_in_groups() {
     let folder = Folder::new("counts-groups");
     let (forecasts, [counts, _]) = forecasts_and_counts(1, 30);
     fs::write(folder.0.join("p.csv"), forecasts).unwrap();
     fs::write(folder.0.join("c.csv"), counts).unwrap();
-    // The column `day` of the forecasts is the day with the station, like a row of counts.
+    // In the table of forecasts, a value of the column `day` names a day and a station, so each group is one row of the table of counts.
     let forecasts = folder.json(&["score", "p.csv", "--probability", "p", "--resample", "group:day", "--json"]);
     assert_same_scores(&folder.json(&["score", "c.csv", "--counts", "--json"]), &forecasts);
     let by_station = ["--resample", "group:station", "--json"];
@@ -146,7 +146,7 @@ fn intervals_of_counts_are_those_of_the_forecasts_with_each_row_as_a_group() {
 }
 
 #[test]
-fn each_group_has_the_scores_of_its_rows() {
+fn each_group_gets_the_scores_of_the_sum_of_its_rows() {
     let folder = Folder::new("counts-by");
     let (_, [counts, _]) = forecasts_and_counts(2, 20);
     let of_station = |station: &str| {
@@ -172,10 +172,10 @@ fn each_group_has_the_scores_of_its_rows() {
 }
 
 #[test]
-fn rows_of_the_same_time_stay_together_in_blocks() {
+fn rows_of_the_same_time_are_in_the_same_block_of_the_bootstrap() {
     let folder = Folder::new("counts-time");
     let (_, [counts, _]) = forecasts_and_counts(3, 40);
-    // The same counts by day, and the rows of both stations in reverse order.
+    // `days.csv` has the summed counts of both stations for each day; `c.csv` has one row for each station and day, in reverse order.
     let cells = |line: &str| line.split(',').skip(2).map(|cell| cell.parse::<u32>().unwrap()).collect::<Vec<_>>();
     let lines: Vec<&str> = counts.lines().skip(1).collect();
     let mut days = String::from("tn,fp,fn,tp\n");
@@ -195,7 +195,7 @@ fn rows_of_the_same_time_stay_together_in_blocks() {
 }
 
 #[test]
-fn two_tables_are_compared_by_pairs_of_rows() {
+fn rows_of_two_tables_are_compared_in_pairs() {
     let folder = Folder::new("counts-compare");
     let (forecasts, [first, second]) = forecasts_and_counts(4, 60);
     fs::write(folder.0.join("p.csv"), forecasts).unwrap();
@@ -213,7 +213,7 @@ fn two_tables_are_compared_by_pairs_of_rows() {
     let expected = compare(&["p.csv", "--probability", "p,q", "--resample", "group:day"]);
     assert_eq!(keys, expected.as_object().unwrap().keys().collect::<Vec<_>>());
     assert_eq!((&result["better"], &result["first"]["threshold"]), (&"a.csv".into(), &Value::Null));
-    // The same forecasts, one by one: equal values, and nearly the same interval of the difference.
+    // Comparing the single forecasts instead of their counts gives the same difference, with nearly the same interval.
     let number = |result: &Value, key: &str| result["difference"][key].as_f64().unwrap();
     assert!((number(&result, "value") - number(&expected, "value")).abs() < 1e-12);
     let width = number(&expected, "high") - number(&expected, "low");
@@ -263,7 +263,7 @@ fn refuses(folder: &Folder, arguments: &[&str], message: &str) {
 }
 
 #[test]
-fn counts_that_cannot_be_used_are_refused_with_file_line_column_and_cure() {
+fn invalid_counts_are_refused_with_a_message_that_names_file_line_column_and_cure() {
     let folder = Folder::new("counts-bad");
     let write = |name: &str, text: &str| fs::write(folder.0.join(name), text).unwrap();
     let score = |file: &'static str, message: &str| refuses(&folder, &["score", file, "--counts"], message);
@@ -276,7 +276,7 @@ fn counts_that_cannot_be_used_are_refused_with_file_line_column_and_cure() {
     write("without.csv", "tn,fp,hits\n9,1,1\n");
     score(
         "without.csv",
-        "without.csv: has no column of counts for fn (misses)\nhint: columns called `fn`, `misses`, `false_negatives`, `FN_OY` were looked for",
+        "without.csv: has no column of counts for fn (misses)\nhint: the recognised names are `fn`, `misses`, `false_negatives`, `FN_OY`",
     );
     write("twice.csv", "tn,fp,fa,fn,tp\n9,1,1,1,1\n");
     score("twice.csv", "several columns could be fp (false alarms): `fp`, `fa`");
@@ -313,7 +313,7 @@ fn counts_that_cannot_be_used_are_refused_with_file_line_column_and_cure() {
 }
 
 #[test]
-fn counts_from_which_little_can_be_learnt_get_a_note() {
+fn a_table_with_a_single_row_or_with_only_zeros_gets_a_note() {
     let folder = Folder::new("counts-notes");
     let note = |text: &str, arguments: &[&str]| {
         fs::write(folder.0.join("c.csv"), text).unwrap();
@@ -322,7 +322,7 @@ fn counts_from_which_little_can_be_learnt_get_a_note() {
         String::from_utf8(output.stderr).unwrap()
     };
     let message = note("tn,fp,fn,tp\n9,1,1,1\n", &["--json"]);
-    assert!(message.contains("one row does not show how much rows differ"), "{message}");
+    assert!(message.contains("a single row does not show how much rows differ"), "{message}");
     let message = note("tn,fp,fn,tp\n0,0,0,0\n0,0,0,0\n", &["--json"]);
     assert!(message.contains("all counts are 0"), "{message}");
     assert_eq!(note("tn,fp,fn,tp\n0.5,1.25,1,1\n3,1,1,1\n", &["--resample", "rows"]), "");

@@ -85,7 +85,7 @@ fn every_output_for_a_model_with_trees_contains_the_gain_of_each_column() {
 }
 
 #[test]
-fn the_text_the_json_the_csv_file_and_the_page_show_the_same_numbers() {
+fn text_json_csv_and_html_output_show_the_same_numbers() {
     let folder = folder_with_model("explain-numbers");
     let explain = ["explain", "model.scorewise", "new.csv", "--permutations", "4", "--rows", "250", "--seed", "7"];
     let with = |more: &[&'static str]| [&explain[..], more].concat();

@@ -25,7 +25,7 @@ fn error_message(folder: &Folder, line: &str) -> String {
 }
 
 #[test]
-fn a_hint_about_a_text_column_names_no_option_that_the_command_lacks() {
+fn a_hint_about_a_text_column_names_only_options_of_the_running_command() {
     let folder = folder_with_tables("text");
     let expected =
         "error: p.csv:2, column `group`: `a` is not a number\nhint: name a column of numbers, or correct the cell";

@@ -127,7 +127,7 @@ fn a_model_trained_to_minimise_a_cost_does_not_miss_every_event() {
 }
 
 #[test]
-fn arguments_of_the_score_cost_without_names_are_refused() {
+fn the_parameters_of_the_score_cost_must_be_given_by_name() {
     let folder = Folder::new("options-positional");
     let parts = [
         "the parameters of `cost` must be given by name",
@@ -194,7 +194,7 @@ fn the_numbers_of_networks_repeats_and_folds_are_limited() {
 }
 
 #[test]
-fn the_values_best_and_last_of_the_option_keep_get_an_error_that_suggests_keep_weights() {
+fn the_error_message_for_keep_best_or_keep_last_suggests_the_option_keep_weights() {
     let folder = folder_with_table("options-weights");
     let hint = "to choose which weights the model keeps, write `--keep-weights last`";
     assert_refused(
@@ -224,7 +224,7 @@ fn options_that_contradict_each_other_are_refused() {
     assert_refused_for_two_classes(&["--repeats", "2"], &["--folds"]);
     assert_refused_for_two_classes(
         &["--validation", "0"],
-        &["--validation: there are no validation rows on which to stop training"],
+        &["--validation: early stopping and the choice of the threshold need validation rows, but there are none"],
     );
     assert_refused_for_two_classes(&["--lag-columns", "x"], &["--lags"]);
     for loss in ["ce", "weighted-ce"] {
@@ -315,7 +315,7 @@ fn cross_fitting_refuses_invalid_numbers_of_folds() {
         .unwrap();
     let parts = ["--cross-fit: 9 folds, but the class `1` has only"];
     assert_refused(&folder, &train_arguments("y", &["--cross-fit", "9"]), &parts);
-    assert_works(&folder, &train_arguments("y", &[]), &["3 folds instead of 5, because there are few rows of a class"]);
+    assert_works(&folder, &train_arguments("y", &[]), &["3 folds instead of 5, because a class has few rows"]);
     // The final model after a cross-validation is trained on all rows, with 4 rows of the rare class; each fold is trained with 3. So the
     // note about the final model differs from the note about the folds, and only the note about the final model is printed.
     let notes = assert_works(&folder, &train_arguments("y", &["--folds", "4"]), &["4 folds instead of 5"]);

@@ -549,7 +549,7 @@ fn the_recipe_strong_explains_overlapping_rows_and_takes_the_threshold_from_the_
 }
 
 #[test]
-fn intervals_follow_the_dependence_of_rows_and_tune_gives_the_score_on_new_rows() {
+fn intervals_are_longer_if_rows_depend_on_each_other_and_tune_estimates_the_score_on_new_rows() {
     let folder = Folder::new("dependence");
     let mut text = String::from("patient,label,probability\n");
     for row in 0..900 {

@@ -188,12 +188,12 @@ fn a_command_that_fails_reports_the_problem_and_writes_no_file() {
     fs::write(folder.0.join("broken.json"), "{\"scorewise\": \"0.1.0\", \"result\": {}}").unwrap();
     assert_refused(
         &["report", "broken.json"],
-        "error: broken.json: was written by another version of scorewise or has been modified",
+        "error: broken.json: the document was written by another version of scorewise or has been modified",
         2,
     );
-    assert_refused(&["report", "p.csv"], "error: p.csv: is not valid JSON", 2);
+    assert_refused(&["report", "p.csv"], "error: p.csv: the document is not valid JSON", 2);
     fs::write(folder.0.join("other.json"), "{\"a\": 1}").unwrap();
-    assert_refused(&["report", "other.json"], "error: other.json: is not a result of scorewise", 2);
+    assert_refused(&["report", "other.json"], "error: other.json: the document is not a result of scorewise", 2);
     assert_refused(&["report", "none.json"], "error: none.json: ", 2);
     fs::write(folder.0.join("kept.json"), folder.run(&["score", "p.csv", "--json"])).unwrap();
     fs::write(folder.0.join("kept.html"), "<html>my own</html>").unwrap();

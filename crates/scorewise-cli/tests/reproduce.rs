@@ -72,7 +72,8 @@ fn tables_and_figures_are_written_to_the_folder() {
     ];
     let output = folder.command(&arguments).output().unwrap();
     let notes = String::from_utf8(output.stderr).unwrap();
-    let note = "note: table and figures written to here, results of all training runs to trainings.csv\n";
+    let note =
+        "note: table and figures written to the folder `here`, results of all training runs to `trainings.csv`\n";
     assert!(output.status.success() && notes.ends_with(note), "{notes}");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("Adult, Table 1: f1\n") && text.contains("119.5 ± 44.0"), "{text}");

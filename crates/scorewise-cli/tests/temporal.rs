@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 
-/// Two stations with eight hours each. Station a has an alarm one hour before its event and one far from any event; station b misses its event.
+/// Two stations with eight hours each. At the threshold 0.5, station a has a false alarm one hour before its event and another far from any event,
+/// and both stations miss their event.
 const HOURS: &str = "station,label,probability
 a,0,0.1
 a,0,0.8
@@ -36,7 +37,7 @@ fn folder_with_hours(name: &str) -> Folder {
 }
 
 #[test]
-fn errors_close_to_events_count_less_and_isolated_errors_twice() {
+fn errors_close_to_events_or_alarms_count_less_and_isolated_errors_count_twice() {
     let folder = folder_with_hours("temporal-score");
     let scores = ["score", "hours.csv", "--score", "csi,recall", "--json"];
     let plain = folder.json(&scores);
@@ -44,7 +45,8 @@ fn errors_close_to_events_count_less_and_isolated_errors_twice() {
     assert_eq!(plain["temporal"], Value::Null);
 
     let weighted = folder.json(&[&scores[..], &["--temporal", "value", "--series", "station"]].concat());
-    // The alarm an hour before the event counts 1/2, the isolated one 2. The event after the alarm counts 1/2, the other one 2.
+    // The false alarm one hour before the event counts 1/2, the isolated false alarm 2. The missed event one hour after the alarm counts 1/2, the
+    // isolated missed event 2.
     assert_eq!(weighted["confusion"], serde_json::json!({"tn": 12, "fp": 2.5, "fn": 2.5, "tp": 0}));
     assert_eq!(weighted["temporal"]["sequences"], 2);
     assert_eq!(weighted["temporal"]["weighting"], "value:0.5,0.3333333333333333,0.25");
@@ -55,7 +57,7 @@ fn errors_close_to_events_count_less_and_isolated_errors_twice() {
 }
 
 #[test]
-fn weights_of_zero_give_the_plain_scores_and_the_plain_best_threshold() {
+fn scores_and_best_threshold_do_not_change_if_the_numbers_of_a_weighting_are_zero() {
     let folder = folder_with_hours("temporal-zero");
     for (plain, weighted) in [
         (vec!["score", "hours.csv", "--json"], "maximum:0"),
@@ -70,11 +72,11 @@ fn weights_of_zero_give_the_plain_scores_and_the_plain_best_threshold() {
 }
 
 #[test]
-fn the_best_threshold_of_a_series_can_differ_from_that_of_its_rows() {
+fn tune_finds_the_best_threshold_for_errors_weighted_by_their_timing() {
     let folder = folder_with_hours("temporal-tune");
     let tune = ["tune", "hours.csv", "--score", "csi", "--json", "--replicates", "50"];
     let found = folder.json(&[&tune[..], &["--temporal", "value", "--series", "station"]].concat());
-    // Between 0.2 and 0.3 both events are hits; the false alarms count 1/2 and 2.
+    // At thresholds from 0.2 to below 0.3, both events are hits, one false alarm counts 1/2, and the other counts 2.
     assert_eq!(found["interval"], serde_json::json!([0.2, 0.3]));
     assert_eq!(found["value"], 2.0 / 4.5);
     assert_eq!(found, folder.json(&[&tune[..], &["--temporal", "value", "--series", "station"]].concat()));
@@ -83,7 +85,10 @@ fn the_best_threshold_of_a_series_can_differ_from_that_of_its_rows() {
     let output = folder.command(&unmet).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(message.contains("no threshold satisfies precision >= 0.99 on the time-weighted counts"), "{message}");
+    assert!(
+        message.contains("no threshold satisfies precision >= 0.99 if errors are weighted by their timing"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -107,7 +112,7 @@ fn a_forecast_compared_with_itself_is_not_better() {
 }
 
 #[test]
-fn options_that_cannot_be_combined_are_refused_in_one_sentence() {
+fn invalid_or_contradictory_options_for_time_series_are_refused() {
     let folder = folder_with_hours("temporal-refused");
     for (arguments, expected) in [
         (&["score", "hours.csv", "--temporal", "mean"][..], "must be value, sum or maximum, not `mean`"),
@@ -130,7 +135,7 @@ fn options_that_cannot_be_combined_are_refused_in_one_sentence() {
 }
 
 #[test]
-fn a_station_that_occurs_twice_is_refused() {
+fn a_station_whose_rows_are_not_consecutive_is_refused() {
     let folder = Folder::new("temporal-interrupted");
     fs::write(folder.0.join("mixed.csv"), "station,label,probability\na,0,0.1\nb,1,0.4\na,1,0.3\n").unwrap();
     let output =

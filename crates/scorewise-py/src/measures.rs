@@ -21,14 +21,14 @@ use crate::errors::value_error;
 #[derive(FromPyObject)]
 pub struct BootstrapSettings<'py>(usize, u64, Option<RowDependence<'py>>);
 
-/// Which rows depend on each other.
+/// Which rows depend on each other, and are therefore resampled together.
 #[derive(FromPyObject)]
 enum RowDependence<'py> {
-    /// Rows that follow each other, in blocks of this many rows.
+    /// Rows follow each other in time, and blocks of this length (in rows) are resampled.
     Block(usize),
-    /// Rows that follow each other, in blocks whose length is chosen from the rows: in Python the string `auto`.
+    /// Rows follow each other in time, and blocks are resampled whose length is estimated from the rows: in Python the string `auto`.
     Auto(String),
-    /// Rows of the same group; the array contains the number of the group of each row.
+    /// Rows of the same group depend on each other; the array contains the number of the group of each row.
     Groups(PyReadonlyArray1<'py, u32>),
 }
 
@@ -55,6 +55,7 @@ impl BootstrapSettings<'_> {
     }
 }
 
+/// Parses a score; an error becomes a `ValueError`.
 pub fn parse_score(score: &str) -> PyResult<Score> {
     Score::parse(score).map_err(value_error)
 }
@@ -108,8 +109,8 @@ pub fn score(
 type CountArrays<'py> =
     (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
 
-/// Scores of the sum of confusion matrices, with their confidence intervals, as JSON. `counts` are the arrays of tn, fp, fn and tp. `by` is the number of the
-/// group of each row and the names of the groups, each of which gets its own scores.
+/// Scores of the sum of confusion matrices, with their confidence intervals, as JSON. `counts` are the arrays of tn, fp, fn and tp. `by` is a pair:
+/// the number of the group of each row, and the names of the groups. Each group gets its own scores.
 #[pyfunction]
 #[pyo3(signature = (counts, scores, by, bootstrap))]
 pub fn score_counts(
@@ -138,8 +139,8 @@ pub fn score_counts(
         Some((codes, names)) => {
             let codes = slice(codes)?.to_vec();
             if codes.len() != rows.matrices.len() || codes.iter().any(|code| *code as usize >= names.len()) {
-                let length = rows.matrices.len();
-                return Err(value_error(format!("by must have {length} values, not {}", codes.len())));
+                let (length, groups) = (rows.matrices.len(), names.len());
+                return Err(value_error(format!("by must have {length} values, each a group number below {groups}")));
             }
             Some(Groups { codes, names: names.iter().cloned().map(Some).collect() })
         }

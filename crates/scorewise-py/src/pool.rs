@@ -19,15 +19,15 @@ use crate::interrupt::interruptible;
 use crate::model::held_out_score;
 use crate::table::{NamedColumn, table};
 
-/// The least probability that is converted to a logit; the greatest is 1 minus this number. Probabilities outside are replaced by these limits,
-/// because some classifiers, such as random forests, predict probabilities of exactly 0 and 1, whose logits are infinite.
+/// The least probability that is converted to a logit; the greatest is 1 minus this number. Probabilities outside this range are replaced by its
+/// ends, because some classifiers, such as random forests, predict probabilities of exactly 0 and 1, whose logits are infinite.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
 /// The training rows and the held-out rows of a fold, as two arrays of row numbers.
 type FoldRows<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
-/// Divides rows into folds as `scorewise train` does. Without columns, rows are dealt at random, with the same share of each class in all folds.
-/// With a column `groups`, all rows of a group are in the same fold. With a column `time`, the folds are blocks of consecutive times. Returns
+/// Divides rows into folds as `scorewise train` does. Without columns, rows are distributed at random, with the same share of each class in all
+/// folds. With a column `groups`, all rows of a group are in the same fold. With a column `time`, the folds are blocks of consecutive times. Returns
 /// the training rows and the held-out rows of each fold of each repeat. If `may_reduce` is true and a class has too few rows for this number of
 /// folds, fewer folds are used.
 #[pyfunction]
@@ -54,7 +54,7 @@ pub fn cross_fit<'py>(
         return Err(value_error("a label is not the number of a class"));
     }
     if table.columns.first().is_some_and(|column| column.values.len() != labels.classes.len()) {
-        return Err(value_error("groups and time must have as many rows as y"));
+        return Err(value_error("groups and time must have the same number of rows as y"));
     }
     let rows = labels.rows();
     let mut used = folds;

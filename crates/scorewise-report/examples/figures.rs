@@ -16,11 +16,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Writes a picture to the files `name.svg` and `name.png` in a folder.
 fn write_svg_and_png(folder: &Path, name: &str, picture: &Picture) -> Result<(), Box<dyn Error>> {
     std::fs::write(folder.join(name).with_extension("svg"), picture.svg()?)?;
     Ok(std::fs::write(folder.join(name).with_extension("png"), picture.png()?)?)
 }
 
+/// A prior with its name in the legend. `prior` is its text form, such as `cosine:0.5,0.1`.
 fn named_prior(name: &str, prior: &str) -> Result<NamedPrior, scorewise::Error> {
     Ok(NamedPrior { name: name.into(), prior: prior.parse()? })
 }

@@ -20,7 +20,7 @@ use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 
-/// The rows whose prediction lies in one bin of the histogram.
+/// A bin of the histograms, with the total weights of the positive and of the negative rows whose prediction lies in the bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClassBin {
     /// Lower end of the bin.
@@ -130,16 +130,16 @@ impl SinglePanel for ClassHistograms {
         Axes::new(&self.title, Axis::from_0_to_1("prediction"), y).with_space_for_label()
     }
 
-    fn legend_keys(&self) -> Vec<(Mark, String)> {
+    fn legend_entries(&self) -> Vec<(Mark, String)> {
         let class = |class: usize| (Mark::Bar(CLASS_STROKES[class].colour), self.names[class].clone());
-        let mut keys = vec![class(0), class(1)];
+        let mut entries = vec![class(0), class(1)];
         if self.mark.is_some() {
-            keys.push((Mark::Line(CHOSEN_STROKE), "chosen threshold".into()));
+            entries.push((Mark::Line(CHOSEN_STROKE), "chosen threshold".into()));
         }
         if let Some((_, name)) = self.prior_interval() {
-            keys.push((Mark::Band(SKY, SUPPORT_OPACITY), name.into()));
+            entries.push((Mark::Band(SKY, SUPPORT_OPACITY), name.into()));
         }
-        keys
+        entries
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_a_prior_lie_between_0_and_1_and_their_thresholds_increase() {
+    fn plotted_thresholds_lie_between_0_and_1_and_increase_along_each_line() {
         for text in [
             "uniform",
             "uniform:0.2,0.6",

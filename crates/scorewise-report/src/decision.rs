@@ -14,7 +14,7 @@ use plotters::prelude::DrawingBackend;
 use crate::axes::{Axes, Axis};
 use crate::error::{Error, Result};
 use crate::legend::Mark;
-use crate::lines::{NamedLine, draw_lines, line_keys};
+use crate::lines::{NamedLine, draw_lines, line_entries};
 use crate::panel::{CHOSEN_STROKE, Panel};
 use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
@@ -52,10 +52,10 @@ impl SinglePanel for DecisionCurve {
         Axes::new(&self.title, Axis::from_0_to_1("threshold probability"), y).with_space_for_label()
     }
 
-    fn legend_keys(&self) -> Vec<(Mark, String)> {
-        let mut keys = line_keys(&self.lines);
-        keys.extend(self.mark.map(|_| (Mark::Line(CHOSEN_STROKE), "chosen threshold".into())));
-        keys
+    fn legend_entries(&self) -> Vec<(Mark, String)> {
+        let mut entries = line_entries(&self.lines);
+        entries.extend(self.mark.map(|_| (Mark::Line(CHOSEN_STROKE), "chosen threshold".into())));
+        entries
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {

@@ -1,13 +1,13 @@
 //! Partial dependence: the mean prediction, plotted against the value to which a column is set in every row. For a column of numbers,
-//! predictions are lines from left to right. For a categorical column, each level is a row of dots, which leaves room for the name of the
-//! level to the left.
+//! the predictions are drawn as lines from left to right. For a categorical column, each level has a horizontal row of dots, so that there
+//! is room for the name of the level to the left of the dots.
 
 use plotters::prelude::DrawingBackend;
 
 use crate::axes::{Axes, Axis};
 use crate::error::{Error, Result};
 use crate::legend::{DOT_RADIUS, Mark};
-use crate::lines::{NamedLine, draw_lines, line_keys};
+use crate::lines::{NamedLine, draw_lines, line_entries};
 use crate::panel::Panel;
 use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
@@ -38,7 +38,7 @@ pub fn figure_dependence(curves: DependenceCurves) -> Result<Picture> {
 /// Upper end of the axis of predictions, as a multiple of the greatest prediction.
 const HEADROOM: f64 = 1.08;
 
-/// The x axis gets a square-root scale if the lower half of the numbers would take less than this fraction of a linear axis.
+/// The x axis gets a square-root scale if the lower half of the plotted numbers would take less than this fraction of a linear axis.
 const MIN_LOWER_HALF_SHARE: f64 = 0.12;
 /// Radius in pixels of the dots on the lines of the figure. Each dot is the mean prediction when all rows have the same number in the plotted column.
 const VALUE_RADIUS: f64 = 2.0;
@@ -84,13 +84,13 @@ impl SinglePanel for DependenceCurves {
         }
     }
 
-    fn legend_keys(&self) -> Vec<(Mark, String)> {
+    fn legend_entries(&self) -> Vec<(Mark, String)> {
         match self.levels.is_empty() {
-            true => line_keys(&self.lines),
+            true => line_entries(&self.lines),
             false => {
-                let key =
+                let entry =
                     |(index, line): (usize, &NamedLine)| (Mark::Dot(Stroke::for_line(index).colour), line.name.clone());
-                self.lines.iter().enumerate().map(key).collect()
+                self.lines.iter().enumerate().map(entry).collect()
             }
         }
     }

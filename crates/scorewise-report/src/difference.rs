@@ -104,7 +104,7 @@ impl SinglePanel for Differences {
         )
     }
 
-    fn legend_keys(&self) -> Vec<(Mark, String)> {
+    fn legend_entries(&self) -> Vec<(Mark, String)> {
         vec![
             (Mark::Bar(BLUE), "resampled differences".into()),
             (Mark::Whisker(DIFFERENCE_STROKE), "difference and 95 % interval".into()),

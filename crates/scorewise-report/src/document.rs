@@ -509,16 +509,19 @@ pub struct InvalidDocument(String);
 impl Document {
     /// Reads the JSON that `--report results.json` writes or that `--json` prints. The JSON of `--json` contains no data for figures.
     pub fn read(text: &str) -> Result<Self, InvalidDocument> {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| InvalidDocument(format!("is not valid JSON: {error}")))?;
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| InvalidDocument(format!("the document is not valid JSON: {error}")))?;
         let other_version = |error| {
-            InvalidDocument(format!("was written by another version of scorewise or has been modified: {error}"))
+            InvalidDocument(format!(
+                "the document was written by another version of scorewise or has been modified: {error}"
+            ))
         };
         let keys = ResultKeys::deserialize(&value).unwrap_or_default();
         if keys.scorewise && keys.result {
             return serde_json::from_value(value).map_err(other_version);
         }
-        let kind = keys.result_kind().ok_or_else(|| InvalidDocument("is not a result of scorewise".into()))?;
+        let kind =
+            keys.result_kind().ok_or_else(|| InvalidDocument("the document is not a result of scorewise".into()))?;
         let result = CommandResult::read(kind, value).map_err(other_version)?;
         let seed = result.seed();
         Ok(Document::new(Provenance { seed, ..Provenance::default() }, result))
@@ -608,6 +611,7 @@ impl CommandResult {
 macro_rules! from_results {
     ($($type:ty => $variant:ident),+ $(,)?) => {
         $(impl From<$type> for CommandResult {
+            /// Wraps the result of one command.
             fn from(result: $type) -> Self {
                 CommandResult::$variant(result.into())
             }

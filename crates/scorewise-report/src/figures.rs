@@ -600,7 +600,7 @@ fn series_figure(series: &ScoreSeries) -> Result<Option<ReportFigure>> {
         points: series.points.iter().map(point).collect(),
         steps: series.steps.clone(),
     });
-    let caption = "The score of the summed counts up to each time, with its 95 % interval. Dots: the score of each time alone, which has no interval because one time does not show how much times differ.";
+    let caption = "The score of the summed counts up to each time, with its 95 % interval. Dots: the score of each time alone, which has no interval because the counts of a single time do not show how much the score varies between times.";
     figure_unless_empty("series", &format!("{} over time", series.score), caption, MovingMark::Absent, picture)
 }
 

@@ -84,7 +84,7 @@ impl SinglePanel for ImportanceBars {
         Axes::new(&self.title, x, Axis::with_names("", self.finite_bars().rev().map(|bar| bar.name.as_str())))
     }
 
-    fn legend_keys(&self) -> Vec<(Mark, String)> {
+    fn legend_entries(&self) -> Vec<(Mark, String)> {
         vec![(Mark::Bar(BLUE), "importance".into()), (Mark::Whisker(INTERVAL_STROKE), "95 % interval".into())]
     }
 

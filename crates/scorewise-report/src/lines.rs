@@ -53,10 +53,10 @@ pub(crate) fn draw_lines<DB: DrawingBackend>(lines: &[NamedLine], panel: &Panel<
     Ok(())
 }
 
-/// The legend keys of these lines.
-pub(crate) fn line_keys(lines: &[NamedLine]) -> Vec<(Mark, String)> {
-    let key = |(index, line): (usize, &NamedLine)| (Mark::Line(Stroke::for_line(index)), line.name.clone());
-    lines.iter().enumerate().map(key).collect()
+/// One legend entry for each line.
+pub(crate) fn line_entries(lines: &[NamedLine]) -> Vec<(Mark, String)> {
+    let entry = |(index, line): (usize, &NamedLine)| (Mark::Line(Stroke::for_line(index)), line.name.clone());
+    lines.iter().enumerate().map(entry).collect()
 }
 
 #[cfg(test)]

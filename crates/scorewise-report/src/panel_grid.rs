@@ -20,7 +20,7 @@ pub(crate) trait GridPanel: Send + Sync {
 /// A figure of several panels (plots with axes of their own) of the same size, and one legend for all of them.
 pub(crate) struct PanelGrid<P> {
     pub panels: Vec<P>,
-    pub keys: Vec<(Mark, String)>,
+    pub entries: Vec<(Mark, String)>,
     /// Width and height of every panel, in pixels.
     pub size: (f64, f64),
 }
@@ -28,7 +28,7 @@ pub(crate) struct PanelGrid<P> {
 impl<P: GridPanel> PanelGrid<P> {
     /// The legend for all panels, as wide as the figure.
     fn legend(&self) -> Legend {
-        legend(self.keys.clone(), self.width())
+        legend(self.entries.clone(), self.width())
     }
 
     /// Width of the figure, in pixels.
@@ -52,7 +52,7 @@ impl<P: GridPanel> Plot for PanelGrid<P> {
         (self.width() as u32, (self.height() + legend_height(&self.legend())) as u32)
     }
 
-    fn frames(&self) -> Vec<Frame> {
+    fn plotting_areas(&self) -> Vec<Frame> {
         self.panel_rects().map(|(panel, rect)| panel.axes().frame(rect)).collect()
     }
 

@@ -16,7 +16,7 @@ use crate::axes::{Axes, Axis};
 use crate::curve::PlotPoint;
 use crate::error::{Error, Result};
 use crate::legend::Mark;
-use crate::lines::{NamedLine, draw_lines, line_keys};
+use crate::lines::{NamedLine, draw_lines, line_entries};
 use crate::palette::{FRAME, INK};
 use crate::panel::Panel;
 use crate::picture::Picture;
@@ -120,15 +120,15 @@ impl SinglePanel for Performance {
         Axes::new(&self.title, x, y).with_space_for_label().with_space_right(BIAS_LABEL_SPACE)
     }
 
-    fn legend_keys(&self) -> Vec<(Mark, String)> {
-        let mut keys = line_keys(&self.lines);
+    fn legend_entries(&self) -> Vec<(Mark, String)> {
+        let mut entries = line_entries(&self.lines);
         if self.mark.is_some() {
-            keys.push((Mark::Dot(INK), "chosen threshold".into()));
-            keys.extend(self.whiskers.map(|_| (Mark::Whisker(WHISKER_STROKE), "95 % intervals".into())));
+            entries.push((Mark::Dot(INK), "chosen threshold".into()));
+            entries.extend(self.whiskers.map(|_| (Mark::Whisker(WHISKER_STROKE), "95 % intervals".into())));
         }
-        keys.push((Mark::Line(CSI_STROKE), "critical success index".into()));
-        keys.push((Mark::Line(BIAS_STROKE), "frequency bias".into()));
-        keys
+        entries.push((Mark::Line(CSI_STROKE), "critical success index".into()));
+        entries.push((Mark::Line(BIAS_STROKE), "frequency bias".into()));
+        entries
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {

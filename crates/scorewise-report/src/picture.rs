@@ -44,7 +44,7 @@ impl Picture {
 
     /// The plotting area of each panel, over which a page can draw moving marks.
     pub fn frames(&self) -> Vec<Frame> {
-        self.figure.frames()
+        self.figure.plotting_areas()
     }
 }
 
@@ -119,7 +119,7 @@ pub(crate) trait Plot: Send + Sync {
     /// Width and height of the figure, in pixels.
     fn size(&self) -> (u32, u32);
     /// The plotting area of each panel of the figure.
-    fn frames(&self) -> Vec<Frame>;
+    fn plotting_areas(&self) -> Vec<Frame>;
     /// Draws the figure on a white area of the figure's size.
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()>;
 }
@@ -136,7 +136,7 @@ const DOTS_PER_METRE: u32 = (96.0 * DOTS_PER_PIXEL as f64 / 0.0254) as u32;
 /// The methods of a [`Plot`] that can be called on a trait object. [`Plot`] itself cannot be a trait object, because its method `draw` is generic.
 trait ErasedPlot: Send + Sync {
     fn size(&self) -> (u32, u32);
-    fn frames(&self) -> Vec<Frame>;
+    fn plotting_areas(&self) -> Vec<Frame>;
     fn svg(&self) -> Result<String>;
     fn png(&self) -> Result<Vec<u8>>;
 }
@@ -145,8 +145,8 @@ impl<F: Plot> ErasedPlot for F {
     fn size(&self) -> (u32, u32) {
         Plot::size(self)
     }
-    fn frames(&self) -> Vec<Frame> {
-        Plot::frames(self)
+    fn plotting_areas(&self) -> Vec<Frame> {
+        Plot::plotting_areas(self)
     }
     fn svg(&self) -> Result<String> {
         render_svg(self)

@@ -8,7 +8,7 @@ use plotters::prelude::DrawingBackend;
 use crate::axes::{Axes, Axis};
 use crate::error::{Error, Result};
 use crate::legend::Mark;
-use crate::lines::{NamedLine, draw_lines, line_keys};
+use crate::lines::{NamedLine, draw_lines, line_entries};
 use crate::palette::INK;
 use crate::panel::{Panel, REFERENCE_STROKE};
 use crate::picture::Picture;
@@ -44,11 +44,11 @@ impl SinglePanel for PrecisionRecall {
         Axes::new(&self.title, Axis::from_0_to_1("recall"), Axis::from_0_to_1("precision"))
     }
 
-    fn legend_keys(&self) -> Vec<(Mark, String)> {
-        let mut keys = line_keys(&self.lines);
-        keys.extend(self.base_rate.map(|rate| (Mark::Line(REFERENCE_STROKE), format!("base rate {rate:.3}"))));
-        keys.extend(self.mark.map(|_| (Mark::Dot(INK), "chosen threshold".into())));
-        keys
+    fn legend_entries(&self) -> Vec<(Mark, String)> {
+        let mut entries = line_entries(&self.lines);
+        entries.extend(self.base_rate.map(|rate| (Mark::Line(REFERENCE_STROKE), format!("base rate {rate:.3}"))));
+        entries.extend(self.mark.map(|_| (Mark::Dot(INK), "chosen threshold".into())));
+        entries
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {

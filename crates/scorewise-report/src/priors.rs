@@ -59,7 +59,7 @@ impl Plot for PriorFigure {
         (WIDTH as u32, (rows + 2.0 * MARGIN) as u32)
     }
 
-    fn frames(&self) -> Vec<Frame> {
+    fn plotting_areas(&self) -> Vec<Frame> {
         let both =
             |(row, [left, right]): (&PriorRow, [Rect; 2])| [density_axes(row).frame(left), cdf_axes(row).frame(right)];
         self.rows.iter().zip(self.row_rects()).flat_map(both).collect()
@@ -94,9 +94,9 @@ impl PriorFigure {
 
 /// The legend of a row; `None` if the row has a single prior.
 fn legend(row: &PriorRow) -> Option<Legend> {
-    let key = |(index, prior): (usize, &NamedPrior)| (Mark::Line(Stroke::for_line(index)), prior.name.clone());
-    let keys = row.priors.iter().enumerate().map(key).collect();
-    (row.priors.len() > 1).then_some(Legend { keys, width: WIDTH - 2.0 * MARGIN })
+    let entry = |(index, prior): (usize, &NamedPrior)| (Mark::Line(Stroke::for_line(index)), prior.name.clone());
+    let entries = row.priors.iter().enumerate().map(entry).collect();
+    (row.priors.len() > 1).then_some(Legend { entries, width: WIDTH - 2.0 * MARGIN })
 }
 
 /// Height of a row: its panels and its legend, in pixels.

@@ -92,12 +92,12 @@ impl Reliability {
 
     /// The legend below both panels.
     fn legend(&self) -> Legend {
-        let keys = vec![
+        let entries = vec![
             (Mark::LineAndDot(DATA_STROKE), "forecasts, 95 % intervals".into()),
             (Mark::Line(REFERENCE_STROKE), "perfectly reliable".into()),
             (Mark::Line(BASE_RATE_STROKE), format!("base rate {:.3}", self.base_rate)),
         ];
-        legend(keys, SQUARE_PANEL.0)
+        legend(entries, SQUARE_PANEL.0)
     }
 
     /// Draws the observed frequencies with their intervals, the diagonal and the base rate.
@@ -135,7 +135,7 @@ impl Plot for Reliability {
         (SQUARE_PANEL.0 as u32, (LOWER_PANEL.top + LOWER_PANEL.height + legend_height(&self.legend())) as u32)
     }
 
-    fn frames(&self) -> Vec<Frame> {
+    fn plotting_areas(&self) -> Vec<Frame> {
         vec![self.upper_axes().frame(UPPER_PANEL), self.lower_axes().frame(LOWER_PANEL)]
     }
 

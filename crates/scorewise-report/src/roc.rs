@@ -8,7 +8,7 @@ use plotters::prelude::DrawingBackend;
 use crate::axes::{Axes, Axis};
 use crate::error::{Error, Result};
 use crate::legend::Mark;
-use crate::lines::{NamedLine, draw_lines, line_keys};
+use crate::lines::{NamedLine, draw_lines, line_entries};
 use crate::palette::INK;
 use crate::panel::{Panel, REFERENCE_STROKE};
 use crate::picture::Picture;
@@ -48,16 +48,16 @@ impl SinglePanel for Roc {
         )
     }
 
-    fn legend_keys(&self) -> Vec<(Mark, String)> {
-        let mut keys = line_keys(&self.lines);
-        for ((_, name), area) in keys.iter_mut().zip(&self.areas) {
+    fn legend_entries(&self) -> Vec<(Mark, String)> {
+        let mut entries = line_entries(&self.lines);
+        for ((_, name), area) in entries.iter_mut().zip(&self.areas) {
             if let Some(area) = area {
                 *name = format!("{name} (area {area:.3})");
             }
         }
-        keys.push((Mark::Line(REFERENCE_STROKE), "no skill".into()));
-        keys.extend(self.mark.map(|_| (Mark::Dot(INK), "chosen threshold".into())));
-        keys
+        entries.push((Mark::Line(REFERENCE_STROKE), "no skill".into()));
+        entries.extend(self.mark.map(|_| (Mark::Dot(INK), "chosen threshold".into())));
+        entries
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {

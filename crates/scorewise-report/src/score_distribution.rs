@@ -88,7 +88,7 @@ impl SinglePanel for ScoreDistributionFigure {
         Axes::new(&self.title, Axis::new(&*self.score, low, high), Axis::new("cumulative probability", 0.0, 1.03))
     }
 
-    fn legend_keys(&self) -> Vec<(Mark, String)> {
+    fn legend_entries(&self) -> Vec<(Mark, String)> {
         vec![
             (Mark::Line(DISTRIBUTION_STROKE), "distribution function".into()),
             (Mark::Line(EXPECTED_SCORE_STROKE), format!("E[s] = {:.3}", self.expected_score)),

@@ -7,7 +7,7 @@ use crate::axes::{Axes, Axis};
 use crate::curve::{area_under_density, peak_density};
 use crate::error::{Error, Result};
 use crate::legend::Mark;
-use crate::lines::{NamedLine, draw_lines, line_keys};
+use crate::lines::{NamedLine, draw_lines, line_entries};
 use crate::palette::{FRAME, INK, SKY};
 use crate::panel::{CHOSEN_STROKE, Panel};
 use crate::picture::Picture;
@@ -78,24 +78,24 @@ impl SinglePanel for ScoreCurves {
         Axes::new(&self.title, Axis::from_0_to_1("threshold"), Axis::new("score", low, high)).with_space_for_label()
     }
 
-    fn legend_keys(&self) -> Vec<(Mark, String)> {
-        let mut keys = line_keys(&self.lines);
+    fn legend_entries(&self) -> Vec<(Mark, String)> {
+        let mut entries = line_entries(&self.lines);
         if self.mark.is_some() {
-            keys.push((Mark::Line(CHOSEN_STROKE), "chosen threshold".into()));
+            entries.push((Mark::Line(CHOSEN_STROKE), "chosen threshold".into()));
         }
         if self.interval.is_some() {
-            keys.push((Mark::Band(INK, INTERVAL_OPACITY), "equally good thresholds".into()));
+            entries.push((Mark::Band(INK, INTERVAL_OPACITY), "equally good thresholds".into()));
         }
         if self.spread.is_some() {
-            keys.push((Mark::Band(FRAME, SPREAD_OPACITY), "best threshold, 95 % interval".into()));
+            entries.push((Mark::Band(FRAME, SPREAD_OPACITY), "best threshold, 95 % interval".into()));
         }
         if !self.infeasible.is_empty() {
-            keys.push((Mark::Hatch, "conditions not met".into()));
+            entries.push((Mark::Hatch, "conditions not met".into()));
         }
         if self.prior.is_some() {
-            keys.push((Mark::Band(SKY, PRIOR_OPACITY), "prior density, scaled".into()));
+            entries.push((Mark::Band(SKY, PRIOR_OPACITY), "prior density, scaled".into()));
         }
-        keys
+        entries
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {

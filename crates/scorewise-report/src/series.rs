@@ -1,4 +1,4 @@
-//! A score over time: the score of everything up to a time as a line with a band for its 95 % interval, and the score of each time step as a dot.
+//! A score over time: the score of all rows up to a time as a line with a band for its 95 % interval, and the score of each time step as a dot.
 
 use plotters::prelude::DrawingBackend;
 
@@ -37,7 +37,7 @@ pub struct CumulativeScore {
     pub interval: Option<(f64, f64)>,
 }
 
-/// Draws the line, its band and the dots.
+/// Draws the score of all rows up to a time as a line with a band for its 95 % interval, and the score of each time step as a dot.
 pub fn figure_series(curve: SeriesCurve) -> Result<Picture> {
     if curve.values().next().is_none() {
         return Err(Error::Empty);
@@ -45,7 +45,7 @@ pub fn figure_series(curve: SeriesCurve) -> Result<Picture> {
     Picture::new(curve)
 }
 
-/// Style of the line of the score of everything up to a time.
+/// Style of the line that shows the score of all rows up to a time.
 const LINE_STROKE: Stroke = Stroke::solid(BLUE, 1.75);
 /// Opacity of the band of 95 % intervals.
 const BAND_OPACITY: f64 = 0.2;
@@ -53,17 +53,17 @@ const BAND_OPACITY: f64 = 0.2;
 const STEP_RADIUS: f64 = 2.0;
 /// Margin below and above the values on the y axis, as a fraction of the range of the values.
 const Y_MARGIN: f64 = 0.06;
-/// Intervals in this first fraction of the time steps do not widen the y axis, because those of a few rows may be very wide.
+/// The 95 % intervals in this first fraction of the time steps do not widen the y axis, because intervals that come from few rows may be very wide.
 const EARLY_SHARE: f64 = 0.2;
 
 impl SeriesCurve {
-    /// The time steps with a finite score.
+    /// Each time step that has a finite score, with this score.
     fn values(&self) -> impl Iterator<Item = (f64, f64)> {
         let point = |point: &CumulativeScore| Some((point.step, point.value?)).filter(|(_, value)| value.is_finite());
         self.points.iter().filter_map(point)
     }
 
-    /// The time steps with a finite interval.
+    /// Each time step that has a finite 95 % interval, with this interval.
     fn intervals(&self) -> impl Iterator<Item = (f64, (f64, f64))> {
         let is_finite = |(_, (low, high)): &(f64, (f64, f64))| low.is_finite() && high.is_finite();
         self.points.iter().filter_map(move |point| Some((point.step, point.interval?)).filter(is_finite))
@@ -74,7 +74,7 @@ impl SeriesCurve {
         self.points.iter().map(|point| point.step).filter(|step| step.is_finite()).fold(1.0, f64::max)
     }
 
-    /// The range of the y axis, which contains all dots.
+    /// The range of the y axis, which contains the whole line and all dots.
     fn y_range(&self) -> (f64, f64) {
         let late = EARLY_SHARE * self.last_step();
         let ends = self.intervals().filter(|(step, _)| *step >= late).flat_map(|(_, (low, high))| [low, high]);
@@ -96,15 +96,15 @@ impl SinglePanel for SeriesCurve {
         Axes::new(&self.title, x, Axis::new(self.score.as_str(), low, high))
     }
 
-    fn legend_keys(&self) -> Vec<(Mark, String)> {
-        let mut keys = vec![
+    fn legend_entries(&self) -> Vec<(Mark, String)> {
+        let mut entries = vec![
             (Mark::Line(LINE_STROKE), "up to this time".to_string()),
             (Mark::Band(BLUE, BAND_OPACITY), "95 % interval".into()),
         ];
         if !self.steps.is_empty() {
-            keys.push((Mark::Dot(FRAME), "at this time alone".into()));
+            entries.push((Mark::Dot(FRAME), "at this time alone".into()));
         }
-        keys
+        entries
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {

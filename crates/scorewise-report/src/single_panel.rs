@@ -17,8 +17,8 @@ pub(crate) trait SinglePanel: Send + Sync {
 
     /// The title and the axes of the panel.
     fn axes(&self) -> Axes<'_>;
-    /// The symbols and names of the legend.
-    fn legend_keys(&self) -> Vec<(Mark, String)>;
+    /// The entries of the legend, each with its symbol and its name.
+    fn legend_entries(&self) -> Vec<(Mark, String)>;
     /// Draws the data of the figure into the plotting area.
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()>;
 }
@@ -30,13 +30,13 @@ pub(crate) const SQUARE_PANEL: (f64, f64) = (424.0, 428.0);
 const MARGIN: f64 = 8.0;
 
 /// Creates the legend of a figure with this width.
-pub(crate) fn legend(keys: Vec<(Mark, String)>, width: f64) -> Legend {
-    Legend { keys, width: width - 2.0 * MARGIN }
+pub(crate) fn legend(entries: Vec<(Mark, String)>, width: f64) -> Legend {
+    Legend { entries, width: width - 2.0 * MARGIN }
 }
 
 /// The height of a legend including its margins, in pixels.
 pub(crate) fn legend_height(legend: &Legend) -> f64 {
-    if legend.keys.is_empty() { MARGIN } else { legend.height() + 2.0 * MARGIN }
+    if legend.entries.is_empty() { MARGIN } else { legend.height() + 2.0 * MARGIN }
 }
 
 /// Draws a legend; its upper margin starts at `top`.
@@ -60,10 +60,10 @@ fn panel_rect(figure: &impl SinglePanel) -> Rect {
 impl<S: SinglePanel> Plot for S {
     fn size(&self) -> (u32, u32) {
         let (width, height) = self.panel_size();
-        (width as u32, (height + legend_height(&legend(self.legend_keys(), width))) as u32)
+        (width as u32, (height + legend_height(&legend(self.legend_entries(), width))) as u32)
     }
 
-    fn frames(&self) -> Vec<Frame> {
+    fn plotting_areas(&self) -> Vec<Frame> {
         vec![self.axes().frame(panel_rect(self))]
     }
 
@@ -71,6 +71,6 @@ impl<S: SinglePanel> Plot for S {
         let axes = self.axes();
         self.draw_data(&axes.draw(area, panel_rect(self), scale)?)?;
         let (width, height) = self.panel_size();
-        draw_legend(&legend(self.legend_keys(), width), area, height, scale)
+        draw_legend(&legend(self.legend_entries(), width), area, height, scale)
     }
 }

@@ -39,12 +39,12 @@ pub fn figure_thresholds(panels: &[ThresholdPanel]) -> Result<Picture> {
             return Err(Error::Threshold { panel: panel.title.clone(), row, value });
         }
     }
-    let keys = vec![
+    let entries = vec![
         (Mark::Line(PRIOR_STROKE), "prior density f".into()),
         (Mark::Bar(VERMILLION), "best thresholds τ*".into()),
         (Mark::Whisker(MEAN_STROKE), "mean ± deviation".into()),
     ];
-    Picture::new(PanelGrid { panels: panels.to_vec(), keys, size: PANEL_SIZE })
+    Picture::new(PanelGrid { panels: panels.to_vec(), entries, size: PANEL_SIZE })
 }
 
 /// Width and height of a panel, in pixels.

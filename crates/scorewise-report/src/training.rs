@@ -62,8 +62,8 @@ pub fn figure_training(training: &TrainingCurves) -> Result<Picture> {
     if panels.is_empty() {
         return Err(Error::Empty);
     }
-    let keys = training.legend_keys(&panels);
-    Picture::new(PanelGrid { panels, keys, size: PANEL_SIZE })
+    let entries = training.legend_entries(&panels);
+    Picture::new(PanelGrid { panels, entries, size: PANEL_SIZE })
 }
 
 /// One quantity (such as the training loss) of all ensemble members, by epoch.
@@ -245,8 +245,8 @@ impl GridPanel for EpochPanel {
 }
 
 impl TrainingCurves {
-    /// The symbols and names of the legend.
-    fn legend_keys(&self, panels: &[EpochPanel]) -> Vec<(Mark, String)> {
+    /// The entries of the legend, each with its symbol and its name.
+    fn legend_entries(&self, panels: &[EpochPanel]) -> Vec<(Mark, String)> {
         let is_drawn =
             |stroke: Stroke| panels.iter().flat_map(|panel| &panel.series).any(|series| series.stroke == stroke);
         let names = [
@@ -255,7 +255,7 @@ impl TrainingCurves {
             (SCORE_STROKE, "score"),
             (COVERAGE_STROKE, "coverage"),
         ];
-        let mut keys: Vec<(Mark, String)> = names
+        let mut entries: Vec<(Mark, String)> = names
             .into_iter()
             .filter(|(stroke, _)| is_drawn(*stroke))
             .map(|(stroke, name)| {
@@ -263,12 +263,12 @@ impl TrainingCurves {
             })
             .collect();
         if self.members.len() > 1 {
-            keys.push((Mark::Band(BLUE, BAND_OPACITY), "range over the ensemble members".into()));
+            entries.push((Mark::Band(BLUE, BAND_OPACITY), "range over the ensemble members".into()));
         }
         if panels.iter().any(|panel| !panel.kept.is_empty()) {
-            keys.push((Mark::Dot(INK), if self.members.len() > 1 { "epochs kept" } else { "epoch kept" }.into()));
+            entries.push((Mark::Dot(INK), if self.members.len() > 1 { "epochs kept" } else { "epoch kept" }.into()));
         }
-        keys
+        entries
     }
 }
 

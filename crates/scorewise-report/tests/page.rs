@@ -308,7 +308,7 @@ fn a_document_can_be_written_and_read_back() {
     let document = six_row_document();
     assert_eq!(Document::read(&document.write()).unwrap(), document);
     let error = Document::read("{\"a\": 1}").unwrap_err().to_string();
-    assert_eq!(error, "is not a result of scorewise");
+    assert_eq!(error, "the document is not a result of scorewise");
 }
 
 #[test]

@@ -11,7 +11,8 @@ use scorewise_report::{
     figure_score_distribution, figure_scores, figure_series, figure_thresholds, figure_training, palette,
 };
 
-/// Draws one picture of every type of figure. All lines have these `points`, and all single numbers in the data are `number`.
+/// Draws one picture of every type of figure. All lines have these `points`. Most figures also contain `number` among their
+/// other data.
 fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str, Picture)> {
     let prior: scorewise::Prior = "cosine:0.5,0.2".parse().unwrap();
     let title = || "A title <&>".to_string();
@@ -98,7 +99,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
             }),
         ),
         (
-            "law",
+            "score distribution",
             figure_score_distribution(ScoreDistributionFigure {
                 title: title(),
                 score: "a score".into(),

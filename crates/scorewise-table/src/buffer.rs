@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[repr(C, align(64))]
 struct CacheLine([f32; 16]);
 
-/// A vector of f32 whose first element is at the beginning of a cache line. In files it is a plain list of numbers.
+/// A vector of f32 whose first element is at the beginning of a cache line. It is serialised as a plain list of numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<f32>", into = "Vec<f32>")]
 pub struct AlignedBuffer {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_a_plain_list_of_numbers_in_a_file() {
+    fn a_buffer_is_serialised_as_a_plain_list_of_numbers() {
         let buffer = AlignedBuffer::from(vec![1.0, -2.5, 0.0]);
         let text = serde_json::to_string(&buffer).unwrap();
         assert_eq!(text, "[1.0,-2.5,0.0]");

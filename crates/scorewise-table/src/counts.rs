@@ -19,18 +19,18 @@ pub struct CountTable {
     pub cells: [String; 4],
 }
 
-/// A cell of the confusion matrix, and the names that columns of its counts have.
+/// A cell of the confusion matrix, and the column names by which a column of its counts is recognised.
 struct CellNames {
-    /// The name of the cell with its name in forecast verification, for messages.
+    /// The description of the cell in messages, with its name in forecast verification in brackets: `tp (hits)`.
     described: &'static str,
-    /// The names that are recognised, as messages list them.
+    /// The recognised column names that messages list.
     names: &'static [&'static str],
-    /// Further spellings that are recognised.
+    /// Further recognised column names, which messages do not list.
     spellings: &'static [&'static str],
 }
 
-/// The names of the four cells, in the order tn, fp, fn, tp. The last name of each cell is that of the contingency tables of MET: forecast yes or no, observation
-/// yes or no.
+/// The recognised column names of the four cells, in the order tn, fp, fn, tp. The last of `names`, such as `FY_OY` (forecast yes, observation
+/// yes), is used in the contingency tables of MET, the Model Evaluation Tools for weather forecasts.
 const CELLS: [CellNames; 4] = [
     CellNames {
         described: "tn (correct negatives)",
@@ -55,7 +55,7 @@ const CELLS: [CellNames; 4] = [
 ];
 
 impl CellNames {
-    /// Whether a column with this name has the counts of the cell. Case, spaces, underscores, hyphens and points make no difference.
+    /// Whether a column with this name holds the counts of the cell. Case, spaces, underscores, hyphens and points make no difference.
     fn matches(&self, name: &str) -> bool {
         let plain = plain_name(name);
         self.names.iter().chain(self.spellings).any(|known| plain_name(known) == plain)
@@ -68,7 +68,8 @@ fn plain_name(name: &str) -> String {
     name.chars().filter(is_kept).flat_map(char::to_lowercase).collect()
 }
 
-/// The columns of counts among the columns with these names, in the order tn, fp, fn, tp; an error if one is missing or not unique.
+/// Finds the four columns of counts among the column names `names`, and returns their names in the order tn, fp, fn, tp. It is an error if no
+/// name, or more than one, stands for a cell of the confusion matrix.
 pub fn cell_columns(file: &str, names: &[&str]) -> Result<[String; 4]> {
     let option = || Setting("cells").to("TN,FP,FN,TP");
     let mut found: [String; 4] = Default::default();
@@ -89,11 +90,11 @@ pub fn cell_columns(file: &str, names: &[&str]) -> Result<[String; 4]> {
         return Ok(found);
     }
     let described: Vec<&str> = missing.iter().map(|cell| cell.described).collect();
-    let looked_for: Vec<&str> = missing.iter().flat_map(|cell| cell.names).copied().collect();
+    let recognised: Vec<&str> = missing.iter().flat_map(|cell| cell.names).copied().collect();
     let problem = format!("has no column of counts for {}", described.join(", "));
     let hint = format!(
-        "columns called {} were looked for; name the columns in the order tn, fp, fn, tp: `{}`",
-        looked_for.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "),
+        "the recognised names are {}; name the columns in the order tn, fp, fn, tp: `{}`",
+        recognised.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "),
         option()
     );
     Err(Error::data(Location::file(file), problem, hint))
@@ -160,17 +161,17 @@ fn counts<'a>(table: &Table, column: &'a Column) -> Result<&'a [f64]> {
     }
 }
 
-/// The order of the rows of a table in time. Rows with the same time are one step.
+/// The time step of each row of a table. Every distinct time is one step, so rows with the same time belong to the same step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeSteps {
-    /// The step of each row, from 0 for the earliest.
+    /// The step of each row; the rows with the earliest time are in step 0.
     pub of_rows: Vec<u32>,
-    /// The first and the last time, as text.
+    /// The earliest and the latest time of the table, as text.
     pub ends: [String; 2],
 }
 
 impl TimeSteps {
-    /// The steps of a column of times or numbers; an error if a time is missing.
+    /// The time steps of the rows, from the column `name`, which must hold times or numbers; an error if a time is missing.
     pub fn new(table: &Table, name: &str) -> Result<Self> {
         let column = crate::names::column(table, "time", name)?;
         if !matches!(column.values, Values::Time(_) | Values::Number(_)) {
@@ -203,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usual_spellings_of_the_four_cells_are_recognised() {
+    fn usual_names_of_the_columns_of_tn_fp_fn_and_tp_are_recognised() {
         for names in [
             ["tn", "fp", "fn", "tp"],
             ["TN", "FP", "FN", "TP"],
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn two_columns_for_one_cell_are_refused() {
+    fn two_columns_of_counts_for_the_same_matrix_cell_are_refused() {
         let message = cell_columns("a.csv", &["tn", "fp", "false alarms", "fn", "tp"]).unwrap_err().to_string();
         assert!(message.contains("`fp`, `false alarms`") && message.contains("cells TN,FP,FN,TP"), "{message}");
     }

@@ -1,5 +1,5 @@
-//! Which rows of a table depend on each other. Confidence intervals must take this into account: a hundred rows of one storm say less than a hundred rows
-//! of a hundred storms.
+//! Which rows of a table depend on each other. Confidence intervals must take this into account: a hundred rows of one storm contain less
+//! information than one row each of a hundred storms.
 
 use std::fmt;
 use std::str::FromStr;
@@ -85,8 +85,9 @@ pub enum Dependence {
 }
 
 impl Dependence {
-    /// The dependence of the rows of a table, as the user described it by `resample`; otherwise as the split suggests: in time, if the split is by
-    /// time or if `is_series` is set because values of other rows are inputs or targets; of groups, if the split is by groups.
+    /// Which rows of a table depend on each other. If `resample` is `Some`, it decides. Otherwise rows of the same group depend on each other if the
+    /// split is by group; rows that follow each other in time depend on each other if the split is by time, or if it is random and `is_series`
+    /// says that values of other rows are inputs or targets.
     pub fn of_table(table: &Table, resample: Option<&Resample>, split: &Split, is_series: bool) -> Result<Self> {
         let in_time = |block: Option<usize>| {
             let column = if let Split::Time(column) = split { column.as_deref() } else { None };
@@ -106,7 +107,7 @@ impl Dependence {
         }
     }
 
-    /// The dependence of some of the rows, in the order in which they are listed.
+    /// Which of the given rows depend on each other. The result is in the order of `rows`.
     #[must_use]
     pub fn of_rows(&self, rows: &[u32]) -> Self {
         let select = |numbers: &[u32]| rows.iter().map(|row| numbers[*row as usize]).collect();
@@ -117,7 +118,7 @@ impl Dependence {
         }
     }
 
-    /// Appends other rows of the same table.
+    /// Appends the positions or groups of further rows of the same table.
     pub fn extend(&mut self, further: Dependence) {
         match (self, further) {
             (Dependence::Time { positions, .. }, Dependence::Time { positions: more, .. }) => positions.extend(more),
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dependence_of_some_rows_keeps_their_groups_and_positions() {
+    fn selected_rows_keep_their_groups_and_their_positions_in_time() {
         let groups = Dependence::Groups(vec![0, 0, 1, 2]);
         assert_eq!(groups.of_rows(&[3, 1]), Dependence::Groups(vec![2, 0]));
         let mut time = Dependence::Time { positions: vec![2, 0, 1], block: Some(4) }.of_rows(&[0, 2]);

@@ -187,7 +187,7 @@ fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
     (step > 0 && count as f64 >= MIN_REGULAR_SHARE * total as f64).then_some(step)
 }
 
-/// The direction of the times of a column from the first row of the file to the last.
+/// Whether the times of a column rise or fall from the first row of the file to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TimeDirection {
     /// The oldest row comes first.
@@ -199,7 +199,7 @@ enum TimeDirection {
 }
 
 impl TimeDirection {
-    /// The direction of the times from the first row to the last. Missing times are ignored.
+    /// Whether the times rise or fall from the first row to the last. Missing times are ignored.
     fn of_times(values: &Values) -> Self {
         let keys = (0..values.len()).filter(|row| !values.is_missing(*row)).map(|row| time_key(values, row));
         if keys.clone().is_sorted() {
@@ -241,7 +241,7 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Sorts the rows of a table by group and time.
+    /// Prepares the search for earlier and later rows of the same group: sorts the rows of a table by group, and by time within each group.
     pub fn new(table: &Table, order: &RowOrder) -> Result<Self> {
         let groups =
             order.group.as_deref().map(|name| names::column(table, "group", name).map(Groups::new)).transpose()?;
@@ -258,8 +258,8 @@ impl Neighbours {
         let key = |row: u32| values.map_or(0, |values| time_key(values, row as usize));
         let has_time = |row: &u32| values.is_none_or(|values| !values.is_missing(*row as usize));
         let mut sorted: Vec<u32> = (0..rows as u32).filter(has_time).collect();
-        // If the file has its newest row first, the rows are reversed before they are sorted by time. The sort is stable, so rows of the same time
-        // are then in reverse file order too.
+        // If the newest row comes first in the file, all rows are reversed before they are sorted by time. Because the sort is stable, rows of the
+        // same time then stay in reverse file order too.
         if values.is_some_and(|values| TimeDirection::of_times(values) == TimeDirection::Falling) {
             sorted.reverse();
         }
@@ -292,8 +292,8 @@ impl Neighbours {
         let farthest = position.saturating_sub(steps).max(first);
         match (&self.times, self.step) {
             (Some(times), Some(step)) => {
-                // In a regular series the wanted row is `steps` time steps earlier. With at most one row for each time step,
-                // the wanted row is among the `steps` rows before `row`, so only these are searched.
+                // In a regular series the wanted row is `steps` time steps earlier. If there is at most one row for each time
+                // step, the wanted row is among the `steps` rows before `row`, so only these rows are searched.
                 let Some(distance) = i64::try_from(steps).ok().and_then(|steps| step.checked_mul(steps)) else {
                     return NO_ROW;
                 };
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn without_groups_and_times_rows_keep_the_order_of_the_file() {
+    fn rows_keep_the_order_of_the_file_if_there_are_no_groups_and_no_times() {
         let neighbours =
             Neighbours::new(&one_column_table(Values::Number(vec![5.0; 4])), &RowOrder::default()).unwrap();
         assert_eq!((neighbours.back(0, 1), neighbours.back(3, 1)), (NO_ROW, 2));
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_and_negative_zero_form_one_group_and_so_do_all_missing_values() {
+    fn zero_and_negative_zero_are_one_group_and_all_missing_values_are_another() {
         let groups =
             Groups::new(&one_column_table(Values::Number(vec![0.0, -0.0, f64::NAN, 2.5, -f64::NAN])).columns[0]);
         assert_eq!(groups.codes, [0, 0, 1, 2, 1]);
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_times_keep_the_file_order_if_the_file_is_sorted_and_are_an_error_if_not() {
+    fn rows_with_equal_times_keep_their_order_in_a_sorted_file_and_are_an_error_in_an_unsorted_file() {
         let rising = table_of_times(&[DAY, DAY, 2 * DAY, 2 * DAY]);
         let (order, notes) = RowOrder::of_table(&rising, None, None).unwrap();
         assert!(notes[0].to_string().contains("`group COLUMN`"), "{notes:?}");

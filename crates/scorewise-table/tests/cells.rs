@@ -83,7 +83,7 @@ fn table_with_cells<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
 // Tests of which lines of a text file are rows.
 
 #[test]
-fn records_of_empty_cells_are_rows() {
+fn records_in_which_every_cell_is_empty_are_rows() {
     for content in ["a,b\n1,x\n,\n2,y\n \"\", \n3,z\n", "a,b\r\n1,x\r\n,\r\n2,y\r\n,\r\n3,z\r\n"] {
         let content = content.replace(" \"\", ", "\"\",");
         let TableWithNotes { table, late_notes, .. } = read_default(content);
@@ -155,7 +155,7 @@ fn a_small_file_of_empty_lines_cannot_exhaust_the_memory() {
 }
 
 #[test]
-fn parquet_and_text_give_the_same_rows() {
+fn a_table_has_the_same_rows_in_a_parquet_file_and_in_a_text_file() {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch};
     let folder = ScratchFolder::new();
     let a: ArrayRef = Arc::new(Float64Array::from(vec![Some(1.0), None, Some(3.0), None, None]));
@@ -174,7 +174,7 @@ const MISSING_WORDS: [&str; 16] =
 #[test]
 fn words_for_missing_values_are_missing_in_columns_of_numbers_dates_and_booleans() {
     for word in MISSING_WORDS {
-        // The word is in a fifth of the cells. If it were not recognised as missing, that would be enough to make this a column of text.
+        // A fifth of the cells hold the word. If the word were not recognised as missing, the column would therefore be read as text.
         let with_word = |cell: fn(usize) -> String| -> String {
             let cells = (0..50).map(|row| if row % 5 == 0 { word.to_owned() } else { cell(row) });
             let cells: Vec<String> = cells.collect();
@@ -365,14 +365,22 @@ fn a_column_of_at_least_ten_different_dates_of_eight_digits_is_read_as_dates() {
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
     let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..default_reading() };
     assert_eq!(numbers(&read_text(column_of(&days), &forced).unwrap().table, "x")[0], Some(20_200_101.0));
-    assert_eq!(kind_of_column(&column_of(&days[..9]), "x"), ColumnKind::Number, "there are only nine different dates");
+    assert_eq!(
+        kind_of_column(&column_of(&days[..9]), "x"),
+        ColumnKind::Number,
+        "a column with only nine different dates of eight digits is read as numbers"
+    );
     assert_eq!(
         kind_of_column(&column_of(&vec![days[0].clone(); 50]), "x"),
         ColumnKind::Number,
-        "the dates are all equal"
+        "a column of equal dates of eight digits is read as numbers"
     );
     let counted: Vec<String> = (20_200_101..20_200_160).map(|number| number.to_string()).collect();
-    assert_eq!(kind_of_column(&column_of(&counted), "x"), ColumnKind::Number, "some of the cells are not dates");
+    assert_eq!(
+        kind_of_column(&column_of(&counted), "x"),
+        ColumnKind::Number,
+        "a column of eight-digit numbers that are not all dates is read as numbers"
+    );
 }
 
 #[test]
@@ -425,7 +433,10 @@ fn a_column_of_text_that_is_mostly_numbers_gives_a_warning() {
                     `bad` (15 times), which is not read as missing; `--missing bad` reads it as missing";
     assert_eq!(notes, [expected]);
     let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Category)]), ..default_reading() };
-    assert!(warnings(&table, &forced).is_empty(), "the user asked to read the column as text");
+    assert!(
+        warnings(&table, &forced).is_empty(),
+        "there must be no warning if the user asked to read the column as text"
+    );
     for content in [table_with_cells(["red", "blue", "3", "green", "4"]), table_with_cells(["02139", "10001", "94103"])]
     {
         assert!(warnings(&read_default(content).table, &default_reading()).is_empty());

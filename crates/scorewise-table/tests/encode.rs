@@ -206,7 +206,7 @@ fn levels_not_seen_in_training_are_encoded_in_the_rest_column_or_as_zeros_with_a
 }
 
 #[test]
-fn only_the_most_frequent_levels_get_a_column() {
+fn only_the_most_frequent_levels_get_a_column_of_their_own() {
     let names: Vec<String> = (0..100_000).map(|n| format!("user {}", n / 2)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut codes: Vec<u32> = Vec::new();
@@ -224,8 +224,8 @@ fn only_the_most_frequent_levels_get_a_column() {
 }
 
 #[test]
-fn if_there_are_more_binned_levels_than_allowed_a_note_says_that_the_others_are_treated_as_one() {
-    // 65 636 levels with three rows each, and one level with a single row, which is too rare to have an index of its own.
+fn a_note_says_that_binned_levels_beyond_the_maximum_number_are_treated_as_one_level() {
+    // The column has 65 636 levels with three rows each, and one level with a single row, which is too rare to have an index of its own.
     let (frequent, limit) = (65_636u32, 65_536);
     let codes = (0..3 * frequent).map(|row| row % frequent).chain([frequent]).collect();
     let levels = (0..=frequent).map(|level| format!("level {level}")).collect();
@@ -383,7 +383,7 @@ fn a_column_of_numbers_encoded_as_categorical_also_accepts_strings() {
 }
 
 #[test]
-fn one_hot_columns_are_standardised_on_request() {
+fn one_hot_columns_are_standardised_if_the_user_asks_for_it() {
     let table = table(vec![strings("c", &["a", "b", "b", "b"])]);
     let choice = EncodingOptions { standardise_all: true, ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
@@ -580,7 +580,10 @@ fn invalid_encoders_are_refused() {
             "input `x`: the lag is 99999 steps; at most 10000 are allowed",
         ),
         (encoder(ColumnKind::Time, 0, plain(0.0, 1.0)), "input `x`: the encoding does not fit the type of the column"),
-        (encoder(ColumnKind::Category, 0, levels(&[], vec![])), "input `x`: the encoding gives no columns"),
+        (
+            encoder(ColumnKind::Category, 0, levels(&[], vec![])),
+            "input `x`: the encoding gives no columns of the matrix",
+        ),
         (encoder(ColumnKind::Category, 0, levels(&["a", "a"], vec![])), "input `x`: the level `a` is listed twice"),
         (
             encoder(ColumnKind::Category, 0, levels(&["a", "b"], vec![Standardisation { mean: 0.0, deviation: 1.0 }])),
@@ -633,7 +636,7 @@ fn one_error_names_all_missing_columns() {
 }
 
 #[test]
-fn a_column_of_the_wrong_type_is_an_error_that_names_a_value_unless_it_is_empty() {
+fn a_column_of_the_wrong_type_is_an_error_but_a_column_without_values_is_accepted() {
     let training = table(vec![number("age", &[1.0, 2.0]), times("t", &[0, 7200])]);
     let encoder = fit(&training);
     let error = encoder.encode(&table(vec![strings("age", &["", "old"]), times("t", &[0, 0])])).unwrap_err();

@@ -85,7 +85,8 @@ impl OverwrittenFile {
 
     /// Replaces the content of the file and reads it as a table.
     fn write_and_read(&mut self, bytes: &[u8]) -> Result<Table, String> {
-        // Truncating to 0 bytes first would make some file systems write the new content to disk at once.
+        // The file is shortened only after it was overwritten: truncating it to 0 bytes first would make some file systems write the new content to
+        // disk at once.
         self.file.seek(SeekFrom::Start(0)).unwrap();
         self.file.write_all(bytes).unwrap();
         self.file.set_len(bytes.len() as u64).unwrap();
@@ -94,7 +95,7 @@ impl OverwrittenFile {
 }
 
 /// Makes `times` damaged copies of a file at random. Reads each copy and checks the memory, the time, and the error message if there is one.
-#[expect(clippy::disallowed_methods, reason = "a test uses a fixed seed")]
+#[expect(clippy::disallowed_methods, reason = "the random number generator of a test has a fixed seed")]
 fn check_mutations(name: &str, original: &[u8], seed: u64, times: usize) {
     let mut file = OverwrittenFile::new(name);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);

@@ -112,7 +112,7 @@ fn the_same_seed_gives_the_same_sets_and_another_seed_gives_different_sets() {
 }
 
 #[test]
-fn a_class_of_three_rows_is_in_every_set() {
+fn a_class_with_three_rows_has_one_row_in_every_set() {
     let classes = (0..200).map(|row| u32::from(row < 3)).collect();
     let labels = Labels { classes, names: vec!["n".into(), "p".into()], ahead: None };
     let (table, _) = sample_table(200, 5, 2);
@@ -226,7 +226,7 @@ fn in_a_split_by_time_no_label_comes_from_a_row_of_another_set() {
 }
 
 #[test]
-fn the_hint_for_a_set_without_a_class_names_a_share_only_if_another_share_helps() {
+fn if_a_set_lacks_a_class_the_hint_suggests_another_share_only_if_that_helps() {
     let names = vec!["no".to_string(), "yes".to_string()];
     let split = |split: &str, positives: &[u32], rows: u32, test: f64, validation: f64| {
         let classes = (0..rows).map(|row| u32::from(positives.contains(&row))).collect();

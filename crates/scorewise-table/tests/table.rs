@@ -133,7 +133,7 @@ fn a_file_in_the_format_of_the_uci_air_quality_table_can_be_read() {
 }
 
 #[test]
-fn in_a_column_of_text_none_and_null_are_levels_but_other_markers_mean_missing() {
+fn the_words_none_and_null_are_levels_in_a_column_of_text_but_other_markers_mean_missing() {
     let table = read_text("class,x,b\nNone,1,yes\n?,NA,No\nnull,NaN,TRUE\n,nan,\n", &default_reading()).unwrap();
     let class = strings(&table, "class");
     assert_eq!(class, [Some("None".into()), None, Some("null".into()), None]);
@@ -145,7 +145,7 @@ fn in_a_column_of_text_none_and_null_are_levels_but_other_markers_mean_missing()
 }
 
 #[test]
-fn dates_have_the_month_first_if_a_single_date_of_the_column_shows_this_order() {
+fn dates_are_read_with_the_month_first_if_a_single_date_of_the_column_shows_this_order() {
     let table =
         read_text("t,u\n01/02/2010,01/02/2010 00:00:10\n01/31/2010,2010-02-01T00:00:10\n", &default_reading()).unwrap();
     // 2010-01-01 is 14610 days after 1970-01-01.
@@ -163,7 +163,7 @@ fn quoted_cells_may_contain_delimiters_and_line_breaks() {
 }
 
 #[test]
-fn if_the_user_names_the_columns_the_first_line_is_a_row() {
+fn the_first_line_is_a_row_if_the_user_names_the_columns() {
     let reading = Reading { columns: Some(vec!["a".into(), "b".into()]), ..default_reading() };
     let table = read_text("1,x\n2,y\n", &reading).unwrap();
     assert_eq!((table.rows(), numbers(&table, "a")[0]), (2, 1.0));

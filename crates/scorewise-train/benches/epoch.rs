@@ -144,6 +144,7 @@ struct Round {
 }
 
 impl Round {
+    /// Measures one round with batches of `batch` rows. `operations` is the number of floating-point operations of an epoch.
     fn measure(bench: &mut EpochBench, batch: usize, operations: f64) -> Self {
         let before = is_undisturbed();
         let (peak, seconds) = (peak_rate(), bench.run(batch));
@@ -151,7 +152,7 @@ impl Round {
     }
 }
 
-/// The medians over the rounds in words, with the quartiles of the share of the peak rate.
+/// A line of text with the median time and the median peak rate over the rounds, and the quartiles of the share of the peak rate.
 fn summary<'a>(rounds: &(impl Iterator<Item = &'a Round> + Clone)) -> String {
     let quartiles = |value: fn(&Round) -> f64| {
         let mut values: Vec<f64> = rounds.clone().map(value).collect();
@@ -182,6 +183,7 @@ struct EpochBench {
 }
 
 impl EpochBench {
+    /// Makes random data with `steps` training rows and `validation` validation rows, and a network that is trained with the loss of `score`.
     fn new(inputs: usize, hidden: &[usize], steps: usize, validation: usize, score: &str) -> Self {
         let rows = steps + validation;
         let mut random = 1u64;
@@ -211,7 +213,7 @@ impl EpochBench {
     /// Runs one epoch and returns its duration in seconds.
     fn run(&mut self, batch: usize) -> f64 {
         let start = Instant::now();
-        // If a batch contains all rows, their order does not matter, so nothing is shuffled; the training loop of networks does the same.
+        // If a batch contains all rows, their order does not matter. Then the rows are not shuffled, as in the training loop of networks.
         for index in (1..if batch < self.steps { self.steps } else { 1 }).rev() {
             self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             self.order.swap(index, ((u128::from(self.random) * (index as u128 + 1)) >> 64) as usize);
@@ -249,7 +251,7 @@ fn peak_rate() -> f64 {
 }
 
 /// Whether this thread has its physical core to itself. This is measured with a `nop` after each multiply-add, which costs no time unless
-/// another thread shares the core.
+/// another thread shares the core. Without AVX-512 nothing is measured, and the result is always true.
 fn is_undisturbed() -> bool {
     #[cfg(target_arch = "x86_64")]
     if is_avx512() {
@@ -264,11 +266,13 @@ fn is_undisturbed() -> bool {
     true
 }
 
+/// Whether this processor supports AVX-512.
 #[cfg(target_arch = "x86_64")]
 fn is_avx512() -> bool {
     InstructionSet::Avx512.is_supported()
 }
 
+/// False, because only x86-64 processors have AVX-512.
 #[cfg(not(target_arch = "x86_64"))]
 fn is_avx512() -> bool {
     false

@@ -124,8 +124,9 @@ fn fits_to_use<F: Borrow<Fit>>(fits: &[F]) -> impl Iterator<Item = &Fit> {
     fits.iter().map(Borrow::borrow).filter(move |fit| fit.success || !some_succeeded)
 }
 
-/// For each training run of a learner, whether its result becomes a member of the ensemble. Normally the runs that learnt something give the members;
-/// but if they leave a validation row without a prediction, all runs do. `samples` has one entry for each element of `fits`.
+/// For each training run of a learner, whether its result becomes a member of the ensemble. Normally these are the results of the runs that learnt
+/// something; but if a validation row would then have no prediction, the results of all runs become members. `samples` has one entry for each
+/// element of `fits`.
 pub(crate) fn is_used<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> Vec<bool> {
     let rows = samples.first().map_or(0, |sample| sample.matrix.rows());
     let (mut is_predicted, mut is_needed) = (vec![false; rows], vec![false; rows]);
@@ -147,8 +148,8 @@ pub fn held_out_probabilities<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]
     held_out_means(&fits, &samples, MeanOf::Probabilities)
 }
 
-/// The mean probabilities or logits of validation rows, as [`held_out_probabilities`] describes, but over all members, even those that learnt
-/// nothing.
+/// The row indices and the mean probabilities or logits of validation rows, as [`held_out_probabilities`] returns them, except that members that
+/// learnt nothing are included in the means.
 pub(crate) fn held_out_means<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>], mean: MeanOf) -> (Vec<u32>, Vec<f64>) {
     let (Some(matrix), Some(outputs)) =
         (samples.first().map(|sample| sample.matrix), fits.first().map(|fit| fit.borrow().member.outputs()))

@@ -421,12 +421,12 @@ fn network_shape(widths: &[usize], positions: &[usize]) -> std::result::Result<N
         }
         [_, _, ..] => {
             return Err(format!(
-                "the network has {} inputs, but the list of positions is for {} inputs",
+                "the network has {} inputs, but the length of its list `positions` is {}",
                 widths[0],
                 positions.len()
             ));
         }
         _ => None,
     };
-    shape.ok_or_else(|| "a network needs at least two widths, and none may be 0".into())
+    shape.ok_or_else(|| "a network needs two or more layer widths; widths and numbers of positions are above 0".into())
 }

@@ -239,7 +239,7 @@ fn instruction_sets_agree_after_an_epoch_of_training() {
         let probabilities = train(instructions);
         let worst = probabilities.iter().zip(&portable).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-5, "{instructions:?}: the greatest difference is {worst}");
-        assert_eq!(train(instructions), probabilities, "a second run must give the same bits");
+        assert_eq!(train(instructions), probabilities, "a second epoch from the same start must give the same bits");
     }
 }
 

@@ -69,7 +69,7 @@ fn an_ensemble_has_the_same_bits_for_any_number_of_threads() {
         for (index, member) in one.members().iter().enumerate() {
             assert!(one.members()[..index].iter().all(|other| other != member));
         }
-        // 4500 rows fill more than four of the blocks that are predicted in parallel.
+        // Blocks of rows are predicted in parallel; 4500 rows fill more than four blocks.
         let repeated_rows: Vec<u32> = (0..4500).map(|row| row % 500).collect();
         let expected = on_threads(1, || one.probabilities(&data.matrix, &repeated_rows));
         assert_eq!(on_threads(3, || one.probabilities(&data.matrix, &repeated_rows)), expected);
@@ -211,8 +211,8 @@ fn the_random_numbers_of_initial_weights_and_splits_and_bootstraps_are_independe
         let units = random_numbers_of_the_initial_weights(seed, N_ROWS);
         assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
 
-        // If a Poisson bootstrap used the random numbers of the initial network weights for the rows 1, 3, 5, …, it would leave out exactly the rows whose random
-        // number is below 1/e.
+        // If a Poisson bootstrap used the random numbers of the initial network weights for the rows 1, 3, 5, …, it would leave out exactly the rows
+        // whose random number is below 1/e.
         let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 100, seed };
         for replicate in 0..100 {
             let mut counts = vec![0; 2 * N_ROWS];

@@ -344,7 +344,7 @@ fn a_watcher_can_stop_the_training_and_the_best_weights_are_kept() {
 }
 
 #[test]
-fn jobs_that_run_in_parallel_give_the_same_bits_as_single_jobs() {
+fn jobs_give_the_same_bits_in_parallel_as_one_at_a_time() {
     let datasets = [disc(400).dataset(), blobs(400).dataset()];
     let mut jobs = Vec::new();
     for seed in 0..3 {
@@ -419,5 +419,5 @@ fn inconsistent_data_are_refused() {
     let linear = NetworkSettings { hidden: hidden_layers(&[]), ..NetworkSettings::default() };
     let infinite = Matrix::new(4, &[f32::NAN; 800]).unwrap();
     let error = refused_with(&linear, &Sample { matrix: &infinite, ..sample }, &f1);
-    assert!(error.contains("first outputs are not finite"), "{error}");
+    assert!(error.contains("the network's first outputs are not finite"), "{error}");
 }

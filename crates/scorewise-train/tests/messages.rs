@@ -104,7 +104,7 @@ pub fn jobs() -> Vec<Job> {
 }
 
 #[test]
-fn data_sets_that_are_written_and_read_have_the_same_bits_and_still_share_their_values() {
+fn data_sets_keep_their_bits_and_still_share_their_values_after_they_are_written_and_read() {
     let originals = datasets();
     let bytes = Dataset::to_bytes(&originals).unwrap();
     let copies = Dataset::from_bytes(&bytes).unwrap();
@@ -142,7 +142,7 @@ fn data_sets_that_cannot_be_trained_on_are_refused() {
         (Dataset { classes: usize::MAX, ..original.clone() }, "classes; it must have 2 to 100"),
         (
             Dataset { matrix: matrix(6.0), ..original.clone() },
-            "has the position 6 in row 17 of column 0, whose last position is 5",
+            "has the position 6 in row 17 of column 0, but the last position of this column is 5",
         ),
         (Dataset { matrix: matrix(f32::NAN), ..original.clone() }, "has the position NaN in row 17"),
         (
@@ -195,8 +195,9 @@ fn read_message<T>(bytes: &[u8], what: &str, read: impl FnOnce() -> Result<T>) -
     }
 }
 
-/// Changes and reads one message in each round: in turn, data sets, jobs, and the response of a worker. What is accepted is used: data sets
-/// and jobs for two epochs of training, training results for predictions. Returns how many messages of each of the three kinds were accepted.
+/// In each round, damages a message with `mutate` and reads it; in turn, the message contains data sets, jobs, or the response of a worker. If the
+/// damaged message is accepted, its contents are used: two epochs are trained with data sets and jobs, and predictions are made with training
+/// results. Returns how many messages of each of the three kinds were accepted.
 fn read_mutated(rounds: usize, mut mutate: impl FnMut(&[Vec<u8>], usize) -> Vec<u8>) -> [usize; 3] {
     let (datasets, jobs) = (datasets(), jobs());
     let (dataset_bytes, job_bytes) = (Dataset::to_bytes(&datasets).unwrap(), Job::to_bytes(&jobs).unwrap());
@@ -264,7 +265,7 @@ fn damaged_messages_give_a_clear_error() {
 }
 
 #[test]
-fn damaged_messages_with_a_correct_checksum_are_used_or_give_a_clear_error() {
+fn a_damaged_message_with_a_correct_checksum_is_either_usable_or_gives_a_clear_error() {
     let mut random = MutationRandom { seed: 22, numbers_drawn: 0 };
     let accepted =
         read_mutated(9_000, |originals, kind| with_checksum(mutated_file(&originals[kind..=kind], &mut random).2));
@@ -272,7 +273,7 @@ fn damaged_messages_with_a_correct_checksum_are_used_or_give_a_clear_error() {
 }
 
 #[test]
-fn messages_with_invalid_values_are_used_or_give_a_clear_error() {
+fn a_message_with_invalid_values_is_either_usable_or_gives_a_clear_error() {
     let mut random = MutationRandom { seed: 23, numbers_drawn: 0 };
     let accepted = read_mutated(9_000, |originals, kind| {
         let bytes = &originals[kind];

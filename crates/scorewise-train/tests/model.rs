@@ -160,27 +160,27 @@ fn the_safetensors_library_reads_model_files() {
 fn files_that_are_not_models_give_specific_errors() {
     let folder = TestFolder::new("foreign");
     let load = |path: &Path| Model::load(path).unwrap_err().to_string();
-    let another = "\nhint: give a file that was written by `scorewise train`";
-    let again = "\nhint: copy the file again from its source, or train the model again";
+    let other_file_hint = "\nhint: give a file that was written by `scorewise train`";
+    let copy_hint = "\nhint: copy the file again from its source, or train the model again";
 
     let path = folder.file("absent");
-    assert_eq!(load(&path), format!("{}: there is no such file{another}", path.display()));
-    assert_eq!(load(&folder.0), format!("{}: is a folder, not a model file{another}", folder.0.display()));
+    assert_eq!(load(&path), format!("{}: there is no such file{other_file_hint}", path.display()));
+    assert_eq!(load(&folder.0), format!("{}: is a folder, not a model file{other_file_hint}", folder.0.display()));
     let path = folder.file("empty");
     fs::write(&path, "").unwrap();
-    assert_eq!(load(&path), format!("{}: is empty{again}", path.display()));
+    assert_eq!(load(&path), format!("{}: is empty{copy_hint}", path.display()));
     if cfg!(unix) {
-        assert_eq!(load(Path::new("/dev/null")), format!("/dev/null: is not a regular file{another}"));
+        assert_eq!(load(Path::new("/dev/null")), format!("/dev/null: is not a regular file{other_file_hint}"));
     }
 
     for text in
         ["x", "age,income\n39,50000\n40,60000\n", "{\"a\": 1, \"b\": [2, 3], \"c\": 4}", "PAR1\x15\x04\x15\x10\x15"]
     {
-        assert_eq!(load_error(text.as_bytes()), format!("m.scorewise: is not a scorewise model{another}"));
+        assert_eq!(load_error(text.as_bytes()), format!("m.scorewise: is not a scorewise model{other_file_hint}"));
     }
     let header = br#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
     let other = [&(header.len() as u64).to_le_bytes()[..], header, &[0; 4]].concat();
-    let expected = format!("m.scorewise: is a safetensors file but not a scorewise model{another}");
+    let expected = format!("m.scorewise: is a safetensors file but not a scorewise model{other_file_hint}");
     assert_eq!(load_error(&other), expected);
 }
 
@@ -212,8 +212,8 @@ fn a_file_with_one_flipped_bit_anywhere_is_refused() {
     let mut bytes = original.clone();
     let end = bytes.len();
     bytes[end - 2] ^= 1;
-    let again = "copy the file again from its source, or train the model again";
-    assert_eq!(load_error(&bytes), format!("m.scorewise: is damaged: its checksum does not match\nhint: {again}"));
+    let hint = "copy the file again from its source, or train the model again";
+    assert_eq!(load_error(&bytes), format!("m.scorewise: is damaged: its checksum does not match\nhint: {hint}"));
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     assert_eq!(
         (members.len(), &crate::models::network_of(&members[0]).parameters[..4]),
         (2, &weights[..]),
-        "the weights are those in the file of format 1"
+        "the loaded model must have the weights that are in the file of format 1"
     );
     // A number of members that is far too large for the number of tensors is refused before memory is allocated for the members.
     let many = edit_model_file(old, |text, _| text["network"]["members"] = json!(u64::MAX));
@@ -246,7 +246,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
         load_error(&many)
     );
     let again = Model::from_bytes("m.scorewise", &loaded.to_bytes().unwrap()).unwrap();
-    assert_eq!(again, loaded, "a model of format 1 is unchanged when it is written in the current format");
+    assert_eq!(again, loaded, "a model of format 1 must stay the same when it is written in the current format");
 
     let new = model.to_bytes().unwrap();
     let set_format_1 = |text: &mut Value| text["format"] = json!(1);
@@ -272,7 +272,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     });
     assert!(load_error(&without).contains("is damaged: a file of format 4 must have a checksum"));
     let long = edit_model_file(&new, |_, header| header["__metadata__"]["checksum"] = json!("0123456789abcdef0"));
-    assert!(load_error(&long).contains("its checksum does not match"));
+    assert!(load_error(&long).contains("is damaged: its checksum does not match"));
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn binned_inputs_are_checked_against_the_networks() {
         (
             "/encoder/inputs/0/knots",
             json!([-1.0, 0.5]),
-            "member 0 and the encoder differ in the number of positions of their binned inputs",
+            "member 0 and the encoder disagree on the number of knots, frequent values and levels of the binned inputs",
         ),
         (
             "/encoder/inputs/0/knots",
@@ -376,7 +376,7 @@ fn binned_inputs_are_checked_against_the_networks() {
         ("/encoder/inputs/1/levels", json!(["calm", "calm"]), "input `state`"),
         ("/members/1/positions", json!([5, 4]), "the tensor `member.1."),
         ("/members/1/positions", json!([5, 0]), "a network needs"),
-        ("/members/1/positions", json!([5]), "the network has 2 inputs, but the list of positions is for 1 inputs"),
+        ("/members/1/positions", json!([5]), "the network has 2 inputs, but the length of its list `positions` is 1"),
         ("/members/1/positions", json!([]), "the tensor `member.1."),
     ] {
         let changed = edit_model_file(&bytes, |text, _| *text.pointer_mut(pointer).unwrap() = value.clone());
@@ -391,7 +391,7 @@ fn the_error_for_a_file_of_a_newer_format_asks_for_an_update() {
     let expected =
         "m.scorewise: has format 7, but this version of scorewise reads formats up to 4\nhint: update scorewise";
     assert_eq!(refused, expected);
-    assert!(error_after_editing(|text| text["format"] = json!(0)).contains("is damaged: there is no format 0"));
+    assert!(error_after_editing(|text| text["format"] = json!(0)).contains("is damaged: its format number is 0"));
 }
 
 #[test]
@@ -402,7 +402,7 @@ fn an_inconsistent_description_is_refused() {
         ("/classes", json!(["no", "no"]), "the class `no` appears twice"),
         ("/classes", json!(["a", "b", "c"]), "a target that is a condition has 2 classes, not 3"),
         ("/decision/threshold", json!(1.5), "the threshold 1.5 lies outside [0, 1]"),
-        ("/decision/threshold", json!(0.9), "the threshold 0.9 lies outside its interval from"),
+        ("/decision/threshold", json!(0.9), "the threshold 0.9 lies outside the interval of equally good thresholds"),
         ("/decision/threshold", Value::Null, "its description cannot be parsed: invalid type: null"),
         ("/decision", json!({"rule": "greatest"}), "a model with two classes needs a threshold"),
         (
@@ -415,7 +415,7 @@ fn an_inconsistent_description_is_refused() {
             json!([u64::MAX, u64::MAX, 1]),
             "the tensor `member.0.layer.0.weight` has shape [4, 12] in 192 bytes",
         ),
-        ("/members/0/widths", json!([12, 0, 1]), "a network needs at least two widths, and none may be 0"),
+        ("/members/0/widths", json!([12, 0, 1]), "a network needs two or more layer widths"),
         ("/members", json!([]), "the file has 8 tensors, but its 0 members need 0"),
         ("/target/lead", json!(9_000_000), "a lead of 9000000 rows is too long; the limit is 1048576"),
     ];
@@ -465,7 +465,7 @@ fn errors_name_the_invalid_tensor() {
 }
 
 #[test]
-fn a_model_that_could_not_be_loaded_is_not_written() {
+fn an_invalid_model_is_not_saved() {
     let folder = TestFolder::new("unfit");
     let path = folder.file("m.scorewise");
     let good = crate::models::two_class_model(12, &[4], 1, 0.3);
@@ -514,7 +514,7 @@ fn files_are_written_atomically() {
     assert_eq!(folder.names(), ["m.scorewise"]);
 }
 
-/// Writes a file as a model file.
+/// Writes a model file that consists of the given bytes.
 fn write_model_file(path: &Path, bytes: &[u8]) -> scorewise_train::Result<()> {
     Outputs::new().write(path, OutputKind::Model, bytes)
 }
@@ -525,7 +525,7 @@ fn model_file_bytes(threshold: f64) -> Vec<u8> {
 }
 
 #[test]
-fn a_model_replaces_an_older_model_and_no_other_file() {
+fn saving_a_model_replaces_an_older_model_but_refuses_to_replace_any_other_file() {
     let folder = TestFolder::new("kinds");
     let model = crate::models::two_class_model(12, &[4], 2, 0.5);
     let path = folder.file("m.scorewise");

@@ -73,6 +73,7 @@ impl MutationRandom {
         ((u128::from(random_bits(self.seed, self.numbers_drawn)) * count as u128) >> 64) as usize
     }
 
+    /// The next random number, from 0 to 255.
     fn random_byte(&mut self) -> u8 {
         self.number_below(256) as u8
     }
@@ -181,17 +182,17 @@ pub fn mutated_file(originals: &[Vec<u8>], random: &mut MutationRandom) -> (usiz
 }
 
 #[test]
-fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
+fn a_damaged_file_is_rejected_or_gives_bit_identical_predictions() {
     let originals = original_files();
     let models: Vec<Model> = originals.iter().map(|bytes| Model::from_bytes("m.scorewise", bytes).unwrap()).collect();
     let mut random = MutationRandom { seed: 4, numbers_drawn: 0 };
     let mut loaded = 0;
     for round in 0..20_000 {
         let (index, change, bytes) = mutated_file(&originals, &mut random);
-        let what = format!("in round {round}, change number {change}");
+        let what = format!("round {round}, kind of change {change}");
         check_loading(&bytes, &what);
         let Ok(model) = Model::from_bytes("m.scorewise", &bytes) else { continue };
-        // Change number 4 joins the beginning of one file to the end of another; the result may be equal to the other file.
+        // The kind of change 4 joins the beginning of one file to the end of another file; the result may be equal to that other file.
         let source = originals.iter().position(|original| *original == bytes).unwrap_or(index);
         let prediction_bits = |model: &Model| -> Vec<u64> {
             let (_, matrix) = crate::models::random_rows(models[source].encoder.width(), 50, 1);
@@ -206,7 +207,7 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
 }
 
 #[test]
-fn damaged_files_with_a_correct_checksum_load_or_give_a_clear_error() {
+fn a_damaged_file_with_a_correct_checksum_either_loads_or_gives_a_clear_error() {
     let originals = original_files();
     let mut random = MutationRandom { seed: 5, numbers_drawn: 0 };
     let mut accepted = 0;
@@ -214,14 +215,14 @@ fn damaged_files_with_a_correct_checksum_load_or_give_a_clear_error() {
         let (_, change, bytes) = mutated_file(&originals, &mut random);
         accepted += usize::from(check_loading(
             &crate::models::with_checksum(bytes),
-            &format!("in round {round}, change number {change}"),
+            &format!("round {round}, kind of change {change}"),
         ));
     }
     assert!((2000..30_000).contains(&accepted), "{accepted} of 40000 damaged files were accepted");
 }
 
 #[test]
-fn files_with_invalid_field_values_load_or_give_a_clear_error() {
+fn a_file_with_invalid_field_values_either_loads_or_gives_a_clear_error() {
     let originals = original_files();
     let mut random = MutationRandom { seed: 6, numbers_drawn: 0 };
     let mut accepted = 0;
@@ -324,7 +325,7 @@ fn memory_stays_within_the_documented_limit_for_json_that_expands_the_most() {
             header["__metadata__"]["scorewise"] = edited.to_string().replace("\"HOSTILE\"", &list).into();
             check_loading(
                 &file_with_checksum(&header.to_string(), &bytes[8 + length..]),
-                &format!("{item} in {field}"),
+                &format!("list of {item} in the field {field}"),
             );
         }
         for (field, value) in [
@@ -340,14 +341,14 @@ fn memory_stays_within_the_documented_limit_for_json_that_expands_the_most() {
             header["__metadata__"]["scorewise"] = edited.to_string().replace("\"HOSTILE\"", &value).into();
             check_loading(
                 &file_with_checksum(&header.to_string(), &bytes[8 + length..]),
-                &format!("{item} in encoder.{field}"),
+                &format!("list of {item} in the field encoder.{field}"),
             );
         }
         let mut outer = header.clone();
         outer["x"] = json!({"dtype": "F32", "shape": "HOSTILE", "data_offsets": [0, 0]});
         check_loading(
             &file_with_checksum(&outer.to_string().replace("\"HOSTILE\"", &list), &bytes[8 + length..]),
-            &format!("{item} in a shape"),
+            &format!("list of {item} in the shape of a tensor"),
         );
     }
     let many: String = (0..20_000)

@@ -25,7 +25,7 @@ fn the_onnx_file_contains_the_weights_and_the_threshold() {
 }
 
 #[test]
-fn a_model_that_could_not_be_saved_is_not_exported() {
+fn an_invalid_model_is_not_exported() {
     let model = Model {
         decision: Decision::at(2.0, ThresholdSource::Given, ""),
         ..crate::models::two_class_model(12, &[4], 1, 0.3)

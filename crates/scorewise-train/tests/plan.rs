@@ -60,7 +60,7 @@ fn trained_model_bytes(plan: &Plan) -> Result<Vec<u8>, Error> {
 }
 
 #[test]
-fn a_plan_read_from_a_model_file_trains_the_same_bytes() -> Result<(), Error> {
+fn training_with_the_plan_in_a_model_file_gives_the_same_model_file() -> Result<(), Error> {
     for plan in example_plans()? {
         let first = trained_model_bytes(&plan)?;
         let read = Model::from_bytes("waves.scorewise", &first)?.plan.expect("the model file should contain a plan");

@@ -143,7 +143,7 @@ fn process_transport(run: &RemoteRun<'_>) -> Result<()> {
 }
 
 #[test]
-#[ignore = "the worker of the tests that start processes; it does nothing without the environment variable"]
+#[ignore = "not a test: other tests start it in a process of its own as their worker; without its environment variable it does nothing"]
 fn train_chunk_in_this_process() {
     let Ok(text) = std::env::var(FOLDER) else { return };
     let (folder, chunk) = text.rsplit_once(':').unwrap();
@@ -274,7 +274,7 @@ fn a_stopped_run_keeps_the_training_results_that_have_arrived() {
     let watch = CountingWatch { stop_after: Some(1), ..CountingWatch::default() };
     let fits = Remote { chunks: 3, transport: ordered_transport }.fit(prepared.datasets(), jobs, &watch).unwrap();
     assert_eq!(fits.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false, false, false, false]);
-    /// A watcher that has stopped the run from the beginning. A transport can find that out before it has received a response.
+    /// A watcher that stops the run before it begins. A transport can see that the run is stopped although it has not received any response.
     struct Stopped;
     impl Watch for Stopped {
         fn epoch(&self, _job: usize, _number: usize, _epoch: &Epoch) -> ControlFlow<()> {
@@ -329,7 +329,7 @@ fn errors_name_the_chunk() {
 }
 
 #[test]
-fn jobs_that_were_written_and_read_are_unchanged_and_give_the_same_fits() {
+fn jobs_are_the_same_after_they_are_written_and_read_and_give_the_same_training_results() {
     let (datasets, jobs) = (&datasets()[..], jobs());
     assert_eq!(Job::from_bytes(&Job::to_bytes(&jobs).unwrap()).unwrap(), jobs);
     let watch = CountingWatch::default();

@@ -101,7 +101,7 @@ fn folds_test_every_training_hour_of_a_window_once_and_none_of_its_test_hours() 
 
 #[test]
 fn a_missing_pm25_value_is_0_or_the_last_measurement_depending_on_the_input() {
-    // Row 1034 is 2010-02-14 02:00. According to pandas 3.1, its PM2.5 is missing; it is 980 an hour before and 599 an hour after.
+    // Row 1034 is 2010-02-14 02:00. As read by pandas 3.1, its PM2.5 is missing; PM2.5 is 980 one hour before and 599 one hour after.
     let pollution = Pollution::read().unwrap();
     let rows = pollution.window_rows(&Window::of_paper(0), &"pm2.5,last,lag-1,change-1".parse().unwrap(), 0);
     let value = |row: usize, column: usize| f64::from(rows.matrix.row(row)[column]);
@@ -109,7 +109,7 @@ fn a_missing_pm25_value_is_0_or_the_last_measurement_depending_on_the_input() {
     assert!(value(1034, 0) < value(1033, 0) && (value(1034, 1) - value(1033, 1)).abs() < 1e-6);
     assert!(
         (value(1034, 2) - value(1035, 2)).abs() < 1e-6,
-        "the most recent measurement was 980 one hour before row 1034 and one hour before row 1035"
+        "row 1034 has no measurement, so the input `lag-1` is 980, the value of row 1033, both in row 1034 and in row 1035"
     );
     let (rising, constant) = (value(1033, 3), value(1034, 3));
     assert!(constant != rising && rows.labels[1034] == 1);
@@ -130,7 +130,7 @@ fn the_persistence_forecast_has_the_scores_of_an_independent_computation() {
 }
 
 #[test]
-fn every_row_of_the_published_tables_has_a_contender() {
+fn every_published_result_is_for_a_score_and_a_method_of_its_experiment() {
     for experiment in Experiment::ALL {
         let contenders: Vec<String> = experiment.contenders().iter().map(ToString::to_string).collect();
         let published = paper(experiment);
@@ -145,7 +145,7 @@ fn every_row_of_the_published_tables_has_a_contender() {
 }
 
 #[test]
-fn a_contender_without_a_prior_has_one_task_for_both_values_of_the_setting_named_cure() {
+fn a_loss_without_a_prior_has_only_one_task_for_both_values_of_the_setting_named_cure() {
     let all_tasks = pollution_tasks(&["tss"], &["ce", "uniform"], 2, &[false, true]);
     let settings: Vec<(String, bool)> = all_tasks.iter().map(|task| (task.contender.to_string(), task.cured)).collect();
     let one_repeat = [("ce".to_string(), false), ("uniform".into(), false), ("uniform".into(), true)];
@@ -218,7 +218,10 @@ fn results_with_other_settings_are_computed_again() {
     assert_eq!(is_finished, [true, false]);
     assert_eq!((&again[0], without_duration(&again[1])), (&trials[0], without_duration(&trials[1])));
     let text = fs::read_to_string(&path).unwrap();
-    assert!(text.lines().count() == 3 && !text.contains("0123456789abcdef"), "the old result is replaced: {text}");
+    assert!(
+        text.lines().count() == 3 && !text.contains("0123456789abcdef"),
+        "the new result must replace the old one: {text}"
+    );
     let _ = fs::remove_file(&path);
 }
 

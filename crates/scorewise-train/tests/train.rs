@@ -60,7 +60,7 @@ fn a_training_result_keeps_the_validation_rows_of_its_own_job_if_an_earlier_job_
 }
 
 #[test]
-fn exactly_the_training_results_that_are_members_of_the_model_have_a_share_of_its_weights() {
+fn a_training_result_has_a_weight_above_0_if_and_only_if_it_is_a_member_of_the_model() {
     let event = |row: usize| f64::from(u8::from(wave(row) + 0.3 * (row as f64 * 1.9).sin() > 0.8));
     let columns = vec![numeric_column("x", 200, wave), numeric_column("y", 200, event)];
     let table = Table { file: "waves.csv".into(), columns, ..Table::default() };
@@ -83,7 +83,7 @@ fn exactly_the_training_results_that_are_members_of_the_model_have_a_share_of_it
     let trained = finish(one_failed).unwrap();
     assert_eq!(trained.model.members.len(), fits.len());
     assert_eq!(kinds(&trained.fits, &trained.shares).len(), fits.len());
-    // A learner whose members have not predicted all rows is left out of the model, so its members have no share.
+    // A learner whose members have not predicted all rows is left out of the model, so the weight of each of its members is 0.
     let mut one_missing = fits.clone();
     one_missing[first_tree] = None;
     let trained = finish(one_missing).unwrap();

@@ -23,8 +23,8 @@ fn test_dataset(rows: usize, classes: usize, label: impl Fn(f32, f32, u32) -> u3
         let (x, y) = (5.0 + 5.0 * random.next(), 5.0 + 5.0 * random.next());
         let level = ((random.next() + 1.0) * 15.0).min(29.0) as u32;
         // The number 11 in this column stands for a missing value.
-        let shown = if row % 10 == 3 { 11.0 } else { x };
-        values.extend([shown, y, level as f32]);
+        let x_or_missing = if row % 10 == 3 { 11.0 } else { x };
+        values.extend([x_or_missing, y, level as f32]);
         labels.push(label(if row % 10 == 3 { f32::NAN } else { x }, y, level));
     }
     let number =
@@ -88,7 +88,7 @@ fn accuracy(dataset: &Dataset, fit: &Fit) -> f64 {
 }
 
 #[test]
-fn both_kinds_of_trees_learn_interactions_missing_values_and_levels() {
+fn symmetric_and_leaf_wise_trees_learn_interactions_missing_values_and_levels() {
     for growth in [Growth::Symmetric, Growth::LeafWise] {
         let settings = tree_settings(growth);
         let interaction = test_dataset(3000, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
@@ -155,7 +155,7 @@ fn the_recorded_validation_loss_is_that_of_the_returned_trees() {
 #[test]
 fn a_weight_of_two_has_the_same_effect_on_trees_as_a_repeated_row() {
     let mut single = test_dataset(1200, 2, |x, y, _| u32::from((x > 5.0) != (y > 3.0)));
-    // Every whole number gets a code of its own, so the codes do not depend on how often a row is repeated.
+    // Every integer is a bin (code) of its own, so the bins do not depend on how often a row is repeated.
     let values: Vec<f32> = (0..1200).flat_map(|row| single.matrix.row(row).to_vec()).map(f32::floor).collect();
     single.matrix = Matrix::new(3, &values).unwrap();
     // Every tree uses all rows and no target statistics, because random samples of rows and target statistics depend on the number of rows.
@@ -189,7 +189,7 @@ fn a_weight_of_two_has_the_same_effect_on_trees_as_a_repeated_row() {
 }
 
 #[test]
-fn trees_that_start_with_cross_entropy_are_accurate_at_the_centre_of_the_prior() {
+fn trees_trained_with_cross_entropy_and_then_a_score_are_accurate_at_the_centre_of_the_prior() {
     let dataset = test_dataset(4000, 2, |x, y, _| u32::from(x > 8.5 && y > 4.0));
     let loss = ScoreLoss::new(Score::parse("csi").unwrap(), "cosine:0.5,0.4".parse::<Prior>().unwrap());
     let objective = Objective::Binary(Loss::Score(loss));
@@ -243,7 +243,10 @@ fn damaged_gains_are_refused() {
         vec![0.5; 3],
     ];
     for gains in bad {
-        assert!(new().with_gains(gains.clone()).unwrap_err().contains("one gain for each feature"), "{gains:?}");
+        assert!(
+            new().with_gains(gains.clone()).unwrap_err().contains("the trees need one gain for each feature"),
+            "{gains:?}"
+        );
     }
 }
 
@@ -329,10 +332,10 @@ fn damaged_trees_are_refused() {
         nodes
     };
     for (nodes, roots, problem) in [
-        (changed(|root| root.left = 0), vec![0], "do not exist"), // a cycle
-        (changed(|root| root.left = 2), vec![0], "do not exist"),
-        (changed(|root| root.left = u32::MAX), vec![0], "do not exist"),
-        (changed(|root| root.feature = 1), vec![0], "do not exist"),
+        (changed(|root| root.left = 0), vec![0], "does not exist"), // a cycle
+        (changed(|root| root.left = 2), vec![0], "does not exist"),
+        (changed(|root| root.left = u32::MAX), vec![0], "does not exist"),
+        (changed(|root| root.feature = 1), vec![0], "does not exist"),
         (nodes.clone(), vec![1], "does not begin"),
         (nodes.clone(), vec![0, 9], "has no nodes"),
         (nodes.clone(), vec![], "does not begin"),
@@ -359,7 +362,8 @@ fn damaged_trees_are_refused() {
 
 #[test]
 fn a_position_beyond_the_last_one_of_a_column_is_read_as_the_last_one() {
-    // The cells 0 and 1 stand for knots, 2 for a frequent value between them (0.5), and 3, the last one, for a missing value.
+    // The positions 0 and 1 stand for knots, the position 2 for a frequent value between these knots (0.5), and the last position, 3, for a missing
+    // value.
     let feature = TreeFeature { column: 0, knots: 2, is_level: false, values: vec![0.5, -1.0] };
     assert_eq!(feature.value(1.0), 1.0);
     assert_eq!(feature.value(2.0), 0.5);

@@ -11,6 +11,7 @@ use std::hint::black_box;
 use scorewise::{CrossEntropy, ExactLoss, Logits, Prior, Rows, Score, ScoreLoss};
 use timing::{Candidate, Random, measure, print_requirement, print_timings};
 
+/// Number of logits for which the loss is computed.
 const ROWS: usize = 10_000_000;
 
 fn main() {
@@ -21,7 +22,7 @@ fn main() {
     let weights: Vec<f32> = (0..ROWS).map(|_| random.uniform() as f32).collect();
     let mut gradients = vec![vec![0f32; ROWS]; 5];
     let mut buffers = gradients.iter_mut();
-    let mut buffer = || buffers.next().expect("there is a gradient buffer for each candidate");
+    let mut buffer = || buffers.next().expect("there is a gradient buffer for each measured function");
     let rows = Rows::new(Logits(&logits), &labels).expect("rows");
     let weighted = rows.weighted(&weights).expect("weights");
     let loss = |score: &str, prior: &str| {
@@ -82,7 +83,7 @@ fn main() {
     print_timings(&candidates, &timings);
     let bytes = (2 * size_of::<f32>() + 1) * ROWS;
     println!(
-        "  reading and writing the rows without computing moves {:.1} GB/s",
+        "  memory traffic when rows are read and written without computing: {:.1} GB/s",
         bytes as f64 / timings[0].median / 1e9
     );
     print_requirement(
@@ -104,10 +105,10 @@ fn main() {
     let exact = ExactLoss::new(Score::parse("f1").expect("a score"), "cosine:0.5,0.1".parse().expect("a prior"));
     let beta = loss("f1", "beta:2,5");
     let mut outs = gradients.iter_mut().map(|gradient| &mut gradient[..1_000_000]);
-    let mut out = || outs.next().expect("there is a gradient buffer for each candidate");
+    let mut out = || outs.next().expect("there is a gradient buffer for each measured function");
     let mut candidates = vec![
         Candidate {
-            name: "f1, beta:2,5 (row by row in f64)",
+            name: "f1, prior beta:2,5 (each row in f64)",
             run: {
                 let out = out();
                 let (loss, rows) = (&beta, &subset);

@@ -13,6 +13,7 @@ use scorewise::sweep::{BlockLength, Bootstrap, Condition, Resampling, sweep};
 use scorewise::{Probabilities, Rows, Score};
 use timing::{Candidate, Random, measure, print_requirement, print_timings};
 
+/// Number of predictions in the benchmark of the sweep.
 const ROWS: usize = 10_000_000;
 const NINE_SCORES: [&str; 9] = ["accuracy", "precision", "recall", "specificity", "f1", "tss", "csi", "hss1", "hss"];
 
@@ -175,7 +176,7 @@ fn main() {
         let start = Instant::now();
         black_box(bootstrap.scores(&subset, 0.3, &all).expect("replicates"));
         println!(
-            "  {resampling:?}: best threshold of tss in {seconds:.2} s, 95 % interval {:?}; {} scores at threshold 0.3 in {:.2} s",
+            "  {resampling:?}: best threshold of tss computed in {seconds:.2} s, 95 % interval {:?}; {} scores at threshold 0.3 in {:.2} s",
             best.threshold.interval(0.95),
             all.len(),
             start.elapsed().as_secs_f64()

@@ -1,8 +1,8 @@
-//! Simulates data sets whose true scores are known, and counts how often intervals contain them.
+//! Simulates data sets whose true scores are known, and counts how often confidence intervals contain the true scores.
 //!
-//! `cargo run --release -p scorewise --example coverage -- 2000` simulates 2000 data sets of each kind. Every data set has events with a known rate, and a
-//! forecast whose errors are normally distributed. The rows are independent, or depend on each other like a first-order autoregression, or like rows in
-//! groups of ten. Three tables show
+//! `cargo run --release -p scorewise --example coverage -- 2000` simulates 2000 data sets of each kind. Every data set has events with a known rate,
+//! and a forecast whose errors are normally distributed. The rows are independent, or follow a first-order autoregression, or are correlated within
+//! groups of ten rows. Three tables show
 //!
 //! - how often the 95 % interval of a score at a fixed threshold contains the true score,
 //! - how often the comparison of two equally good forecasts says that one is better, which should happen in 5 % of the data sets,
@@ -45,6 +45,7 @@ impl Design {
         Design::Autoregression(0.95),
     ];
 
+    /// The name of the design in the tables.
     fn name(self) -> String {
         match self {
             Design::Independent => "independent".into(),
@@ -85,18 +86,19 @@ impl Design {
 struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    #[expect(clippy::disallowed_methods, reason = "a simulation outside the library")]
+    #[expect(clippy::disallowed_methods, reason = "a simulation needs its own random numbers")]
     fn new(data_set: usize) -> Self {
         Random(Xoshiro256PlusPlus::seed_from_u64(stream(1, Purpose::Repeat, data_set as u64)))
     }
 
+    /// A random number with the standard normal distribution.
     fn normal(&mut self) -> f64 {
         let mut uniform = || ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
     }
 }
 
-/// The kind of data sets of one row of the tables.
+/// A kind of simulated data sets: how their rows depend on each other, the number of rows, and the event rate. Each kind has one row in the tables.
 #[derive(Clone, Copy)]
 struct Kind {
     design: Design,
@@ -105,16 +107,18 @@ struct Kind {
 }
 
 impl Kind {
+    /// All combinations of a design with a number of rows and an event rate.
     fn all() -> impl Iterator<Item = Kind> {
         let sizes = [(200, 0.02), (200, 0.2), (2000, 0.02), (2000, 0.2)];
         Design::ALL.into_iter().flat_map(move |design| sizes.map(|(rows, rate)| Kind { design, rows, rate }))
     }
 
+    /// The label of the kind in the tables.
     fn label(self) -> String {
         format!("{:12} {:5} rows, rate {:4}", self.design.name(), self.rows, self.rate)
     }
 
-    /// The threshold of the forecast, before its conversion to a probability.
+    /// The threshold at which scores are evaluated, on the scale of the forecast before it is converted to a probability.
     fn threshold(self) -> f64 {
         if self.rate < 0.1 { 1.3 } else { 0.9 }
     }
@@ -161,7 +165,8 @@ struct CoverageCounts {
     defined: [f64; SCORES.len()],
     /// Number of data sets in which one of the two equally good forecasts seems better.
     rejected: [f64; SCORES.len()],
-    /// Sums of the errors of the apparent and of the corrected score, over the data sets in which both are defined.
+    /// The sum of the errors of the apparent score (the score on the data from which the threshold was chosen) and the sum of the errors of the
+    /// corrected score, over the data sets in which both are defined.
     bias: [(f64, f64); SCORES.len()],
     /// Number of data sets in which the apparent and the corrected score are defined.
     corrected: [f64; SCORES.len()],
@@ -169,6 +174,7 @@ struct CoverageCounts {
     corrected_covered: [f64; SCORES.len()],
 }
 
+/// Simulates data sets of one kind and counts how often their intervals contain the true scores.
 fn simulate(kind: Kind, data_sets: usize, scores: &[Score]) -> CoverageCounts {
     let mut counts = CoverageCounts { data_sets: data_sets as f64, ..CoverageCounts::default() };
     let groups: Vec<u32> = (0..kind.rows).map(|row| (row / GROUP_ROWS) as u32).collect();
@@ -181,7 +187,7 @@ fn simulate(kind: Kind, data_sets: usize, scores: &[Score]) -> CoverageCounts {
     for data_set in 0..data_sets {
         let (labels, forecasts) = kind.simulate(&mut Random::new(data_set));
         let [first, second] = forecasts.map(|values| values.into_iter().map(probability).collect::<Vec<_>>());
-        let rows = Rows::new(Probabilities(&first), &labels).expect("a data set has rows");
+        let rows = Rows::new(Probabilities(&first), &labels).expect("every simulated data set has rows");
         let bootstrap = Bootstrap { resampling, replicates: REPLICATES, seed: data_set as u64 };
         let matrix = sweep(&rows).expect("valid rows").at(threshold);
         let intervals = bootstrap.scores(&rows, threshold, scores).expect("valid rows");
@@ -218,7 +224,7 @@ fn simulate(kind: Kind, data_sets: usize, scores: &[Score]) -> CoverageCounts {
     counts
 }
 
-/// A line of a table, with one number for each score.
+/// A line of a table: a label, and one cell for each score.
 fn line(label: &str, cells: impl Iterator<Item = String>) -> String {
     let mut line = format!("{label:34}");
     cells.for_each(|cell| write!(line, "{cell:>16}").expect("writing to a string"));

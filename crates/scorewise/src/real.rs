@@ -95,6 +95,7 @@ impl Real for f64 {
     fn from_f64_clamped(value: f64) -> Self {
         value.clamp(-f64::MAX, f64::MAX)
     }
+    /// 1 for the positive class (`true`), 0 for the negative class (`false`).
     #[inline(always)]
     fn from_label(label: bool) -> Self {
         f64::from(u8::from(label))
@@ -143,6 +144,7 @@ impl Real for f32 {
     fn from_f64_clamped(value: f64) -> Self {
         value.clamp(f64::from(-f32::MAX), f64::from(f32::MAX)) as f32
     }
+    /// 1 for the positive class (`true`), 0 for the negative class (`false`).
     #[inline(always)]
     fn from_label(label: bool) -> Self {
         f32::from(u8::from(label))

@@ -66,7 +66,7 @@ purposes! {
     TreeGrowth = "growth of trees",
     /// A bootstrap replicate. The argument `number` of [`stream`] is the index of the replicate.
     Bootstrap = "bootstrap",
-    /// Which bootstrap scores of two forecasts belong together, if both are known only by their counts. The argument `number` of [`stream`] is the
+    /// The pairing of the bootstrap scores of two forecasts of which only tables of counts are given. The argument `number` of [`stream`] is the
     /// index of the replicate.
     PairedCounts = "pairs of counts",
     /// The folds for which a threshold is chosen on the other folds, to correct the score at a tuned threshold; the argument `number` of [`stream`] is the

@@ -18,6 +18,7 @@ struct TwoForecasts {
     weights: Vec<f64>,
 }
 
+/// Random forecasts of events that occur with the probability `event_rate`.
 fn two_forecasts(seed: u64, event_rate: f64) -> TwoForecasts {
     let mut random = Random(seed);
     let labels: Vec<bool> = (0..N_ROWS).map(|_| random.uniform() < event_rate).collect();
@@ -94,7 +95,7 @@ fn scores_have_the_same_distribution_whether_matrix_cells_or_copies_of_rows_are_
 }
 
 #[test]
-fn the_interval_of_a_ratio_of_counts_is_the_interval_of_jeffreys() {
+fn the_bootstrap_interval_of_precision_is_the_jeffreys_interval() {
     // Two cases: nine of ten alarms are hits, and all ten are. In the second case, a bootstrap of the rows would give an interval of width 0.
     let distribution = |hits: usize| {
         let labels: Vec<bool> = (0..40).map(|row| row < hits).collect();
@@ -107,7 +108,7 @@ fn the_interval_of_a_ratio_of_counts_is_the_interval_of_jeffreys() {
         let found = distribution(hits);
         let beta = Beta::new(hits as f64 + 0.5, 10.5 - hits as f64).unwrap();
         for (found, level) in [(found.0, 0.025), (found.1, 0.975)] {
-            assert!((found - beta.inverse_cdf(level)).abs() < 0.005, "{hits} hits: {found} at {level}");
+            assert!((found - beta.inverse_cdf(level)).abs() < 0.005, "{hits} hits: the {level} quantile is {found}");
         }
     }
 }
@@ -116,7 +117,7 @@ fn the_interval_of_a_ratio_of_counts_is_the_interval_of_jeffreys() {
 fn rows_of_a_group_are_drawn_together_and_make_intervals_wider() {
     const ROWS: usize = 20_000;
     let mut random = Random(12);
-    // Groups of ten rows with the same label and the same prediction: they say as much as a tenth of the rows.
+    // In groups of ten rows with the same label and the same prediction, there is only as much information as in a tenth of the rows.
     let groups: Vec<u32> = (0..ROWS).map(|row| row as u32 / 10).collect();
     let of_group: Vec<(bool, f64)> = (0..ROWS / 10)
         .map(|_| {
@@ -140,17 +141,17 @@ fn rows_of_a_group_are_drawn_together_and_make_intervals_wider() {
     let single_rows = Bootstrap { resampling: Resampling::Poisson, ..bootstrap };
     let narrow = single_rows.scores(&rows, 0.4, &[score("tss")]).unwrap()[0].deviation().unwrap();
     let ratio = found.deviation().unwrap() / narrow;
-    assert!((ratio / 10f64.sqrt() - 1.0).abs() < 0.1, "intervals of groups are {ratio} times as wide");
+    assert!((ratio / 10f64.sqrt() - 1.0).abs() < 0.1, "groups make the standard deviation {ratio} times as large");
     let short = Bootstrap { resampling: Resampling::Groups(&groups[1..]), ..bootstrap };
     assert!(short.scores(&rows, 0.4, &[score("tss")]).unwrap_err().to_string().contains("groups"));
 }
 
 #[test]
-fn the_length_of_blocks_follows_the_memory_of_the_series() {
+fn bootstrap_blocks_are_longer_for_more_autocorrelated_series() {
     let mut random = Random(31);
     let rows = 4000;
     let mut state = 0.0;
-    // The forecast errs for about twenty consecutive rows at a time.
+    // The error of the forecast, `state`, is the same for about twenty consecutive rows.
     let labels: Vec<bool> = (0..rows).map(|_| random.uniform() < 0.3).collect();
     let p: Vec<f64> = labels
         .iter()
@@ -167,7 +168,7 @@ fn the_length_of_blocks_follows_the_memory_of_the_series() {
         |rows: &Rows<'_, Probabilities<'_, f64>>| match bootstrap.with_block_length(rows, 0.5, &score("f1")).resampling
         {
             Resampling::Blocks(BlockLength::Rows(length)) => length,
-            other => panic!("the length was not chosen: {other}"),
+            other => panic!("no block length was chosen: {other}"),
         };
     assert!((20..400).contains(&length(&series)), "{}", length(&series));
     let shuffled: Vec<usize> = (0..rows).map(|row| row * 1687 % rows).collect();
@@ -203,7 +204,7 @@ fn the_corrected_score_of_a_forecast_without_skill_is_near_zero() {
 }
 
 #[test]
-fn sorted_rows_are_divided_into_about_as_many_runs_as_allowed_without_splitting_equal_predictions() {
+fn the_number_of_runs_is_at_most_the_limit_and_at_least_a_third_of_it_and_equal_predictions_stay_together() {
     let data = two_forecasts(3, 0.01);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let sweep = sweep(&rows).unwrap();
@@ -238,7 +239,7 @@ fn best_threshold_between_runs_of_rows_has_the_same_distribution_as_the_best_thr
 }
 
 #[test]
-fn bootstrap_of_single_row_runs_equals_bootstrap_of_rows_if_copies_are_drawn_row_by_row() {
+fn bootstrap_of_runs_with_one_row_each_equals_bootstrap_of_rows_if_copies_are_drawn_row_by_row() {
     let data = two_forecasts(6, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let weighted = rows.weighted(&data.weights).unwrap();

@@ -1,4 +1,5 @@
-//! Tests of tables of counts: their intervals are those of the forecasts behind them, with each row as a group, and contain the truth as often as they say.
+//! Tests of the intervals that are computed from tables of counts. They must equal the intervals computed from the single forecasts with each row of
+//! the table as a group, and 95 % intervals must contain the true value in about 95 % of the cases.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -6,6 +7,7 @@ use crate::common::{Random, score};
 use scorewise::sweep::{BlockLength, Bootstrap, Resampling, sum_of_counts};
 use scorewise::{Confusion, Error, Probabilities, Rows, Score, is_positive};
 
+/// A bootstrap in which the rows of a table are independent of each other.
 const BOOTSTRAP: Bootstrap<'static> = Bootstrap { resampling: Resampling::Poisson, replicates: 1000, seed: 3 };
 
 /// Forecasts of two systems on some days. The event rate and the quality of both systems vary from day to day.
@@ -17,7 +19,7 @@ struct Days {
 }
 
 impl Days {
-    /// Draws the forecasts of this many days.
+    /// Draws random forecasts for a number of days.
     fn new(seed: u64, days: usize, forecasts_per_day: usize) -> Self {
         let mut random = Random(seed);
         let mut result = Days { labels: Vec::new(), forecasts: [Vec::new(), Vec::new()], day: Vec::new(), days };
@@ -40,7 +42,7 @@ impl Days {
         result
     }
 
-    /// The confusion matrix of each day.
+    /// The confusion matrix of each day for one of the two systems at a threshold.
     fn counts(&self, forecast: usize, threshold: f64) -> Vec<Confusion> {
         let mut counts = vec![Confusion::default(); self.days];
         for (row, label) in self.labels.iter().enumerate() {
@@ -67,7 +69,7 @@ fn interval(bootstrap: &Bootstrap<'_>, counts: &[Confusion], score: &Score) -> (
 }
 
 #[test]
-fn the_intervals_of_a_table_of_counts_are_those_of_its_forecasts_with_each_row_as_a_group() {
+fn intervals_from_a_table_of_counts_equal_intervals_from_single_forecasts_grouped_by_row() {
     for (seed, days, forecasts_per_day) in [(1, 30, 40), (2, 8, 200), (3, 200, 3)] {
         let sample = Days::new(seed, days, forecasts_per_day);
         let scores: Vec<Score> = Score::all().collect();
@@ -84,7 +86,7 @@ fn the_intervals_of_a_table_of_counts_are_those_of_its_forecasts_with_each_row_a
 }
 
 #[test]
-fn groups_of_rows_are_groups_of_their_forecasts() {
+fn grouping_the_rows_of_a_table_gives_the_same_intervals_as_grouping_the_single_forecasts() {
     let sample = Days::new(4, 60, 20);
     let week = |day: u32| day / 7;
     let (weeks, weeks_of_forecasts): (Vec<u32>, Vec<u32>) =
@@ -99,7 +101,7 @@ fn groups_of_rows_are_groups_of_their_forecasts() {
 }
 
 #[test]
-fn rows_without_forecasts_and_the_order_of_rows_change_no_interval() {
+fn rows_without_forecasts_and_the_order_of_rows_do_not_change_intervals() {
     let mut counts = Days::new(5, 25, 30).counts(0, 0.6);
     let before = interval(&BOOTSTRAP, &counts, &score("tss"));
     counts.reverse();
@@ -110,8 +112,8 @@ fn rows_without_forecasts_and_the_order_of_rows_change_no_interval() {
 }
 
 #[test]
-fn blocks_of_days_give_longer_intervals_if_bad_days_follow_each_other() {
-    // A good day follows a bad day with probability 0.1, and a bad day a good day.
+fn resampling_blocks_of_days_gives_wider_intervals_if_good_and_bad_days_come_in_sequences() {
+    // The probability that a bad day follows a good day is 0.1, and so is the probability that a good day follows a bad day.
     let (mut random, mut is_good) = (Random(12), true);
     let mut day = || {
         is_good ^= random.uniform() < 0.1;
@@ -136,10 +138,10 @@ fn blocks_of_days_give_longer_intervals_if_bad_days_follow_each_other() {
 }
 
 #[test]
-fn intervals_of_a_sum_and_of_a_difference_contain_the_truth_in_about_95_percent_of_the_tables() {
+fn intervals_of_a_score_and_of_a_score_difference_contain_the_true_value_for_about_95_percent_of_tables() {
     let (tss, tables) = (score("tss"), 400);
     let value = |counts: &[Confusion]| tss.checked(&sum_of_counts(counts).unwrap()).unwrap();
-    // The truth, from a table that is much longer.
+    // The true scores are computed from a table that is much longer.
     let all = Days::new(1000, 20_000, 25);
     let truth = [0, 1].map(|forecast| value(&all.counts(forecast, 0.6)));
     let bootstrap = Bootstrap { replicates: 400, ..BOOTSTRAP };
@@ -152,14 +154,14 @@ fn intervals_of_a_sum_and_of_a_difference_contain_the_truth_in_about_95_percent_
         contained[0] += contains(pair.first.interval(0.95).unwrap(), truth[0]);
         contained[1] += contains(pair.difference.interval(0.95).unwrap(), truth[0] - truth[1]);
     }
-    // The standard error of a share of 95 % of 400 tables is 1.1 %.
+    // If the true share is 95 %, the share of 400 random tables has a standard error of 1.1 percentage points.
     for share in contained.map(|count| count as f64 / tables as f64) {
         assert!((0.92..=0.98).contains(&share), "{contained:?} of {tables}");
     }
 }
 
 #[test]
-fn the_interval_of_a_difference_is_nearly_that_of_the_forecasts_themselves() {
+fn the_interval_of_a_score_difference_from_counts_is_close_to_that_from_single_forecasts() {
     let sample = Days::new(8, 150, 20);
     let by_day = Bootstrap { resampling: Resampling::Groups(&sample.day), replicates: 4000, seed: 1 };
     let scores = ["tss", "csi", "hss", "far"].map(score);
@@ -175,7 +177,7 @@ fn the_interval_of_a_difference_is_nearly_that_of_the_forecasts_themselves() {
             (low - expected_low).abs() < 0.1 * width && (high - expected_high).abs() < 0.1 * width,
             "{score}: {low} to {high}, expected {expected_low} to {expected_high}"
         );
-        // The scores of single systems are drawn in the same way.
+        // The replicates of the score of a single system are the same for counts and for single forecasts, except for rounding.
         for (found, expected) in [(&found.first, &expected.first), (&found.second, &expected.second)] {
             let ends = |interval: Option<(f64, f64)>| interval.unwrap();
             assert!((ends(found.interval(0.95)).0 - ends(expected.interval(0.95)).0).abs() < 1e-9);
@@ -203,7 +205,7 @@ fn the_same_seed_gives_the_same_bits_for_any_number_of_threads() {
 }
 
 #[test]
-fn a_single_row_says_little_and_empty_counts_nothing() {
+fn the_interval_of_a_single_row_is_wide_and_scores_of_empty_counts_are_undefined() {
     let row = Confusion::new(900.0, 20.0, 10.0, 70.0);
     let (low, high) = interval(&BOOTSTRAP, &[row], &score("tss"));
     assert!(high - low > 0.7, "{low} to {high}");
@@ -218,7 +220,7 @@ fn a_single_row_says_little_and_empty_counts_nothing() {
 }
 
 #[test]
-fn the_width_of_an_interval_follows_from_the_rows_and_not_from_the_size_of_the_counts() {
+fn the_width_of_an_interval_depends_on_the_differences_between_rows_and_not_on_the_size_of_the_counts() {
     let counts = Days::new(11, 30, 40).counts(0, 0.6);
     let scaled_by = |factor: f64| {
         let scaled = |counts: &Confusion| {
@@ -227,21 +229,21 @@ fn the_width_of_an_interval_follows_from_the_rows_and_not_from_the_size_of_the_c
         interval(&BOOTSTRAP, &counts.iter().map(scaled).collect::<Vec<_>>(), &score("tss"))
     };
     let ((low, high), (scaled_low, scaled_high)) = (scaled_by(1.0), scaled_by(2.25));
-    // The half forecast that is added to each cell for the derivatives weighs less.
+    // The intervals differ slightly, because half a forecast is added to each cell for the derivatives, which matters less for larger counts.
     let tolerance = 0.05 * (high - low);
     assert!(
         (low - scaled_low).abs() < tolerance && (high - scaled_high).abs() < tolerance,
-        "{low} {scaled_low} {high} {scaled_high}"
+        "interval {low} to {high}, for larger counts {scaled_low} to {scaled_high}"
     );
-    // No interval is shorter than that of as many independent forecasts as the counts add up to.
+    // The effective number of forecasts is limited by the sum of the counts, so the interval is much wider if the counts are small.
     let (few_low, few_high) = scaled_by(0.02);
-    assert!(few_high - few_low > 2.0 * (high - low), "{few_low} to {few_high}");
+    assert!(few_high - few_low > 2.0 * (high - low), "the interval for small counts is {few_low} to {few_high}");
 }
 
 #[test]
-fn counts_that_are_no_counts_are_refused() {
+fn invalid_counts_and_settings_are_rejected() {
     let refused = |cell: f64| sum_of_counts(&[Confusion::default(), Confusion::new(1.0, cell, 0.0, 2.0)]).unwrap_err();
-    assert_eq!(refused(-2.0).to_string(), "counts, row 1: -2 is not a finite number, 0 or above");
+    assert_eq!(refused(-2.0).to_string(), "counts, row 1: -2 is not a finite number at or above 0");
     assert_eq!(refused(f64::NAN), Error::NotANumber { what: "counts", row: 1 });
     assert!(matches!(refused(f64::INFINITY), Error::OutOfRange { row: 1, .. }));
     assert_eq!(sum_of_counts(&[]), Err(Error::Empty));

@@ -713,7 +713,7 @@ fn invalid_multi_class_input_is_reported() {
         (valid().weighted(&[f64::NAN, 1.0]).err(), "weights, row 0: not a number"),
         (
             OneVersusRest::new(score("f1"), vec![], Average::Macro).err(),
-            "priors must contain one entry for all classes or one for each class, but the list is empty",
+            "priors must contain one prior for all classes or one prior for each class, but the list is empty",
         ),
         (
             two.value(&valid()).err(),
@@ -739,7 +739,7 @@ fn invalid_multi_class_input_is_reported() {
         (simplex().with_sharpness(f64::NAN).err(), "sharpness must be between 1e-6 and 1e6, not NaN"),
         (
             simplex().with_centres(vec![]).err(),
-            "centres must contain one entry for all classes or one for each class, but the list is empty",
+            "centres must contain one centre for all classes or one centre for each class, but the list is empty",
         ),
         (
             simplex().with_centres(vec![0.0, f64::INFINITY]).err(),
@@ -752,7 +752,7 @@ fn invalid_multi_class_input_is_reported() {
         (MultiConfusion::new(2, vec![1.0; 3]).err(), "confusion matrix must have 2×2 cells, not 3"),
         (
             MultiConfusion::new(2, vec![1.0, 2.0, -3.0, 4.0]).err(),
-            "confusion matrix must have finite cells at or above 0; row 1, column 0 is -3",
+            "confusion matrix must have finite cells that are 0 or above; the cell in row 1, column 0 is -3",
         ),
         (
             MultiConfusion::from_labels(2, &[0, 1], &[0, 2], None).err(),

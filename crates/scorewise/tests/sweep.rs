@@ -304,7 +304,7 @@ fn exact_optimum_lies_between_the_best_score_of_a_histogram_and_its_bound() {
 }
 
 #[test]
-fn curve_contains_every_best_threshold_and_tp_decreases_along_it() {
+fn curve_contains_every_best_threshold_and_tp_never_increases_with_the_threshold() {
     let mut random = Random(27);
     for shape in 0..4 {
         let (probabilities, labels) = large_batch(&mut random, 50_000, shape);

@@ -131,7 +131,7 @@ fn expected_score_agrees_with_a_million_random_thresholds() {
     let mut sorted = batch.probabilities.clone();
     sorted.sort_by(f64::total_cmp);
     let scores = ["f1", "csi", "tss", "mcc", "hss"].map(score);
-    // The scores for each possible rank of the threshold, which is the number of predictions that are not above the threshold.
+    // The scores are tabulated by the rank of the threshold: the number of predictions that are not above the threshold.
     let at = |rank: usize| batch.confusion_at(if rank == 0 { 0.0 } else { sorted[rank - 1] });
     let table: Vec<_> = (0..=sorted.len()).map(|rank| scores.each_ref().map(|score| score.value(&at(rank)))).collect();
     for (text, draws) in [("uniform", 1_000_000), ("cosine:0.4,0.3", 1_000_000), ("beta:2,5", 100_000)] {

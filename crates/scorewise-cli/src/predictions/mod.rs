@@ -221,8 +221,8 @@ fn record_column_values(table: &Table, name: &str, constant: &mut ColumnConstant
     }
 }
 
-/// The score for evaluating one class against all others. `text` is the score of the model. A score for two classes is used unchanged. Of an
-/// average over the classes, such as `macro(f1)`, the averaged score is used, here `f1`. Any other score is replaced by F1.
+/// The score for evaluating one class against all others. `text` is the score of the model. A score for two classes is used unchanged. An
+/// average over the classes, such as `macro(f1)`, is replaced by the score that it averages, here `f1`. Any other score is replaced by F1.
 pub fn one_versus_rest_score(text: &str) -> std::result::Result<Score, Failure> {
     match Score::parse(text) {
         Ok(score) => Ok(score),
@@ -233,8 +233,8 @@ pub fn one_versus_rest_score(text: &str) -> std::result::Result<Score, Failure> 
     }
 }
 
-/// Reads labels, forecasts and weights. `probabilities` names the probability columns; if it is empty, columns with the fixed names are read.
-/// With two classes, forecasts and weights are either all f32 or all f64.
+/// Reads labels, forecasts and weights. `probabilities` names the probability columns; if it is empty, the columns with the
+/// names that `scorewise predict` writes are read. With two classes, forecasts and weights are either all f32 or all f64.
 pub fn read(file: &str, columns: &PredictionColumns, probabilities: &[String]) -> Result<PredictionTable> {
     let source = Source::parse(file);
     let name = source.name();
@@ -397,10 +397,10 @@ fn read_many_classes(name: String, reader: Reader, layout: &Layout) -> Result<Cl
     Ok(predictions)
 }
 
-/// Numbers the groups of the rows of a table that is read chunk by chunk.
+/// Assigns a number to each group of rows, while the table is read chunk by chunk.
 #[derive(Default)]
 struct GroupNumbers {
-    /// The number of each group, by the value in its rows.
+    /// The number of each group. The key is the value that the rows of the group have in the column of groups.
     by_value: HashMap<String, u32>,
     /// The number of the group of each row read so far.
     of_rows: Vec<u32>,

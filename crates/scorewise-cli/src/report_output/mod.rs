@@ -81,7 +81,7 @@ impl ReportArguments {
     }
 
     /// Writes the report and the figures if the user requested them. `document` makes the data of the report; it is called only if
-    /// they were requested.
+    /// the report or figures were requested.
     pub fn write(
         &self,
         files: ReportFiles,
@@ -143,7 +143,7 @@ impl<'a> FigureFiles<'a> {
             0 => note("this result has no figures"),
             count => {
                 let figures = count_text(count as u64, "figure");
-                note(format!("{figures} written as SVG and PNG to {}", self.folder.path().display()));
+                note(format!("{figures} written as SVG and PNG to `{}`", self.folder.path().display()));
             }
         }
         Ok(())

@@ -37,10 +37,10 @@ pub struct ReproduceArguments {
     /// Number of threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Folder for tables, figures and results [default: reproduce-adult, reproduce-pollution]
+    /// Folder for tables, figures and results [default: reproduce-adult or reproduce-pollution]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// File with one line for each finished training run, from which an interrupted run continues [default: trainings.csv in the folder]
+    /// File with one line for each finished training run, from which an interrupted run continues [default: trainings.csv in the folder of --out]
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     #[command(flatten)]

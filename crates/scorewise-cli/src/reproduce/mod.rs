@@ -82,7 +82,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
 fn written_files_text(beyond: bool, settings: &ReproduceSettings) -> String {
     let tables = if beyond { "table" } else { "table and figures" };
     let (folder, csv) = (settings.out.display(), settings.csv.display());
-    format!("{tables} written to {folder}, results of all training runs to {csv}")
+    format!("{tables} written to the folder `{folder}`, results of all training runs to `{csv}`")
 }
 
 /// Performs all training runs with a progress bar; returns `None` if the user stopped the command.
@@ -137,7 +137,7 @@ mod tests {
             out: "here".into(),
             csv: "elsewhere/runs.csv".into(),
         };
-        let end = "written to here, results of all training runs to elsewhere/runs.csv";
+        let end = "written to the folder `here`, results of all training runs to `elsewhere/runs.csv`";
         assert_eq!(written_files_text(false, &settings), format!("table and figures {end}"));
         assert_eq!(written_files_text(true, &settings), format!("table {end}"));
     }

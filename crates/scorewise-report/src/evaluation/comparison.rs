@@ -169,8 +169,8 @@ impl ForecastComparison {
         })
     }
 
-    /// Compares two forecasts that are known by their counts. The rows of both tables with the same index have the counts of the same day, station or
-    /// model run.
+    /// Compares two forecasts that are given as tables of counts, with one confusion matrix in each row. Rows with the same index in both tables must
+    /// hold the counts of the same day, station or model run.
     pub fn of_counts(
         names: [String; 2],
         tables: [&CountRows; 2],

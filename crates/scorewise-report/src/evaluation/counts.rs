@@ -13,7 +13,7 @@ use crate::document::{ScoreSeries, SeriesPoint, SeriesTimes};
 pub struct CountRows {
     /// The confusion matrix of each row.
     pub matrices: Vec<Confusion>,
-    /// The number of the group of each row, if groups are resampled.
+    /// For each row, the index of its group; `None` unless groups are resampled.
     pub groups: Option<Vec<u32>>,
     /// The time step of each row, counted from 0; `None` if rows follow each other in time in the order of the table.
     pub steps: Option<Vec<u32>>,
@@ -68,13 +68,14 @@ pub struct CountSummary {
     pub seed: u64,
 }
 
-/// What the bootstrap of a table of counts draws, in the order of time.
+/// The confusion matrices that the bootstrap of a table of counts resamples, in the order of time. They are called units. A unit is a row of the
+/// table or, for a block bootstrap, the sum of all rows of a time step.
 pub(super) struct CountUnits {
     /// The confusion matrix of each unit.
     pub matrices: Vec<Confusion>,
-    /// The number of the group of each unit; empty unless groups are resampled.
+    /// For each unit, the index of its group; empty unless groups are resampled.
     groups: Vec<u32>,
-    /// The number of units up to the end of each time step.
+    /// For each time step, the number of units up to and including this step.
     step_ends: Vec<usize>,
 }
 
@@ -92,7 +93,8 @@ impl CountRows {
         }
     }
 
-    /// The units of the bootstrap. These are the rows, except that blocks are made of time steps, so that rows of the same time stay together.
+    /// The confusion matrices (units) that the bootstrap resamples. Each row is a unit, but for a block bootstrap the rows of each time step are
+    /// summed to one unit, so that they stay together.
     pub(super) fn units(&self, resampling: Resampling<'_>) -> CountUnits {
         let mut order: Vec<usize> = (0..self.matrices.len()).collect();
         if let Some(steps) = &self.steps {
@@ -120,7 +122,7 @@ impl CountRows {
         units
     }
 
-    /// What a bootstrap draws from these rows, in words.
+    /// Text that says what the bootstrap draws, such as `rows of the table` or `blocks of 7 times`.
     fn resampled(&self, resampling: Resampling<'_>) -> String {
         match resampling {
             Resampling::Poisson => "rows of the table".into(),
@@ -135,7 +137,8 @@ impl CountRows {
 }
 
 impl CountUnits {
-    /// The bootstrap with these settings, with the groups of the units. `count` is the number of units that are drawn from.
+    /// Returns a bootstrap of the first `count` units, with these settings. If the settings ask for resampling of groups, it uses the groups of the
+    /// units in place of the groups in the settings.
     pub(super) fn bootstrap(&self, settings: &Bootstrap<'_>, count: usize) -> Bootstrap<'_> {
         let resampling = match settings.resampling {
             Resampling::Groups(_) => Resampling::Groups(&self.groups[..count.min(self.groups.len())]),
@@ -148,8 +151,8 @@ impl CountUnits {
 }
 
 impl CountScores {
-    /// Computes the scores of the summed matrix, with 95 % intervals. If the bootstrap draws blocks without a given length, the length chosen for the
-    /// first score is used for all scores.
+    /// Computes the scores of the summed matrix, with 95 % intervals. If the bootstrap draws blocks whose length is not given, the length
+    /// chosen for the first score is used for all scores.
     pub fn new(rows: &CountRows, scores: &[Score], settings: &Bootstrap<'_>) -> Result<Self> {
         let units = rows.units(settings.resampling);
         let mut bootstrap = units.bootstrap(settings, units.matrices.len());
@@ -175,7 +178,8 @@ impl CountScores {
 }
 
 impl CountSummary {
-    /// Computes the scores of all rows and, if `by` has the name of a column and its groups, of each group.
+    /// Computes the scores of all rows. If `by` is given, also computes the scores of each group of rows; `by` holds the name of a column and the
+    /// groups of rows with the same value of this column.
     ///
     /// ```
     /// use scorewise::sweep::{Bootstrap, Resampling};
@@ -216,11 +220,12 @@ impl CountSummary {
 
 /// Maximum number of points at which a cumulative score is computed: more than a figure can show.
 const MAX_SERIES_POINTS: usize = 100;
-/// Maximum number of time steps whose own scores are kept; dots of more steps would cover each other.
+/// With more time steps than this, the scores of single time steps are not kept, because their dots in the figure would cover each other.
 const MAX_SERIES_STEPS: usize = 400;
 
-/// The score of all rows up to a time, for times from the first to the last, with 95 % intervals; and the score of each time step alone. If the bootstrap
-/// draws blocks without a given length, the length for all rows is used at every time, so the last interval is that of [`CountScores`] for this score.
+/// A score over time: the score of all rows up to a time, with its 95 % interval, at times from the first to the last; and the score of each time
+/// step alone. If the bootstrap draws blocks whose length is not given, the length that is chosen for all rows is used at every time. The interval at
+/// the last time is therefore that of [`CountScores`] for this score.
 pub fn count_series(
     rows: &CountRows,
     times: Option<SeriesTimes>,

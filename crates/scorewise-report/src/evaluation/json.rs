@@ -90,6 +90,7 @@ pub(crate) mod named_estimates {
         map.end()
     }
 
+    /// Reads scores from a JSON object such as `{"tss": {"value", "low", "high"}, …}`, in the order of its keys.
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<NamedEstimate>, D::Error> {
         /// Reads a JSON object of scores as a list.
         struct EstimateMap;

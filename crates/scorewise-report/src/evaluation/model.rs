@@ -276,7 +276,8 @@ fn epochs(fit: &Fit) -> usize {
     fit.epochs()
 }
 
-/// The bootstrap for the scores of a model. It resamples single rows; the evaluation replaces this if the rows of a set depend on each other.
+/// The bootstrap for the scores of a model, which resamples single rows. Where rows depend on each other, the evaluation resamples groups or blocks
+/// of rows instead.
 #[must_use]
 pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap<'static> {
     Bootstrap { resampling: Resampling::Poisson, replicates, seed: plan.seed }
@@ -430,8 +431,8 @@ fn with_rows<T>(
     }
 }
 
-/// Calls `work` with the rows and with the bootstrap, which resamples the rows as they depend on each other. Rows that depend on each other in time are in
-/// the order of time.
+/// Calls `work` with the rows and with a bootstrap that takes the dependence between rows into account: it resamples single rows, groups of rows, or
+/// blocks of rows in the order of time. For a bootstrap of blocks, the rows are also passed in the order of time.
 fn with_resampled_rows<T>(
     predictions: &LabelledPredictions,
     bootstrap: &Bootstrap<'_>,

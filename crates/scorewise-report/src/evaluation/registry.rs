@@ -87,13 +87,13 @@ pub struct MultiScoreDescription {
 pub struct PriorFamilyDescription {
     /// Name of the family.
     pub name: &'static str,
-    /// How a user writes a prior of this family, with names in place of its parameters.
+    /// The syntax of a prior of this family with the names of its parameters, such as `cosine:centre,half_width`.
     pub form: &'static str,
     /// An example of a prior of this family.
     pub example: &'static str,
     /// Formula of the cumulative distribution function of the family.
     pub cdf: &'static str,
-    /// Text that says when to use a prior of this family.
+    /// A remark on the family, such as when to use it.
     pub note: &'static str,
 }
 

@@ -13,8 +13,8 @@ use crate::document::{ResultTable, ScoreThresholds};
 pub struct PaperComparison {
     experiment: Experiment,
     seed: u64,
-    /// The rows of results that we computed. For each score and contender, the row of networks trained as published comes first, then the row of
-    /// networks trained with the remedy for training runs that learn nothing (see [`ReproductionRow::cure`]).
+    /// The rows of results that we computed. For each score and contender (training method), the row of networks trained as published
+    /// comes first, then the row of networks trained with the remedy for training runs that learn nothing (see [`ReproductionRow::cure`]).
     lines: Vec<ResultRow>,
     paper: Vec<ResultRow>,
     differences: Vec<(String, Difference)>,
@@ -129,14 +129,14 @@ pub struct MeanAndSd {
     pub sd: Option<f64>,
 }
 
-/// The mean difference (score of contender `of`) − (score of contender `from`), in the form that is written as JSON.
+/// The mean difference between the scores of two training methods, score of `of` minus score of `from`, in the form that is written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DifferenceSummary {
     /// Name of the score.
     pub score: String,
-    /// Name of the contender whose score comes first in the difference.
+    /// Name of the training method whose score comes first in the difference.
     pub of: String,
-    /// Name of the contender whose score is subtracted.
+    /// Name of the training method whose score is subtracted.
     pub from: String,
     /// Mean difference over the time windows of the experiment.
     pub mean: f64,
@@ -163,7 +163,8 @@ pub struct DifferenceBlocks {
 type CellText = fn(&ResultRow) -> String;
 
 impl PaperComparison {
-    /// Summarises the trials, and selects the published rows with which they are compared. `seconds` is the duration of this run of `reproduce`.
+    /// Summarises the training runs in `trials`, and selects the published results with which they are compared. `seconds` is the
+    /// duration of this run of `reproduce`.
     #[must_use]
     pub fn new(
         experiment: Experiment,
@@ -252,8 +253,8 @@ impl PaperComparison {
             .filter(|line| line.score == score)
             .flat_map(|line| {
                 let theirs = self.paper.iter().find(|paper| paper.score == score && paper.contender == line.contender);
-                // We may have computed two rows for a contender, without and with the remedy. The published row is shown only once, below the
-                // first of them.
+                // We may have computed two rows for a training method, without and with the remedy for training runs that learn nothing. The
+                // published row is shown only once, below the first of these two rows.
                 let theirs = theirs.filter(|_| self.is_first_row_of_contender(line));
                 let source = if line.cured { "cured" } else { "ours" };
                 std::iter::once((line, source)).chain(theirs.map(|theirs| (theirs, "paper")))
@@ -297,7 +298,7 @@ impl PaperComparison {
         ResultTable { title: format!("{table}: {score}"), heading, rows: lines.iter().map(row).collect() }
     }
 
-    /// Whether a row is the first one that we computed for its score and contender.
+    /// Whether a row is the first one that we computed for its score and its contender (training method).
     fn is_first_row_of_contender(&self, line: &ResultRow) -> bool {
         let is_same = |other: &&ResultRow| other.score == line.score && other.contender == line.contender;
         self.lines.iter().find(is_same).is_some_and(|first| first.cured == line.cured)
@@ -352,8 +353,8 @@ pub fn best_thresholds(
     all.filter(|figure| !figure.panels.is_empty()).collect()
 }
 
-/// Score of the contender `strong` at the threshold ½ minus score of `tuned-ce` at its best threshold; `None` when one of the two contenders was not
-/// run.
+/// Score of the training method `strong` at the threshold ½ minus score of the training method `tuned-ce` at its best threshold; `None` when one of
+/// the two methods was not run.
 fn strong_minus_tuned_ce(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
     let of_contender = |contender: &str| {
         let mut found: Vec<&Trial> =

@@ -13,7 +13,7 @@ use super::tuning::{ThresholdBootstrap, TuningOptions, TuningSummary, condition_
 pub struct SeriesOptions<'a> {
     /// The weighting of errors by their timing.
     pub weighting: &'a Weighting,
-    /// The number of the sequence of each row, such as a station; `None` if all rows are one sequence.
+    /// For each row, the index of its sequence (such as a station); `None` if all rows are one sequence.
     pub sequences: Option<&'a [u32]>,
 }
 
@@ -22,12 +22,12 @@ pub struct SeriesOptions<'a> {
 pub struct TimingSummary {
     /// The weighting, as text such as `sum:0.5,0.25,0.125`.
     pub weighting: String,
-    /// The number of sequences.
+    /// Number of sequences of rows (such as stations) in the time series.
     pub sequences: usize,
 }
 
 impl SeriesOptions<'_> {
-    /// The rows as a series.
+    /// Combines the rows with the indices of their sequences to a time series.
     fn series<'a, 'b, R: Real>(
         &'a self,
         rows: &Rows<'a, Probabilities<'b, R>>,
@@ -58,8 +58,8 @@ impl SeriesOptions<'_> {
 }
 
 impl ScoreSummary {
-    /// Computes `scores` of the time-weighted confusion matrix of a series, with 95 % intervals from `bootstrap`. If the bootstrap draws blocks without a
-    /// given length, the length chosen for the first score is used for all scores.
+    /// Computes `scores` of the time-weighted confusion matrix of a series, with 95 % intervals from `bootstrap`. If the bootstrap draws blocks whose
+    /// length is not given, the length chosen for the first score is used for all scores.
     pub fn of_series<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
         threshold: f64,
@@ -92,7 +92,7 @@ impl ScoreSummary {
 }
 
 /// The best threshold for the time-weighted confusion matrix of a series, and its distribution over bootstrap replicates; `None` if no threshold satisfies
-/// the conditions, or if the score is undefined at every threshold that does.
+/// the conditions, or if the score is undefined at every threshold that satisfies them.
 pub fn tune_series<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     options: &TuningOptions<'_>,
@@ -116,7 +116,8 @@ pub fn tune_series<R: Real>(
     Ok(Some((best, summary)))
 }
 
-/// Compares the scores of two forecasts of the same series at one threshold each. Returns both scores and the distribution of their difference.
+/// Compares the scores of two forecasts of the same time series, each at its own threshold. Returns both scores on the
+/// original rows, and both scores with their difference in every bootstrap replicate.
 pub(super) fn compare_series<R: Real>(
     forecasts: &[Rows<'_, Probabilities<'_, R>>; 2],
     thresholds: [f64; 2],

@@ -75,8 +75,8 @@ impl Estimate {
 }
 
 impl ScoreSummary {
-    /// Computes `scores` on `rows` at `threshold`, with 95 % intervals from `bootstrap`. If the bootstrap draws blocks without a
-    /// given length, the length chosen for the first score is used for all scores.
+    /// Computes `scores` on `rows` at `threshold`, with 95 % intervals from `bootstrap`. If the bootstrap draws blocks whose
+    /// length is not given, the length chosen for the first score is used for all scores.
     pub fn new<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
         threshold: f64,

@@ -122,13 +122,13 @@ pub enum TuneSummary {
     Binary(Box<TuningSummary>),
 }
 
-/// The best threshold of a binary forecast, in the form that is written as JSON. Every field but the score is `None` when no threshold satisfies the
-/// conditions.
+/// The best threshold of a binary forecast, in the form that is written as JSON. Every field but the score is `None` when there is no best threshold,
+/// because no threshold satisfies the conditions or because the score is undefined at every threshold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TuningSummary {
     /// Name of the score.
     pub score: String,
-    /// The best threshold; `None` when no threshold satisfies the conditions.
+    /// The best threshold; `None` when there is none.
     pub threshold: Option<f64>,
     /// Start and end of the interval of equally good thresholds; the end is excluded unless it is 1 and no prediction is 1.
     pub interval: Option<(f64, f64)>,
@@ -177,13 +177,13 @@ pub struct ClassTuningSummary {
     pub subject_to: Vec<String>,
 }
 
-/// The best threshold of one class against all others. All fields but the class and its number of rows are `None` when no threshold satisfies the
-/// conditions.
+/// The best threshold of one class against all others. All fields but the class and its number of rows are `None` when there is no best threshold,
+/// because no threshold satisfies the conditions or because the score is undefined at every threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassThreshold {
     /// Name of the class.
     pub class: String,
-    /// The best threshold; `None` when no threshold satisfies the conditions.
+    /// The best threshold; `None` when there is none.
     pub threshold: Option<f64>,
     /// Start and end of the interval of equally good thresholds; the end is excluded unless it is 1 and no prediction is 1.
     pub interval: Option<(f64, f64)>,
@@ -251,7 +251,7 @@ impl Tuning {
 }
 
 impl TuningSummary {
-    /// The threshold to use: the smoothed one if there is one, otherwise the best one; `None` when no threshold satisfies the conditions.
+    /// The threshold to use: the smoothed one if there is one, otherwise the best one; `None` when there is no best threshold.
     #[must_use]
     pub fn proposed_threshold(&self) -> Option<f64> {
         self.smooth.as_ref().and_then(|smooth| smooth.threshold).or(self.threshold)
@@ -384,8 +384,8 @@ pub fn best_threshold_bootstrap<R: Real>(
     bootstrap.best_of_runs(rows, &bootstrap_runs(rows, swept)?, score, conditions)
 }
 
-/// An estimate of the score that the best threshold, or with `width` the smoothed threshold, has on new rows, with a 95 % interval. `None` if it
-/// cannot be estimated. `swept` must be the sweep of `rows`.
+/// An estimate, with its 95 % interval, of the score on new rows at the best threshold or, if `width` is given, at the smoothed threshold. `None` if
+/// the score on new rows cannot be estimated. `swept` must hold the confusion matrices of `rows` at all thresholds.
 pub fn corrected_score<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     swept: &Sweep,
@@ -413,8 +413,8 @@ fn bootstrap_runs<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, swept: Option<
     }
 }
 
-/// The smoothed threshold of every bootstrap replicate. The replicates and the meaning of `swept` are the same as in
-/// [`best_threshold_bootstrap`].
+/// The smoothed threshold of every bootstrap replicate, from the same replicates as [`best_threshold_bootstrap`]. `swept` holds the confusion
+/// matrices of the rows at all thresholds; if it is `None`, they are computed when they are needed.
 pub fn smooth_threshold_bootstrap<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     swept: Option<&Sweep>,
@@ -467,11 +467,11 @@ pub fn unmet_conditions(sweep: &Sweep, score: &Score, conditions: &[Condition]) 
 pub fn undefined_everywhere(file: &str, sweep: &Sweep, score: &Score) -> Error {
     let counts = sweep.counts();
     let reason = if counts.positives == 0.0 {
-        "no row is positive, and "
+        Some("no row is positive")
     } else if counts.negatives == 0.0 {
-        "no row is negative, and "
+        Some("no row is negative")
     } else {
-        ""
+        None
     };
     let when = score.formula().undefined_when();
     let hint = if when.is_empty() {
@@ -479,10 +479,15 @@ pub fn undefined_everywhere(file: &str, sweep: &Sweep, score: &Score) -> Error {
     } else {
         format!("`{}` is undefined where {}", score.name(), when.join(", or "))
     };
-    Error::data(Location::file(file), format!("{reason}`{}` is undefined at every threshold", score.name()), hint)
+    let undefined = format!("`{}` is undefined at every threshold", score.name());
+    let problem = match reason {
+        Some(reason) => format!("{reason}, and {undefined}"),
+        None => undefined,
+    };
+    Error::data(Location::file(file), problem, hint)
 }
 
-/// The conditions as the user wrote them.
+/// The texts of the conditions as the user wrote them, such as `precision >= 0.3`.
 pub(super) fn condition_texts(conditions: &[Condition]) -> Vec<String> {
     conditions.iter().map(|condition| condition.text().to_string()).collect()
 }

@@ -59,7 +59,7 @@ fn notes_html(document: &Document) -> String {
     format!("<details><summary>{summary} on the data</summary><ul>\n{notes}</ul></details>\n")
 }
 
-/// Heading, lead sentence and cards of a result without a forecast.
+/// Heading, lead sentence (the result in one sentence) and cards (boxes with text) of a result without a forecast.
 fn contents_without_forecast(document: &Document) -> (String, String, String) {
     if let Some(comparison) = &document.comparison {
         return (comparison.verdict.trim_end_matches('.').to_string(), String::new(), String::new());
@@ -105,13 +105,13 @@ fn contents_without_forecast(document: &Document) -> (String, String, String) {
     (heading, String::new(), String::new())
 }
 
-/// The score that the page of a table of counts is about: the one that is shown over time, else the first.
+/// The score that the page of a table of counts is about: the one that is shown over time or, if none is shown over time, the first.
 fn score_of_counts<'a>(document: &Document, scores: &'a [NamedEstimate]) -> Option<&'a NamedEstimate> {
     let over_time = document.series.as_ref().and_then(|series| scores.iter().find(|score| score.name == series.score));
     over_time.or(scores.first())
 }
 
-/// Heading, lead sentence and cards of a result with a forecast.
+/// Heading, lead sentence (the result in one sentence) and cards (boxes with text) of a result with a forecast.
 fn contents_with_forecast(document: &Document, forecast: &ForecastEvaluation) -> (String, String, String) {
     let Some(score) = forecast.scores().into_iter().next() else { return Default::default() };
     let cells = forecast.point().map_or([0.0; 4], |point| point.cells);

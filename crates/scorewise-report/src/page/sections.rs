@@ -139,8 +139,9 @@ fn training_section(document: &Document, figures: &[ReportFigure]) -> Result<Str
     let Some(training) = &document.training else { return Ok(String::new()) };
     let row = |(number, member): (usize, &MemberHistory)| {
         let total_epochs = member.warm_up.len() + member.epochs.len();
-        let kept =
-            member.kept.map_or("none after the warm-up".into(), |epoch| (member.warm_up.len() + epoch + 1).to_string());
+        let kept = member
+            .kept
+            .map_or("no epoch after the warm-up".into(), |epoch| (member.warm_up.len() + epoch + 1).to_string());
         let last = member.kept.and_then(|epoch| member.epochs.get(epoch)).or(member.epochs.last());
         vec![
             (number + 1).to_string(),

@@ -172,6 +172,7 @@ impl ReadPicture {
         ReadPicture { tags, frames, readers, inverse }
     }
 
+    /// Converts a position in drawing units to the axis coordinates of a panel.
     fn to_axis_coordinates(&self, panel: usize, position: PlotPoint) -> PlotPoint {
         let (x, y) = self.readers[panel].to_axis_coordinates(position);
         (x, self.inverse[panel](y))

@@ -167,14 +167,14 @@ pub enum ColumnEncoding {
 /// multiplies by the weights of a linear term.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BinnedColumn {
-    /// The scaled value at each knot. If the input has levels with an order, each level is a knot, and the values go from −1 to 1. Empty for levels
-    /// without an order.
+    /// The scaled value at each knot. If the input has levels with an order, each level is a knot, and the scaled values go from −1 to 1. Empty for
+    /// levels without an order.
     pub knots: Vec<f32>,
-    /// The scaled value of each frequent value, which the network multiplies by the weights of a linear term. Every frequent value has a position of
-    /// its own, an integer after those of the knots.
+    /// For each frequent value, the scaled number that the network multiplies by the weights of a linear term. Every frequent value has a position
+    /// of its own: an integer greater than the positions of all knots.
     pub own: Vec<f32>,
-    /// For each frequent value, the position that it would have among the knots if it had none of its own. By these positions, frequent values
-    /// can be compared with all other values.
+    /// For each frequent value, the position that it would have among the knots if it had no position of its own. By these positions,
+    /// frequent values can be compared with all other values.
     pub own_positions: Vec<f32>,
     /// The number of levels without an order, where unknown levels count as one more level, and missing values as another. The positions of the
     /// levels (integers that stand for them in the matrix) come after those of the knots and of the frequent values.

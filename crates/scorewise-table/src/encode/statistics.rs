@@ -70,8 +70,8 @@ pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &Numbe
 /// training rows that have a value.
 const FREQUENT_VALUE_SHARE: f64 = 0.25;
 
-/// The number of quantiles is limited so that about this many training rows or more lie between two of them, but [`MIN_INTERVALS`] intervals are
-/// always allowed. With fewer rows in an interval, what is learnt at a knot would be mostly chance.
+/// The number of quantiles is limited so that about this many training rows or more lie between two neighbouring quantiles, but
+/// [`MIN_INTERVALS`] intervals are always allowed. With fewer rows in an interval, what is learnt at a knot would be mostly chance.
 const ROWS_PER_INTERVAL: usize = 300;
 /// The number of intervals between quantiles that is always allowed, however few training rows there are.
 const MIN_INTERVALS: usize = 48;
@@ -110,7 +110,7 @@ pub(super) fn knots(values: impl Iterator<Item = f64>, bins: usize) -> Option<Co
     let is_frequent = |count: usize| count as f64 > FREQUENT_VALUE_SHARE * sorted.len() as f64;
     let own: Vec<f64> = distinct.iter().filter(|(_, count)| is_frequent(*count)).map(|(value, _)| *value).collect();
     sorted.retain(|x| !own.contains(x));
-    // `sorted`, which no longer contains the frequent values, is empty if all values of the column are frequent.
+    // `sorted` no longer contains the frequent values. If all values of the column are frequent, `sorted` is empty and there are no quantiles.
     let quantile_of_the_rest = |at: usize| sorted.get(at * sorted.len().saturating_sub(1) / bins).copied();
     let mut knots: Vec<f64> = (0..=bins).filter_map(quantile_of_the_rest).collect();
     // A number outside the range of the knots gets the position of the nearest knot, so the knots must span the range of the training rows.
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn row_numbers_are_distinct_integers_in_a_short_range() {
+    fn only_distinct_integers_in_a_short_range_are_taken_for_row_numbers() {
         let could_be_row_numbers =
             |values: &[f64], rows| are_row_numbers(values.iter().copied(), &summarise(values.iter().copied()), rows);
         assert!(could_be_row_numbers(&[7.0, 5.0, 6.0], 3));

@@ -71,17 +71,21 @@ impl UnexpectedValues {
                     "a missing value is replaced by the mean"
                 }
             };
-            let texts = [
-                "a value not seen in training: it is encoded as none of the levels".to_string(),
-                format!("no value, unlike all training rows: {replacement}"),
-                format!("a value more than {MAX_DEVIATIONS:.0} standard deviations from the mean: it is clipped"),
-            ];
-            let note = |(count, text): (&u64, &String)| {
-                let rows_have = if *count == 1 { "row has" } else { "rows have" };
-                let text = || [count.to_string().as_str(), rows_have, text.as_str()].join(" ");
+            let note = |(index, count): (usize, &u64)| {
+                let rows_have = if *count == 1 { "1 row has".to_string() } else { format!("{count} rows have") };
+                let text = || match index {
+                    NEW_LEVEL => {
+                        format!("{rows_have} a value not seen in training: it is encoded as none of the levels")
+                    }
+                    NEWLY_MISSING => format!("{rows_have} no value, unlike all training rows: {replacement}"),
+                    _ => format!(
+                        "{rows_have} a value more than {MAX_DEVIATIONS:.0} standard deviations from the mean: it is \
+                         clipped"
+                    ),
+                };
                 (*count > 0).then(|| Note::about_column(&input.column, text()))
             };
-            counts.iter().zip(&texts).filter_map(note).collect()
+            counts.iter().enumerate().filter_map(note).collect()
         };
         encoder.inputs.iter().zip(&self.counts).flat_map(input_notes).collect()
     }

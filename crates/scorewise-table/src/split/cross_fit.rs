@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn in_folds_by_time_every_fold_has_positives_even_if_all_positives_are_late() {
+    fn every_fold_by_time_has_positive_rows_even_if_all_positive_rows_are_late() {
         let (table, mut labels) = table_and_labels();
         let rows: Vec<u32> = (0..60).collect();
         let day = |row: u32| row * 7 % 60 / 2;

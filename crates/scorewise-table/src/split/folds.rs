@@ -160,8 +160,8 @@ impl CrossValidation {
         let mut borders = vec![order.rows.len()];
         for block in (1..=self.folds).rev() {
             let end = borders[borders.len() - 1];
-            // If all blocks had equally many labelled rows, this would be the number of labelled rows from the start of this block to the end of the
-            // table.
+            // The number of labelled rows from the start of this block to the end of the table, where all blocks should have the same number of
+            // labelled rows, apart from rounding.
             let after = labelled - labelled * block / (self.folds + 1);
             borders.push(order.first_of_same_time(order.begin_of_last(order.rows.len(), labels, after), end));
         }

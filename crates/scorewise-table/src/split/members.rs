@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_in_the_validation_sets_of_equally_many_networks() {
+    fn every_row_is_in_the_same_number_of_validation_sets() {
         let strata = [(0..9).collect(), vec![9, 10, 11]];
         let splits = member_splits(&strata, 3, 6, 7);
         for row in 0..12 {

@@ -226,7 +226,7 @@ impl Split {
             _ if rows_of_class < 2 => return "give more rows".into(),
             // A random split takes the test rows first and leaves at least one row of each class. Two rows of a class are enough for the training
             // and the validation set, so only a smaller test set helps. In a cross-validation, another number of folds may help or not, depending
-            // on the rows.
+            // on the rows, so the hint does not suggest one.
             Split::Random => test_setting.filter(|setting| *setting != "folds"),
             _ if set != "test" && validation => Some("validation"),
             _ => test_setting,

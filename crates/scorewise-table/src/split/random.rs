@@ -31,8 +31,8 @@ pub(super) fn take_share(strata: &mut [Vec<u32>], share: f64, set: u8, set_of_ro
     let sizes: Vec<usize> = strata.iter().map(Vec::len).collect();
     let counts = apportion(&sizes, rows_of(share, sizes.iter().sum()));
     for (rows, count) in strata.iter_mut().zip(counts) {
-        // If the class has at least two rows, at least one is taken and at least one is left. The number of rows that are taken changes
-        // by at most 1.
+        // If the class has at least two rows, at least one row is taken and at least one is left. This changes the number of rows that
+        // are taken by at most 1.
         let count = if share > 0.0 && rows.len() > 1 { count.clamp(1, rows.len() - 1) } else { count };
         rows.drain(rows.len() - count..).for_each(|row| set_of_row[row as usize] = set);
     }

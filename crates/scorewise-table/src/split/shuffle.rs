@@ -6,7 +6,10 @@ use scorewise::{Purpose, stream};
 
 /// Creates the random number generator for a seed, a purpose, and a number that distinguishes generators of the same purpose, such as the index of
 /// a class. Different purposes and numbers give independent random numbers.
-#[expect(clippy::disallowed_methods, reason = "all generators of this crate and of scorewise-train are created here")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this function creates all random number generators of scorewise-table and scorewise-train"
+)]
 pub fn random(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number))
 }

@@ -26,8 +26,8 @@ pub(super) fn assign(
     Ok((set_of_row, notes))
 }
 
-/// The position of each row in the order of time, by the column `name`, or as in [`Split::Time`](super::Split::Time) if it is `None`. Rows without a time
-/// come first.
+/// The position of each row in the order of time, counted from 1; 0 for rows without a time. Times are read from the column `name`. If `name` is
+/// `None`, the first column of dates is used; if the table has no dates, rows keep the order of the file.
 pub fn time_positions(table: &Table, name: Option<&str>) -> Result<Vec<u32>> {
     let (order, _) = TimeOrder::new(table, name)?;
     let mut positions = vec![0; table.rows()];
@@ -103,8 +103,8 @@ impl<'a> TimeOrder<'a> {
         }
     }
 
-    /// Moves the begin of a set of rows, which ends before `end`, from `begin` to the first row of the same time. Returns the new begin as a position
-    /// in `rows`. Returns `begin` itself if the set is empty (`begin` is `end`), or if no row would be left before the set.
+    /// Moves the start of a set of rows, which ends before `end`, from `begin` to the first row of the same time. Returns the new start as a
+    /// position in `rows`. Returns `begin` itself if the set is empty (`begin` is `end`), or if no row would be left before the set.
     pub fn first_of_same_time(&self, begin: usize, end: usize) -> usize {
         let mut first = begin;
         while begin < end && first > 0 && self.is_same_time(self.rows[first - 1], self.rows[first]) {

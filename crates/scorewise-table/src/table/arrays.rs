@@ -200,8 +200,8 @@ fn encode_strings<'a>(
     Ok(Values::Category(Category { codes, levels: dictionary.into_levels() }))
 }
 
-/// Looks up the values of a dictionary array. `values` is the dictionary, and `indices` holds the index of each row into the dictionary. `keys` are
-/// the same indices as an Arrow array, which also tells which rows have no key (null) and so a missing value.
+/// Looks up the values of a dictionary array. `values` is the dictionary, and `indices` holds the index of each row into the dictionary.
+/// `keys` holds the same indices as an Arrow array, in which null stands for a missing value.
 fn dictionary_values(values: &Values, keys: &dyn Array, indices: &[usize]) -> Values {
     let index = |row: usize| (!keys.is_null(row)).then(|| indices[row]).filter(|index| *index < values.len());
     let rows = 0..indices.len();

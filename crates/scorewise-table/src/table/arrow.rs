@@ -113,7 +113,7 @@ impl ArrowReader {
                     return Ok(Some(batch));
                 }
             } else {
-                return Err(ipc_error("a message is neither a batch nor a dictionary"));
+                return Err(ipc_error("a message is neither a record batch nor a dictionary"));
             }
         }
         Ok(None)
@@ -267,7 +267,7 @@ fn check_sizes(batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> ArrowResult
     // Every Arrow type except null takes at least one bit for each row, so a batch cannot have more rows than bits.
     let max_rows = total.saturating_mul(8).saturating_add(1024);
     if u64::try_from(batch.length()).map_or(true, |rows| rows > max_rows) {
-        return Err(ipc_error("a batch declares more rows than it has bits"));
+        return Err(ipc_error("a record batch declares more rows than it has bits"));
     }
     Ok(())
 }

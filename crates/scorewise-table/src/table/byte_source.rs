@@ -17,7 +17,8 @@ pub(super) struct ByteSource {
 #[derive(Clone)]
 /// Where the bytes of a [`ByteSource`] are.
 enum Storage {
-    // All handles of a file share one position. The mutex prevents other threads from moving this position between a seek and a read.
+    // Reading begins at the position of the file, which all threads share. The mutex prevents other threads from moving it between a seek and a
+    // read.
     File(Arc<Mutex<File>>),
     Memory(Bytes),
 }
@@ -28,6 +29,7 @@ impl ByteSource {
         ByteSource { storage: Storage::File(Arc::new(Mutex::new(file))), len }
     }
 
+    /// The bytes of a buffer in memory.
     pub(super) fn from_memory(bytes: Vec<u8>) -> Self {
         ByteSource { len: bytes.len() as u64, storage: Storage::Memory(bytes.into()) }
     }

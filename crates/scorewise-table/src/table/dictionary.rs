@@ -9,8 +9,8 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 pub(super) struct Dictionary {
     strings: Vec<String>,
     codes: HashTable<u32>,
-    // The seed of the hash is different each time the program runs, so that nobody can prepare a file of strings with equal hashes. The codes
-    // do not depend on the seed.
+    // The seed of the hash is different each time the program runs, so that nobody can prepare a file of strings with equal hashes, which
+    // would take very long to read. The codes do not depend on the seed.
     hasher: DefaultHashBuilder,
 }
 

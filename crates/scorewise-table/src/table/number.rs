@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "a test uses a fixed seed")]
+    #[expect(clippy::disallowed_methods, reason = "the random number generator of a test has a fixed seed")]
     fn parsing_a_random_number_gives_the_same_bits_as_the_standard_library() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         for _ in 0..200_000 {

@@ -16,7 +16,7 @@ use crate::error::{Error, Location, Result};
 /// The approximate number of values to decode at once: rows times columns.
 const BATCH_VALUES: usize = 1 << 20;
 
-/// A column of a Parquet or Arrow file that is read.
+/// A column that is read from a Parquet or Arrow file.
 pub(super) struct SelectedColumn {
     /// The index of the column among all columns of the file.
     pub(super) index: usize,
@@ -30,7 +30,7 @@ pub(super) struct SelectedColumn {
 /// A column as the file declares it: its name, its type, and whether the declaration is valid.
 pub(super) type DeclaredColumn = (String, DataType, bool);
 
-/// The columns that are read, and the number of rows read so far.
+/// The columns that are read from a Parquet or Arrow file, and the number of rows read so far.
 pub(super) struct SelectedColumns {
     file: String,
     format: &'static str,
@@ -126,6 +126,7 @@ impl SelectedColumns {
         Ok(SelectedColumns { file: file.into(), format, columns: selected, markers, rows: 0 })
     }
 
+    /// The columns that are read, in the order of the file.
     pub(super) fn columns(&self) -> &[SelectedColumn] {
         &self.columns
     }

@@ -82,7 +82,7 @@ pub struct TableWriter<W: Write + Send> {
     sink: Sink<W>,
 }
 
-/// The writer of a file format.
+/// The writer for the format of the file.
 enum Sink<W: Write + Send> {
     Text { out: TextOutput<W>, delimiter: u8 },
     Parquet(Box<ArrowWriter<W>>),
@@ -96,7 +96,7 @@ enum TextOutput<W: Write> {
 }
 
 impl<W: Write> TextOutput<W> {
-    /// Writes the bytes, which are compressed if the format is compressed.
+    /// Writes bytes, and compresses them first if the format is compressed.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             TextOutput::Plain(out) => out.write_all(bytes),

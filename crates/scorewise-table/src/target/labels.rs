@@ -69,8 +69,11 @@ impl Unmatched {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let substituted = (!self.substituted.is_empty()).then(|| {
             let words: Vec<&str> = self.substituted.iter().map(String::as_str).collect();
-            let are_read = if words.len() == 1 { "is read as one of the classes" } else { "are read as the classes" };
-            format!("{} {are_read} {}", quoted_list(&words), quoted_list(&names))
+            let (words, classes) = (quoted_list(&words), quoted_list(&names));
+            match self.substituted.len() {
+                1 => format!("{words} is read as one of the classes {classes}"),
+                _ => format!("{words} are read as the classes {classes}"),
+            }
         });
         let unmatched = (!self.rows.is_empty()).then(|| {
             let rows: usize = self.rows.values().sum();

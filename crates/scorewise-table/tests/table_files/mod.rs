@@ -12,13 +12,14 @@ use scorewise_table::table::{Category, Source, Table, Values};
 pub struct ScratchFolder(PathBuf);
 
 impl ScratchFolder {
+    /// Creates an empty folder with a name that no other test uses.
     pub fn new() -> Self {
         static FOLDERS_CREATED: AtomicUsize = AtomicUsize::new(0);
         let count = FOLDERS_CREATED.fetch_add(1, Ordering::Relaxed);
         let memory = Path::new("/dev/shm");
         let base = if memory.is_dir() { memory.into() } else { std::env::temp_dir() };
         let name = format!("scorewise-table-{}-{count}", std::process::id());
-        // `/dev/shm` may exist without being writable.
+        // `/dev/shm` may exist without being writable; then the temporary folder of the system is used.
         let folder = match fs::create_dir_all(base.join(&name)) {
             Ok(()) => base.join(name),
             Err(_) => std::env::temp_dir().join(name),
@@ -27,6 +28,7 @@ impl ScratchFolder {
         ScratchFolder(folder)
     }
 
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }

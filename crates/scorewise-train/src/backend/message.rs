@@ -158,7 +158,7 @@ impl Dataset {
         let own: usize = descriptions.iter().map(|description| 1 + usize::from(description.binned.is_some())).sum();
         let used = own + shared.matrices.len() + shared.labels.len() + shared.weights.len();
         if used != contents.tensors.len() {
-            return Err(damaged(DATASETS, "some tensors belong to no data set".into()));
+            return Err(damaged(DATASETS, "the message contains tensors that belong to none of its data sets".into()));
         }
         Ok(datasets)
     }
@@ -181,7 +181,8 @@ fn dataset(
     shared: &mut SharedNumbers,
 ) -> std::result::Result<Dataset, Problem> {
     let DatasetDescription { rows, columns, classes, matrix, labels, weights, binned, splits } = description;
-    // In memory a matrix has an additional row of zeros. If a message without rows were accepted, its length would not limit the size of this row.
+    // A matrix without rows is refused: its number of columns could be huge although the message is short, and memory is allocated for a row of
+    // zeros that follows the rows of every matrix.
     if *rows == 0 {
         return Err("has no rows".into());
     }
@@ -248,13 +249,15 @@ fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
         // Every level of a categorical column occurs in a row, so there are at most as many levels as rows. `levels` counts unknown levels as one
         // more level, and missing values as another.
         if column.own.len() != column.own_positions.len() || column.levels > rows + 2 || column.positions() == 0 {
-            return Err(format!("has a column {number} whose positions are inconsistent"));
+            return Err(format!(
+                "has a column {number} whose numbers of knots, frequent values and levels are inconsistent"
+            ));
         }
         let last = (column.positions() - 1) as f32;
         if let Some(row) = (0..rows).find(|row| !(0.0..=last).contains(&matrix.row(*row)[number])) {
             let position = matrix.row(row)[number];
             return Err(format!(
-                "has the position {position} in row {row} of column {number}, whose last position is {last}"
+                "has the position {position} in row {row} of column {number}, but the last position of this column is {last}"
             ));
         }
     }
@@ -330,7 +333,7 @@ pub(super) fn response_from_bytes(request_hash: &str, bytes: &[u8]) -> Result<Re
     let (response, contents) = read::<ResponseDescription>(FITS, bytes)?;
     if response.request_hash != request_hash {
         let problem = "contains the results of other jobs or other data sets";
-        return Err(Error::data(place(FITS), problem, "send the response for this chunk"));
+        return Err(Error::data(place(FITS), problem, "pass the bytes that `train_chunk` returned for this chunk"));
     }
     let descriptions = match response.fits {
         Ok(descriptions) => descriptions,
@@ -343,7 +346,7 @@ pub(super) fn response_from_bytes(request_hash: &str, bytes: &[u8]) -> Result<Re
         fits.push(fit.map_err(|problem| damaged(FITS, format!("training result {number}: {problem}")))?);
     }
     if used != contents.tensors.len() {
-        return Err(damaged(FITS, "some tensors belong to no training result".into()));
+        return Err(damaged(FITS, "the response contains tensors that belong to none of its training results".into()));
     }
     Ok(Ok(fits))
 }
@@ -407,7 +410,7 @@ fn parts<const N: usize, T: Clone>(
     number_of: fn([u8; N]) -> T,
 ) -> std::result::Result<Vec<Vec<T>>, Problem> {
     let sum = lengths.iter().try_fold(0u64, |sum, length| sum.checked_add(*length as u64));
-    let bytes = contents.tensor(name, dtype, &[sum.ok_or("the message has too many numbers")?])?;
+    let bytes = contents.tensor(name, dtype, &[sum.ok_or("the sum of the lengths of its lists exceeds 64 bits")?])?;
     let numbers = from_bytes(bytes, number_of);
     let mut rest = &numbers[..];
     let part = |length: &usize| {
@@ -449,7 +452,8 @@ fn read<'a, T: DeserializeOwned>(kind: &str, bytes: &'a [u8]) -> Result<(T, File
     }
     if head.kind != kind {
         let problem = format!("contains {}, not {kind}", shortened(head.kind.escape_debug().to_string()));
-        return Err(Error::data(place(kind), problem, "give the messages in the right order"));
+        let hint = "check that the bytes of data sets, jobs and results have not been mixed up";
+        return Err(Error::data(place(kind), problem, hint));
     }
     let description: MessageDescription<T> = serde_json::from_str(text).map_err(unparsable)?;
     Ok((description.contents, contents))

@@ -183,12 +183,12 @@ impl Default for PhaseRun {
 }
 
 impl PhaseRun {
-    /// Whether the validation loss was lower after some epoch than before the first one.
+    /// Whether the validation loss was lower after some epoch than before the first epoch.
     fn loss_fell(&self) -> bool {
         self.history.iter().any(|epoch| epoch.validation < self.first)
     }
 
-    /// Whether the validation loss after every epoch is the same as before the first one.
+    /// Whether the validation loss after every epoch is equal to that before the first epoch.
     fn has_constant_loss(&self) -> bool {
         self.history.iter().all(|epoch| epoch.validation == self.first)
     }
@@ -350,7 +350,8 @@ impl Course {
         }
     }
 
-    /// Leaves a phase whose weights are final: after the warm-up the output bias is moved, and after the main phase the labels are checked.
+    /// Leaves a phase whose weights are final. After the warm-up, the next action is [`Action::MoveBias`]; after the main phase, it is
+    /// [`Action::CheckOneSided`].
     fn leave_phase(&mut self, phase: Phase) {
         match phase {
             Phase::WarmUp => {
@@ -462,7 +463,7 @@ mod tests {
         }
     }
 
-    /// The number of times that the actions initialise the learner.
+    /// Counts the actions that draw new initial weights, which is the number of attempts of the training run.
     fn count_initialisations(actions: &[Action]) -> usize {
         actions.iter().filter(|action| matches!(action, Action::Initialise { .. })).count()
     }

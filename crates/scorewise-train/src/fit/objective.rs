@@ -26,7 +26,7 @@ pub enum Objective {
     Binary(Loss),
     /// A loss for many classes that compares every class with all others. A row has one logit for each class.
     OneVersusRest(OneVersusRest),
-    /// A loss for many classes that makes one decision among all of them. A row has one logit for each class.
+    /// A loss for many classes that compares all classes at once, not each class with the rest. A row has one logit for each class.
     Simplex(SimplexLoss),
     /// The cross-entropy of a softmax over many classes. A row has one logit for each class.
     Softmax(SoftmaxCrossEntropy),
@@ -167,7 +167,7 @@ impl Objective {
     }
 
     /// The number to add to the single logit of each row so that the best threshold on the batch lies at the mean of the prior. If `steady`
-    /// is set, the number near it that gives the lowest loss is returned instead. The returned number is also added to the logits of
+    /// is set, a nearby number is returned instead: the one that gives the lowest loss. The returned number is also added to the logits of
     /// the batch. `None` if the score is undefined at every threshold, or if the loss has no score or no prior.
     pub(crate) fn centring_shift(&self, batch: &mut Batch, steady: bool) -> Result<Option<f32>> {
         let (Some(score), Some(prior)) = (self.score(), self.priors().first()) else { return Ok(None) };

@@ -9,8 +9,8 @@ use scorewise_table::error::{Error, Result};
 pub struct Sample<'a> {
     /// The features.
     pub matrix: &'a Matrix,
-    /// For binned inputs, the knots, frequent values and levels of each column. A number in the matrix is then a position among these; it can lie
-    /// between two knots. `None` for dense inputs, which are numbers that a network multiplies by its weights.
+    /// For binned inputs, the knots, frequent values and levels of each column, which are numbered 0, 1, 2, … The matrix contains these numbers, also
+    /// fractional ones for values between two knots. `None` for dense inputs, which are numbers that a network multiplies by its weights.
     pub binned: Option<&'a [BinnedColumn]>,
     /// The class of each row of the matrix, counted from 0. With two classes, 1 is the positive class.
     pub labels: &'a [u32],

@@ -9,7 +9,7 @@ use scorewise_table::encode::BinnedColumn;
 use scorewise_table::target::LabelRule;
 
 /// Maximum lead, which is the number of rows from the row of the inputs to the row that is predicted. The limit is greater than any realistic lead,
-/// and so small that the memory for it can be allocated.
+/// and small enough that memory can be allocated for a lead of this length.
 const MAX_LEAD: usize = 1 << 20;
 
 impl Model {
@@ -40,7 +40,7 @@ impl Model {
         let expected: Vec<usize> = binned.iter().flatten().map(BinnedColumn::positions).collect();
         if let Some(member) = self.members.iter().position(|member| member.positions() != expected) {
             return Err(format!(
-                "member {member} and the encoder differ in the number of positions of their binned inputs"
+                "member {member} and the encoder disagree on the number of knots, frequent values and levels of the binned inputs"
             ));
         }
         match self.members.iter().position(|member| !member.is_finite()) {
@@ -99,7 +99,9 @@ impl Model {
                 }
                 let (low, high) = interval.unwrap_or((*threshold, *threshold));
                 if !(is_probability(&low) && is_probability(&high) && low <= *threshold && *threshold <= high) {
-                    return Err(format!("the threshold {threshold} lies outside its interval from {low} to {high}"));
+                    return Err(format!(
+                        "the threshold {threshold} lies outside the interval of equally good thresholds from {low} to {high}"
+                    ));
                 }
                 if value.is_none_or(f64::is_finite) {
                     Ok(())

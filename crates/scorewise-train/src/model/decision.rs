@@ -12,8 +12,8 @@ pub enum Decision {
     Threshold {
         /// The threshold τ.
         threshold: f64,
-        /// All thresholds t with `interval.0` ≤ t < `interval.1` give the same score on the rows on which τ was chosen. `None` if τ is not the
-        /// threshold with exactly the best score on these rows.
+        /// All thresholds t with `interval.0` ≤ t < `interval.1` give the same score on the rows on which the threshold τ was chosen. `None` if τ
+        /// is not the threshold with exactly the best score on these rows.
         interval: Option<(f64, f64)>,
         /// The score at the threshold τ on the validation rows; `None` if the score is undefined or was not computed.
         value: Option<f64>,
@@ -39,9 +39,9 @@ pub enum Decision {
     Factors {
         /// The factors fₖ by which the probabilities pₖ of the classes are multiplied; the greatest factor is 1.
         factors: Vec<f64>,
-        /// How the factors were chosen by which the probabilities of the classes are multiplied.
+        /// How the factors fₖ, which multiply the probabilities of the classes, were chosen.
         chosen: ThresholdSource,
-        /// Text for messages that says how the factors were chosen by which the probabilities of the classes are multiplied.
+        /// Text for messages that says how the factors fₖ, which multiply the probabilities of the classes, were chosen.
         words: String,
     },
     /// For more than two classes with random thresholds on the simplex: the class k for which ln pₖ − μₖ is greatest, found as the class for which pₖ
@@ -154,13 +154,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positive_is_strictly_above_the_threshold() {
+    fn a_row_is_positive_only_if_its_probability_is_strictly_above_the_threshold() {
         let decision = Decision::at(0.25, ThresholdSource::Given, "");
         assert_eq!([0.0, 0.25, 0.25 + f64::EPSILON, 1.0].map(|p| decision.label(&[p])), [0, 0, 1, 1]);
     }
 
     #[test]
-    fn rules_for_many_classes_may_choose_different_classes() {
+    fn different_decision_rules_can_choose_different_classes_for_the_same_probabilities() {
         let p = [0.5, 0.3, 0.2];
         assert_eq!(Decision::Greatest.label(&p), 0);
         // p − threshold is −0.1, 0.1 and 0.05.

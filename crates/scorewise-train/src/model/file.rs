@@ -125,8 +125,8 @@ impl Model {
         // file is written.
         match serde_json::from_str::<ModelDescription>(&text) {
             Ok(parsed) if parsed == description => {}
-            Ok(_) => return Err(invalid("its description is different after it is written and read".into())),
-            Err(error) => return Err(invalid(format!("its description cannot be written: {error}"))),
+            Ok(_) => return Err(invalid("its JSON description changes when it is written and read".into())),
+            Err(error) => return Err(invalid(format!("its description cannot be written as JSON: {error}"))),
         }
         let mut tensors = Vec::new();
         for (number, member) in self.members.iter().enumerate() {
@@ -163,7 +163,7 @@ impl Model {
             return Err(fault(problem, "update scorewise"));
         }
         if format == 0 {
-            return Err(damaged("there is no format 0".into()));
+            return Err(damaged("its format number is 0, but the first format has the number 1".into()));
         }
         // Files of format 1 have neither a checksum nor other metadata. In a file of a later format, a damaged checksum key counts as other metadata,
         // so the file cannot pass for a file of format 1.

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_agrees_with_another_implementation() {
+    fn the_hash_agrees_with_the_python_package_xxhash() {
         // Python's xxhash 4.1.0: xxhash.xxh3_64_hexdigest(struct.pack("<Qd", 1, 1.0))
         assert_eq!(Fingerprint::new().numbers(&[1.0]).hex(), "55b1cf8961ac75ae");
         let numbers: Vec<f64> = (0..1500).map(f64::from).collect();

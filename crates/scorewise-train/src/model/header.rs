@@ -244,6 +244,7 @@ struct Metadata<'a> {
 
 impl<'de> Deserialize<'de> for FileHeader<'de> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        /// Reads the JSON header key by key, because the keys are the names of the tensors.
         struct HeaderVisitor;
         impl<'de> Visitor<'de> for HeaderVisitor {
             type Value = FileHeader<'de>;
@@ -280,12 +281,14 @@ fn store_once<E: serde::de::Error, T>(target: &mut Option<T>, key: &str, value: 
     }
 }
 
+/// The error for a key that appears twice in the JSON header.
 fn duplicate_key_error<E: serde::de::Error>(key: &str) -> E {
     E::custom(format!("`{}` appears twice", key.escape_debug()))
 }
 
 impl<'de> Deserialize<'de> for Metadata<'de> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        /// Reads the metadata key by key, so that a key that appears twice is an error.
         struct MetadataVisitor;
         impl<'de> Visitor<'de> for MetadataVisitor {
             type Value = Metadata<'de>;

@@ -2,8 +2,8 @@
 //!
 //! The rows of the table are not trained directly. The contribution of a number to the first layer is a function of the number, linear between
 //! its knots, and neighbouring knots should have similar values. So the trained weights are the increments from knot to knot, and a linear
-//! term. Each increment, linear term and level also has a trained scale, with a greater learning rate than the weights: the network can quickly
-//! switch an input off, or emphasise it, for all units at once.
+//! term. Each increment, linear term and level is also multiplied by a trained scale, whose learning rate is greater than that of the weights. With
+//! the scale, the network can quickly switch an input off, or emphasise it, for all units of the layer together.
 //!
 //! ```text
 //! knot k of a number          T[k] = Σ_{1 ≤ j ≤ k} s_j w_j + x_k s v        x_k: the scaled value at the knot, v: the weights of the linear term
@@ -25,8 +25,8 @@ use super::optimiser::{OptimiserState, UpdateRule, UpdateTask};
 use super::settings::NetworkSettings;
 use super::uniform;
 
-/// Factor by which the learning rate of the trained scales exceeds that of the weights. With a factor of 6, the scales improved the mean log-loss on
-/// ten tables by 0.4 % (two networks for each of five folds).
+/// The learning rate of the trained scales divided by the learning rate of the weights. With the value 6, the scales improved the mean log-loss on
+/// ten data sets by 0.4 % (two networks for each of five folds).
 const SCALE_RATE: f32 = 6.0;
 
 /// The trained parameters from which the table of a look-up layer is computed.
@@ -39,7 +39,7 @@ pub(super) struct LookUpParameters {
 }
 
 impl LookUpParameters {
-    /// Overwrites these parameters with those of the same look-up layer at another time.
+    /// Overwrites these parameters with a copy of `other`, which must belong to the same look-up layer.
     pub fn copy_from(&mut self, other: &Self) {
         self.weights.copy_from_slice(&other.weights);
         self.scales.copy_from_slice(&other.scales);
@@ -127,8 +127,8 @@ impl<'a> LookUpTraining<'a> {
     }
 }
 
-/// Calls a function for the units of a row from left to right, as many registers at a time as it can use: 4, 2 or 1. The number of registers is a
-/// const generic parameter of the function.
+/// Runs a block of code over all units of a row, from left to right. Each run covers the units in `N` registers, where `N` is 4, 2 or 1, the largest
+/// that still fits. `N` is a constant in the block, so that it can be a const generic argument.
 macro_rules! for_units {
     ($stride:expr, $v:ident, $unit:ident, $registers:ident => $call:expr) => {
         let mut $unit = 0;
@@ -221,8 +221,8 @@ unsafe fn write_column<V: SimdVector, const N: usize>(
     }
 }
 
-/// A task that computes the gradient of the trained parameters from the gradient of the table, and changes the weights at once, because the
-/// gradient of all weights would be one more list that does not fit into the L1 cache.
+/// A task that computes the gradient of the trained parameters from the gradient of the table. It changes the weights immediately instead of storing
+/// the gradient of all weights, which would not fit into the L1 cache.
 struct WeightStep<'a> {
     columns: &'a [BinnedColumn],
     stride: usize,
@@ -307,7 +307,8 @@ unsafe fn step_column<V: SimdVector, const N: usize>(
     }
 }
 
-/// Changes `N` registers of weights of a row, given the gradient of the products of the weights with their scale. Adds to the gradient of the scale.
+/// Changes the weights of a row that fill `N` registers. `gradient` is the gradient with respect to the products scale · weight. Also adds the
+/// contribution of these weights to the gradient of the scale.
 #[inline(always)]
 unsafe fn step_row<V: SimdVector, const N: usize>(
     at: usize,
@@ -382,8 +383,9 @@ mod tests {
     }
 
     #[test]
-    fn gradient_of_the_parameters_matches_differences_of_the_table() {
-        // A weighted sum of the table is linear in every single weight and scale, so a difference quotient gives its exact derivative.
+    fn the_gradient_of_the_trained_parameters_equals_a_difference_quotient() {
+        // A weighted sum of the entries of the table is linear in each weight and each scale while the others are fixed, so a difference quotient
+        // gives its exact derivative.
         let columns = columns();
         let mut training = training(&columns);
         let mut random = random(9, Purpose::InitialWeights, 0);
@@ -401,7 +403,7 @@ mod tests {
         training.step(Engine::new(&shape).table_gradient(&factors), 1.0);
         let after = std::mem::replace(&mut training.parameters, parameters);
         let minus = |before: f32, after: f32| f64::from(before) - f64::from(after);
-        let step = 0.25; // exact in f32, and large: the sum is linear in every single parameter
+        let step = 0.25; // exact in f32; a large step is allowed, because the sum is linear in each parameter while the others are fixed
         for row in 0..15 {
             for unit in [0, 7, 19] {
                 let before = sum(&training);

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_up_layer_has_at_most_as_many_positions_as_f32_can_count() {
+    fn an_input_of_a_look_up_layer_has_from_1_to_2_to_the_24_positions() {
         assert!(NetworkShape::look_up(vec![3, 1 << 24], &[4], 1).is_some());
         assert!(NetworkShape::look_up(vec![3, (1 << 24) + 1], &[4], 1).is_none());
         assert!(NetworkShape::look_up(vec![3, 0], &[4], 1).is_none());

@@ -49,6 +49,7 @@ impl OptimiserState {
         }
     }
 
+    /// Changes the parameters by one step with the learning rate `rate`.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32], rate: f32) {
         match self {
             OptimiserState::Adam(adam) => adam.step(parameters, gradient, rate),
@@ -65,13 +66,14 @@ impl OptimiserState {
         }
     }
 
-    /// Takes one step in a computation that finds the gradient of a few parameters at a time and changes them at once. All parameters decay.
+    /// Takes one step with the learning rate `rate`. The parameters are changed by `task`, which computes the gradient of a few parameters at a time
+    /// and updates these parameters immediately. Weight decay applies to all of them.
     pub fn step_in(&mut self, instructions: InstructionSet, rate: f32, task: impl UpdateTask) {
         run(instructions, RuleTask { optimiser: self, rate, task });
     }
 }
 
-/// A computation that changes all parameters with an [`UpdateRule`], which it gets when it runs.
+/// A computation that changes all parameters. How a gradient changes a parameter is decided by the [`UpdateRule`] that it gets when it runs.
 pub(super) trait UpdateTask {
     /// Runs the computation. It must be `#[inline(always)]`, so that it is compiled with the target features of its caller.
     ///
@@ -80,7 +82,7 @@ pub(super) trait UpdateTask {
     unsafe fn run_with<V: SimdVector>(self, rule: impl UpdateRule<V>);
 }
 
-/// A task that takes one step of an optimiser inside another computation.
+/// Runs an [`UpdateTask`] with the update rule of an optimiser, which thereby takes one step.
 struct RuleTask<'a, T> {
     optimiser: &'a mut OptimiserState,
     rate: f32,
@@ -134,7 +136,7 @@ pub struct Adam {
     mean: AlignedBuffer,
     /// The running mean v of the squared gradient.
     square: AlignedBuffer,
-    /// 1 at the positions of weights, which decay, and 0 at the positions of biases, which do not.
+    /// For each parameter, 1 if weight decay applies to it (a weight), and 0 if not (a bias).
     decays: AlignedBuffer,
     steps: i32,
     instructions: InstructionSet,
@@ -153,6 +155,7 @@ impl Adam {
         Adam::of_length(instructions, network.parameters.len(), &network.weight_ranges().collect::<Vec<_>>())
     }
 
+    /// An optimiser for `length` parameters. Weight decay applies to those in the ranges `weights`.
     fn of_length(instructions: InstructionSet, length: usize, weights: &[Range<usize>]) -> Self {
         let zeros = AlignedBuffer::zeros(length);
         let mut decays = zeros.clone();
@@ -203,17 +206,18 @@ impl Adam {
 /// The constants of one step of Adam.
 #[derive(Clone, Copy, Debug)]
 struct AdamConstants {
-    /// The learning rate with the bias corrections.
+    /// The learning rate, corrected for the bias of the running means.
     scale: f32,
-    /// The constant ε with the bias correction.
+    /// The constant ε, corrected for the bias of the running mean of the squared gradient.
     epsilon: f32,
     /// The fraction by which a weight shrinks in this step.
     shrink: f32,
 }
 
-/// A rule that changes a register of parameters at a time, for loops that compute the gradient and use it at once.
+/// How an optimiser changes the parameters in one vector register. It is used in loops that compute the gradient of a few parameters and use it
+/// immediately.
 pub(super) trait UpdateRule<V: SimdVector>: Copy {
-    /// The new values of the parameters from `index` on, which decay.
+    /// The new values of the parameters that fill one register and begin at `index`, after weight decay and one step.
     ///
     /// # Safety
     /// The conditions of [`SimdVector`] must hold, and the parameters must exist in the list for which the optimiser was made.
@@ -260,7 +264,8 @@ impl<V: SimdVector> AdamStep<V> {
         }
     }
 
-    /// Updates the running means of the parameters from `index` on. Returns the new parameters, given the old ones after their decay.
+    /// Updates the running means of the parameters that fill one register and begin at `index`. Returns the new parameters. `decayed` holds the old
+    /// parameters after weight decay.
     #[inline(always)]
     unsafe fn step(self, index: usize, decayed: V, gradient: V) -> V {
         // SAFETY: the caller guarantees that the parameters exist, and the conditions of `SimdVector`.
@@ -274,7 +279,7 @@ impl<V: SimdVector> AdamStep<V> {
             let second = self
                 .new_square
                 .multiply_add(gradient.multiply_add(gradient, self.minus.times(old_square)), old_square)
-                .at_least(self.minimum);
+                .maximum(self.minimum);
             first.store(mean);
             second.store(square);
             self.minus_scale.multiply_add(first.over_root(second, self.epsilon), decayed)
@@ -341,6 +346,7 @@ impl Descent {
         Descent::of_length(network.parameters.len(), momentum)
     }
 
+    /// An optimiser for `length` parameters.
     fn of_length(length: usize, momentum: f32) -> Self {
         Descent { momentum, velocity: vec![0.0; length] }
     }

@@ -46,7 +46,7 @@ pub struct WarmStart {
     /// Patience during the epochs with cross-entropy; `None` for [`NetworkSettings::patience`].
     pub patience: Option<usize>,
     /// Factor by which the learning rate is multiplied after the warm-up; 0.1 by default, so that training with the loss of the score refines the
-    /// network without undoing what the warm-up has learnt.
+    /// network without undoing the result of the warm-up.
     pub slower: f32,
     /// Which threshold is moved to the centre of the prior: if this is set, the best one on training and validation rows together, otherwise the best
     /// one on the validation rows. Off by default, because an overfitted network is too sure of its training rows. With weight decay this setting
@@ -97,8 +97,8 @@ pub struct NetworkSettings {
     /// that learn nothing are repeated with other initial weights. If the priors of many classes allow no such first predictions, a warm start is
     /// used instead. On by default; switch it off to follow Marchetti et al. (2022) exactly.
     pub cure: bool,
-    /// Settings of a warm start with cross-entropy; `None` for no warm start, which is the default. A warm start doubles the time, and adds little
-    /// if training with the loss of the score alone finds the pattern.
+    /// Settings of a warm start with cross-entropy; `None` for no warm start, which is the default. A warm start doubles the training time, and
+    /// improves the result little if training with the loss of the score alone succeeds.
     pub warm_start: Option<WarmStart>,
 }
 

@@ -18,10 +18,10 @@ use scorewise_table::error::{Error, Result};
 use scorewise_table::split::{random, shuffle};
 
 /// Trains a network. After every epoch, `watch` receives the number of the epoch within its phase (warm-up or main phase) and the losses. If
-/// `watch` returns `Break`, the training ends, and of the epochs so far the weights that [`NetworkSettings::keep`] selects are returned. An attempt
-/// that learns nothing is repeated with new initial weights, and the epochs of the new attempt are numbered from 0 again.
+/// `watch` returns `Break`, the training ends with the weights that [`NetworkSettings::keep`] selects among the epochs so far. An attempt that learns
+/// nothing is repeated with new initial weights, and the epochs of the new attempt are numbered from 0 again.
 ///
-/// Large batches are divided among `threads`. The same seed gives the same bits for any number of threads.
+/// Large batches are divided among `threads` threads. The same seed gives bit-identical results for any number of threads.
 pub fn fit(
     settings: &NetworkSettings,
     objective: &Objective,
@@ -153,6 +153,7 @@ impl<'a> NetworkTraining<'a> {
         }
     }
 
+    /// The loss that a phase minimises: cross-entropy in the warm-up, and the user's loss in the main phase.
     fn objective(&self, phase: Phase) -> &Objective {
         match (phase, &self.warm_up) {
             (Phase::WarmUp, Some(cross_entropy)) => cross_entropy,
@@ -170,6 +171,7 @@ impl<'a> NetworkTraining<'a> {
         self.validate(phase).map(|(loss, _)| loss).map_err(|error| self.initial_loss_error(error))
     }
 
+    /// Saves the current parameters as the best of this phase.
     fn save_best(&mut self) {
         self.best.copy_from_slice(&self.network.parameters);
         match (&self.look_up, &mut self.best_look_up) {
@@ -178,6 +180,7 @@ impl<'a> NetworkTraining<'a> {
         }
     }
 
+    /// Replaces the current parameters by the best that were saved.
     fn restore_best(&mut self) {
         self.network.parameters.copy_from_slice(&self.best);
         if let (Some(look_up), Some(best)) = (&mut self.look_up, &self.best_look_up) {
@@ -208,7 +211,8 @@ impl<'a> NetworkTraining<'a> {
             (Phase::WarmUp, Some(cross_entropy)) => cross_entropy,
             _ => self.objective,
         };
-        // If a batch contains all rows, their order does not affect the gradient. The order of memory is the fastest, so nothing is shuffled.
+        // If a batch contains all rows, their order does not affect the gradient. Then the rows are not shuffled, because they are read fastest in
+        // the order in which they lie in memory.
         if batch_size < self.order.len() {
             shuffle(&mut self.order, &mut self.random);
             if self.settings.stratified {
@@ -241,10 +245,12 @@ impl<'a> NetworkTraining<'a> {
         Ok((objective.value(&self.batch)?, coverage(objective.priors(), &self.batch.logits, self.outputs)))
     }
 
+    /// Writes the logits of the validation rows to `batch`.
     fn predict_validation(&mut self) {
         self.predict(self.sample.validation);
     }
 
+    /// Writes the labels, weights and logits of the given rows to `batch`.
     fn predict(&mut self, rows: &[u32]) {
         let Sample { matrix, labels, weights, .. } = *self.sample;
         self.batch.gather(labels, weights, rows, self.outputs);
@@ -287,7 +293,7 @@ impl<'a> NetworkTraining<'a> {
         Ok(())
     }
 
-    /// Whether all validation rows get the same label.
+    /// Whether the network predicts the same label for all validation rows.
     fn is_one_sided(&mut self) -> Result<bool> {
         self.predict_validation();
         Ok(self.objective.is_one_sided(&self.batch)?)
@@ -303,11 +309,11 @@ impl<'a> NetworkTraining<'a> {
     }
 }
 
-/// Changes the order of the rows so that the rows of each class are evenly spaced. Rows of the same class keep their order.
+/// Changes the order of the rows so that the rows of each class are evenly spaced. The rows of a class keep their order among themselves.
 fn stratify(order: &mut Vec<u32>, labels: &[u32], classes: usize) {
     let mut counts = vec![0u64; classes];
     order.iter().for_each(|row| counts[labels[*row as usize] as usize] += 1);
-    // The row with index i of the n rows of a class is placed at the share (i + ½)/n of the whole order; ties are decided by the class.
+    // The row with index i of the n rows of a class is placed at the fraction (i + ½)/n of the whole order; ties are decided by the class.
     let mut seen = vec![0u64; classes];
     let mut keyed: Vec<(u64, u32, u32)> = Vec::with_capacity(order.len());
     for row in order.iter() {
@@ -321,8 +327,8 @@ fn stratify(order: &mut Vec<u32>, labels: &[u32], classes: usize) {
     order.extend(keyed.into_iter().map(|(_, _, row)| row));
 }
 
-/// For each position of each binned column, whether a training row has this position. All knots count as used, because a value between two knots
-/// uses both.
+/// For each position of each binned column, whether a training row has this position. Positions of knots are always `true`, because a value between
+/// two knots uses both knots.
 fn used_positions(sample: &Sample<'_>) -> Vec<bool> {
     let mut used = Vec::new();
     for (number, column) in sample.binned.into_iter().flatten().enumerate() {
@@ -383,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn batch_order_shares_no_random_numbers_with_any_other_purpose() {
+    fn the_random_stream_of_the_batch_order_differs_from_that_of_every_other_purpose() {
         let (matrix, rows) = (Matrix::new(1, &[0.0, 1.0]).unwrap(), [0, 1]);
         let sample = Sample {
             matrix: &matrix,

@@ -116,8 +116,8 @@ pub struct Plan {
     /// Maximum number of intervals into which knots divide the values of a numeric column; 0 if inputs are not binned.
     #[serde(default)]
     pub bins: usize,
-    /// Number of folds of the cross-fitting, in which every member is trained without one fold and predicts that fold. 0 for no cross-fitting but one
-    /// set of validation rows.
+    /// Number of folds of the cross-fitting, in which every member is trained without one fold and predicts that fold. 0 means
+    /// one set of validation rows instead of cross-fitting.
     #[serde(default)]
     pub cross_fit: usize,
     /// Number of networks to train; with cross-fitting, the number for each fold. Trees and linear models are trained only once instead.
@@ -125,8 +125,8 @@ pub struct Plan {
     /// Whether each member has validation rows of its own, which is possible only with random splits. The threshold is then tuned on predictions in
     /// which a row is predicted only by the members that were not trained on it.
     pub own_validation: bool,
-    /// What is resampled for the intervals of the scores; `None` for what the split suggests. The model does not depend on it, so it is not part of the
-    /// model file.
+    /// What is resampled to compute confidence intervals of the scores: rows, blocks of rows or groups of rows. If `None`, this depends on the split.
+    /// The model does not depend on this field, so it is not part of the model file.
     #[serde(skip)]
     pub resample: Option<Resample>,
     /// Seed of all random numbers.

@@ -23,8 +23,8 @@ use crate::network::{BatchSize, HiddenLayers, NetworkSettings, Optimiser};
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingOptions {
-    /// Divide the rows that are not test rows into this many folds, and train every network without one fold, which decides when its training
-    /// stops; the threshold is chosen on the predictions of all folds. 0 for one set of validation rows [default: 5]
+    /// Divide the rows that are not test rows into this many folds, and train every network on all folds but one, whose loss decides when
+    /// training stops; the threshold is chosen on the predictions of all folds. 0 for one set of validation rows [default: 5]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FOLDS", help_heading = "Rows"))]
     pub cross_fit: Option<usize>,
     /// With `--cross-fit 0`: share of validation rows among the rows that are not test rows; they decide when training stops and which threshold
@@ -58,8 +58,8 @@ pub struct TrainingOptions {
         )
     )]
     pub warm_start: Option<bool>,
-    /// The threshold of the model: `tuned` is the best one on the validation rows, `centre` the centre of the prior, `auto` the better one of
-    /// both; or a number [default: auto]
+    /// The threshold of the model: `tuned` is the best one on the validation rows, `centre` the centre of the prior, `auto` the better of
+    /// these two; or a number [default: auto]
     #[cfg_attr(feature = "clap", arg(long, value_name = "auto|tuned|centre|NUMBER", help_heading = "Loss"))]
     pub threshold: Option<ThresholdRule>,
 
@@ -80,7 +80,7 @@ pub struct TrainingOptions {
         )
     )]
     pub learners: Option<Vec<LearnerName>>,
-    /// Units of each hidden layer, or none for a linear model [default: 64,32]
+    /// Number of units of each hidden layer, or `none` for a linear model [default: 64,32]
     #[cfg_attr(feature = "clap", arg(long, value_name = "64,32|none", help_heading = "Training"))]
     pub hidden: Option<HiddenLayers>,
     /// Number of rows in a batch, for which the optimiser takes one step; auto takes a 64th of the training rows, from 32 to 256, or more for the
@@ -250,7 +250,7 @@ impl TrainingOptions {
         RecipeName::ALL.into_iter().map(with_recipe).find(|options| options.gives(plan)).unwrap_or(options)
     }
 
-    /// Whether these options give the training settings of the plan.
+    /// Whether applying these options to a plan gives the training settings of `plan`.
     fn gives(&self, plan: &Plan) -> bool {
         let mut made = Plan { recipe: None, ..plan.clone() };
         let is_valid = self.apply(&mut made, ("default", Recipe::DEFAULT)).is_ok();

@@ -26,7 +26,7 @@ pub enum RecipeName {
 /// Settings that work well together. Settings that have no field here keep their defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
-    /// Number of folds of the cross-fitting; 0 for no cross-fitting but one set of validation rows.
+    /// Number of folds of the cross-fitting; 0 means one set of validation rows instead of cross-fitting.
     pub cross_fit: usize,
     /// The types of models to train.
     pub learners: &'static [LearnerName],

@@ -20,9 +20,9 @@ pub enum Contender {
     Persistence,
     /// Logistic regression on the given inputs: a network without hidden layers, trained with cross-entropy.
     Logistic(PollutionInputs),
-    /// Networks with the settings of the strong recipe, but trained only with cross-entropy; the threshold is tuned afterwards.
+    /// Networks with the settings of the built-in recipe `strong`, but trained only with cross-entropy; the threshold is tuned afterwards.
     Tuned,
-    /// The strong recipe, whose threshold is the centre of its prior and is not tuned.
+    /// Networks that are trained with the built-in recipe `strong`. The threshold is the centre of the prior and is not tuned.
     Strong,
 }
 

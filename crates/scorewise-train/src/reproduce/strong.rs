@@ -1,4 +1,4 @@
-//! The settings of the strong recipe, which Marchetti et al. (2022) did not use, and of the methods that it is compared with.
+//! The settings of the recipe `strong`, which Marchetti et al. (2022) did not use, and of the methods with which this recipe is compared.
 
 use scorewise_table::error::Result;
 

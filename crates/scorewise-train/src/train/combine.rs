@@ -29,28 +29,29 @@ use crate::fit::{Batch, Objective};
 use crate::network::log_odds;
 use crate::plan::TrainingScore;
 
-/// The weight of each candidate in the mean before the selection begins. An addition by the selection raises a weight by 1.
+/// The weight of each classifier in the mean before the greedy selection begins. Each time the selection adds a classifier to the mean, the weight of
+/// this classifier rises by 1.
 const INITIAL: usize = 3;
-/// Number of times that the selection adds a candidate to the mean.
+/// Number of times that the greedy selection adds a classifier to the mean.
 const ADDITIONS: usize = 20;
 /// Maximum number of Newton steps by which the calibration of logits is found. Five are usually enough.
 const STEPS: usize = 30;
 /// Minimum and maximum of the factor by which the calibration multiplies logits.
 const SCALES: (f64, f64) = (0.05, 20.0);
 
-/// How the logits zᵢ of candidates are combined: the forecast is p(Σᵢ wᵢ (aᵢ zᵢ + bᵢ)), where p is the sigmoid or softmax.
+/// How the logits zᵢ of several classifiers are combined: the forecast is p(Σᵢ wᵢ (aᵢ zᵢ + bᵢ)), where p is the sigmoid or softmax.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combination {
-    /// For each candidate, the scale aᵢ and the shift bᵢ of its logits.
+    /// For each classifier, the scale aᵢ and the shift bᵢ of its logits.
     pub calibrations: Vec<(f64, f64)>,
-    /// For each candidate, its weight wᵢ in the mean. The weights sum to 1.
+    /// For each classifier, its weight wᵢ in the mean. The weights sum to 1.
     pub weights: Vec<f64>,
     /// The combined probabilities of the rows, in the form of [`LabelledPredictions::probabilities`].
     pub probabilities: Vec<f64>,
 }
 
 impl Combination {
-    /// Combines the logits that candidates have predicted for rows. Returns the probabilities of the rows.
+    /// Combines the logits that several classifiers have predicted for the same rows. Returns the probabilities of the rows.
     #[must_use]
     pub fn apply(calibrations: &[(f64, f64)], weights: &[f64], candidates: &[&[f64]], outputs: usize) -> Vec<f64> {
         let mut mean = vec![0.0; candidates.first().map_or(0, |logits| logits.len())];
@@ -62,12 +63,12 @@ impl Combination {
     }
 }
 
-/// Chooses how the logits of candidates are combined: calibrates the logits of each candidate, then chooses the weights of their mean.
+/// Chooses how the logits of several classifiers are combined: calibrates the logits of each classifier, then chooses the weights of their mean.
 ///
-/// `rows` has the classes and weights of the rows; its probabilities are not used. `candidates` are the logits of each candidate for these
+/// `rows` has the classes and weights of the rows; its probabilities are not used. `candidates` are the logits of each classifier for these
 /// rows, predicted by members that were not trained on them: one logit for each row if there are two classes, otherwise one for each row
 /// and class, row by row. These logits are overwritten with the calibrated ones. If `centre` is given and there are two classes, the calibrations
-/// include a shift of all logits that moves the best threshold to `centre`. `proceed` is called before each weighted mean of the candidates is
+/// include a shift of all logits that moves the best threshold to `centre`. `proceed` is called before each weighted mean of the classifiers is
 /// scored; if it returns `Break`, the result is an error.
 pub fn combine(
     rows: &LabelledPredictions,
@@ -104,16 +105,16 @@ pub fn combine(
     Ok(Combination { calibrations, weights, probabilities: mean })
 }
 
-/// Checks that there are candidates, and that they have finite logits for the same rows as the labels.
+/// Checks that there is at least one classifier, and that all classifiers have finite logits for every row that has a label.
 fn check(rows: &LabelledPredictions, classes: usize, candidates: &[Vec<f64>]) -> Result<()> {
     let refuse = |problem: &str| Err(Error::setting("candidates", problem, ""));
     let length = rows.labels.len() * if classes == 2 { 1 } else { classes };
     if candidates.is_empty() || rows.labels.is_empty() {
-        return refuse("at least one candidate and one row are needed");
+        return refuse("at least one classifier and one row are needed");
     }
     if candidates.iter().any(|logits| logits.len() != length) {
         return refuse(
-            "must have one prediction for each row, or with more than two classes one for each row and class",
+            "each classifier must have one prediction for each row, or with more than two classes one for each row and class",
         );
     }
     if rows.labels.iter().any(|label| *label as usize >= classes) {
@@ -124,11 +125,11 @@ fn check(rows: &LabelledPredictions, classes: usize, candidates: &[Vec<f64>]) ->
     }
     match candidates.iter().flatten().all(|logit| logit.is_finite()) {
         true => Ok(()),
-        false => refuse("have predicted a number that is not finite"),
+        false => refuse("a classifier has predicted a number that is not finite"),
     }
 }
 
-/// Selects candidates greedily, and returns how often each candidate counts in the mean of the logits. `value` returns how good such a mean is;
+/// Selects classifiers greedily, and returns how often the logits of each classifier count in the mean. `value` returns how good a mean of logits is;
 /// greater is better.
 fn select(candidates: &[&[f64]], value: impl Fn(&[f64]) -> Result<f64>) -> Result<Vec<usize>> {
     let mut counts = vec![INITIAL; candidates.len()];
@@ -213,7 +214,7 @@ impl LabelledPredictions {
     /// Finds, by Newton's method, the numbers a and b for which the logits a z + b have the lowest cross-entropy on these rows, where z are the given
     /// logits. With more than one logit for each row, b is 0. A tiny penalty keeps a from growing without limit if the logits separate the classes.
     fn calibration(&self, logits: &[f64], outputs: usize) -> (f64, f64) {
-        /// Weight of the penalty (a − 1)²/2, where a is the scale.
+        /// Weight of the penalty (a − 1)²/2, which keeps the scale a of the calibration from growing without limit.
         const SCALE_PENALTY: f64 = 1e-3;
         let (mut scale, mut shift) = (1.0, 0.0);
         let mut probabilities = vec![0.0; outputs];
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_useless_candidate_gets_the_least_weight() {
+    fn a_useless_classifier_gets_the_least_weight() {
         let good: Vec<f64> = (0..100).map(f64::from).collect();
         let bad: Vec<f64> = good.iter().map(|value| (value * 7919.0) % 100.0).collect();
         let distance = |mean: &[f64]| Ok(-mean.iter().zip(&good).map(|(a, b)| (a - b).powi(2)).sum::<f64>());

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_centre_of_the_prior_is_named_only_if_there_is_a_prior() {
+    fn the_threshold_is_described_as_the_centre_of_the_prior_only_if_there_is_a_prior() {
         let chosen = |loss: LossName, threshold: ThresholdRule| {
             let mut plan = Plan::new("y", "f1".parse().unwrap());
             (plan.loss, plan.threshold, plan.cross_fit) = (loss, threshold, 2);

@@ -82,7 +82,7 @@ pub fn cross_validate(
         }
     }
     if results.is_empty() {
-        return Err(Error::setting("folds", "there are no folds", "give a number of 2 or more"));
+        return Err(Error::setting("folds", "the cross-validation has no folds", "give at least 2 folds"));
     }
     Ok((Some(results), [labelled.notes, split_notes, distinct_notes(&notes_of_folds, folds)].concat()))
 }

@@ -24,11 +24,11 @@ pub(super) struct Pool {
     pub ensemble: Ensemble,
     /// Indices of the rows that were predicted, in ascending order.
     pub rows: Vec<u32>,
-    /// The probabilities of these rows, predicted by the members that were not trained on them.
+    /// The probabilities of each row, predicted by the members that were not trained on the row.
     pub probabilities: Vec<f64>,
 }
 
-/// Combines the candidates, which must all have predicted the same rows.
+/// Combines the predictions of the learners, which must all be for the same rows.
 pub(super) fn pool(labelled: &LabelledTable<'_>, classes: usize, mut candidates: Vec<Candidate>) -> Result<Pool> {
     let Some(rows) = candidates.first().map(|candidate| candidate.rows.clone()) else {
         return Err(Error::setting("training", "no training run has begun", ""));

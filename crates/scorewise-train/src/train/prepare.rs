@@ -126,7 +126,7 @@ impl PreparedDivisions {
     pub fn add(&mut self, labelled: &LabelledTable<'_>, parts: SplitRows, seed: u64) -> Result<()> {
         let LabelledTable { table, plan, target, labels, order, weights, .. } = labelled;
         if parts.validation.is_empty() && plan.cross_fit == 0 {
-            let problem = "there are no validation rows on which to stop training and choose the threshold";
+            let problem = "early stopping and the choice of the threshold need validation rows, but there are none";
             return Err(Error::setting("validation", problem, "give a share such as 0.33"));
         }
         let (cross_fitted, folds, mut notes) = cross_fit_splits(labelled, &parts.training, seed)?;
@@ -224,7 +224,7 @@ fn cross_fit_splits(
         match plan.split.cross_fit(table, labels, rows, (folds, repeats), seed) {
             Ok(splits) => {
                 if folds < plan.cross_fit {
-                    let reason = "because there are few rows of a class";
+                    let reason = "because a class has few rows";
                     notes.push(Note::new(format!(
                         "cross-fitting uses {folds} folds instead of {}, {reason}",
                         plan.cross_fit

@@ -1,11 +1,11 @@
-//! The values of the features as small integers, by which histograms are indexed.
+//! Turns the values of the features into small integers (codes, often called bins), by which histograms are indexed.
 //!
 //! The range of a feature is divided into at most 256 intervals (255 if values are missing) with about the same number of training rows. A
 //! split lies between two intervals, so rows with the same code always go to the same side.
 
 use crate::trees::features::TreeFeature;
 
-/// Maximum number of codes of a feature, including the one for missing values.
+/// Maximum number of codes (bins) of a feature, including the code for missing values.
 pub(super) const MAX_CODES: usize = 256;
 
 /// How the values of one feature are turned into codes, which are small integers.
@@ -96,7 +96,7 @@ pub(super) struct Codes {
 }
 
 impl Codes {
-    /// Codes that are all 0.
+    /// The codes of this number of rows and features, all of them 0.
     pub fn zeros(rows: usize, features: usize) -> Self {
         Codes { features, greatest: vec![0; features], codes: vec![0; rows * features] }
     }

@@ -1,13 +1,13 @@
-//! Sends coded rows through a grown tree.
+//! Finds the leaf of a grown tree that each row reaches, given the codes (bin numbers) of the features of the row.
 
 use super::codes::{Codes, Coding};
 use super::grow::GrownNode;
 use super::search::LeftCodes;
 
-/// Number of rows that go through a tree at the same time. At every node a row waits for memory, and meanwhile the other rows can go on.
+/// Number of rows that go through a tree at the same time. While one row waits at a node for data from memory, the other rows can go on.
 const ROWS: usize = 8;
 
-/// A grown tree in a compact form, for rows whose features are given as codes.
+/// A grown tree in a compact form, for rows whose features are given as codes (bin numbers).
 #[derive(Clone, Debug)]
 pub(super) struct CodeTree {
     nodes: Vec<CodeNode>,

@@ -35,8 +35,8 @@ pub struct TreeFeature {
     pub knots: u32,
     /// Whether a split compares the value with one level, instead of asking whether it is at most a threshold.
     pub is_level: bool,
-    /// The value of the feature for each frequent value and each level of the column, whose positions in the matrix are `knots`, `knots` + 1 and so
-    /// on; −1 for a missing value. All other values are 0 or greater.
+    /// The positions `knots`, `knots` + 1, … stand for the frequent values and levels of the column. This list holds what the feature is at these
+    /// positions: a number that is 0 or greater, or −1 for a missing value.
     pub values: Vec<f32>,
 }
 
@@ -48,7 +48,7 @@ impl TreeFeature {
         if position < self.knots as f32 {
             return position;
         }
-        // A float that is NaN becomes the integer 0, and one that is too large the greatest integer.
+        // `as usize` converts NaN to 0, and a number that is too large to the greatest integer.
         let index = (position - self.knots as f32) as usize;
         match self.values.get(index).or(self.values.last()) {
             Some(value) if *value >= 0.0 => *value,
@@ -87,14 +87,14 @@ pub(super) fn features(sample: &Sample<'_>, max_levels: usize) -> (Vec<TreeFeatu
             features.push(TreeFeature { column: index as u32, knots: knots.len() as u32, is_level: false, values });
             continue;
         }
-        // The statistic of a training row is noisy, so few levels are better compared one at a time: on two tables with columns of 3 to 14
-        // levels, statistics raised the log-loss by 6 %.
+        // A column with few levels gets no target statistics, because they are noisy for training rows; splits compare its values with one level
+        // instead. On two data sets with columns of 3 to 14 levels, target statistics raised the log-loss by 6 %.
         if *levels <= max_levels {
             let values = (0..*levels).map(|level| level as f32).collect();
             features.push(TreeFeature { column: index as u32, knots: 0, is_level: true, values });
             continue;
         }
-        // With two classes, the share of the second class determines the share of the first, so a statistic of the second class is enough.
+        // With two classes, the share of the second class determines the share of the first, so only the second class gets a target statistic.
         let first = usize::from(sample.classes == 2);
         for (class, weight) in class_weights.iter().enumerate().skip(first) {
             let share = weight / total;

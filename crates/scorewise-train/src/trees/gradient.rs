@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gradients_have_the_same_bits_as_those_of_the_general_loss() {
+    fn the_fast_gradient_has_the_same_bits_as_the_gradient_of_the_objective() {
         let rows: Vec<u32> = (0..9000).collect();
         let labels: Vec<u32> = rows.iter().map(|row| row * 7 % 3 % 2).collect();
         let weights: Vec<f32> = rows.iter().map(|row| (row % 5) as f32 * 0.5).collect();

@@ -76,7 +76,8 @@ impl Trees {
         let mut values = vec![0.0];
         let (mut firsts, mut knots) = (Vec::new(), Vec::new());
         for feature in self.features() {
-            // For a value among the knots, this index is wrong, but the value with that index is then not used.
+            // The number to add to a position to get the index of its value in `values`. For a position among the knots the result is meaningless,
+            // but then the feature is the position itself, and the value that is looked up is not used.
             firsts.push(values.len() as i64 - i64::from(feature.knots));
             knots.push(feature.knots as f32);
             values.extend(feature.values.iter().map(|value| if *value < 0.0 { f32::NAN } else { *value }));

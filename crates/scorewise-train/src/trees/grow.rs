@@ -37,9 +37,9 @@ pub(super) struct GrownNode {
 /// The data that a tree is grown on.
 #[derive(Clone, Copy)]
 pub(super) struct GrowthData<'a> {
-    /// The codes of all features, row by row.
+    /// The codes (bin numbers) of all features, row by row.
     pub codes: &'a Codes,
-    /// The codes of all rows, one list for each feature.
+    /// The codes (bin numbers) of all rows, one list for each feature.
     pub columns: &'a [Vec<u8>],
     pub codings: &'a [Coding],
     pub packed: &'a Packed,

@@ -188,7 +188,7 @@ fn add(sums: &mut [i64], layout: &HistogramLayout, rows: &[u32], packed: &Packed
     let fits = |(place, feature): (usize, &usize)| {
         *feature < stride && usize::from(codes.greatest(*feature)) < layout.range(place).len()
     };
-    assert!(features.iter().enumerate().all(fits), "a feature has more codes than sums");
+    assert!(features.iter().enumerate().all(fits), "the histogram must have a sum for every code of a feature");
     let count = packed.rows.len().min(codes.all().len() / stride.max(1));
     assert!((rows.iter().copied().max().unwrap_or(0) as usize) < count, "every row must have a gradient and codes");
     let last = rows.len().saturating_sub(1);

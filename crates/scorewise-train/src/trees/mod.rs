@@ -14,7 +14,7 @@
 //! | `search` | the split with the greatest score |
 //! | `partition` | divides the rows of a node between its children |
 //! | `grow` | how one tree is grown |
-//! | `descent` | sends coded rows through a grown tree |
+//! | `descent` | finds the leaf of a grown tree that each row reaches |
 //! | `helpers` | keeps idle threads awake while trees are trained |
 //! | `training` | the boosting rounds |
 //! | `predict` | the logits of new rows |
@@ -101,7 +101,7 @@ impl Trees {
         }
         if !positions.is_empty() && positions.len() != inputs {
             return Err(format!(
-                "the trees have {inputs} inputs, but the list of positions is for {} inputs",
+                "the trees have {inputs} inputs, but the length of their list `positions` is {}",
                 positions.len()
             ));
         }
@@ -129,7 +129,7 @@ impl Trees {
         let ends = roots.iter().skip(1).map(|root| *root as usize).chain([nodes.len()]);
         for (tree, (root, end)) in roots.iter().map(|root| *root as usize).zip(ends).enumerate() {
             let nodes = if root < end && end <= nodes.len() { &nodes[root..end] } else { &[] };
-            check_tree(nodes, features.len()).map_err(|problem| format!("tree {tree} {problem}"))?;
+            check_tree(nodes, features.len()).map_err(|problem| format!("tree {tree}: {problem}"))?;
         }
         Ok(Trees { inputs, positions, features, bias, nodes, roots, gains: Vec::new() })
     }
@@ -222,7 +222,7 @@ impl Trees {
 /// so there are no cycles.
 fn check_tree(nodes: &[TreeNode], features: usize) -> Result<(), String> {
     if nodes.is_empty() {
-        return Err("has no nodes".into());
+        return Err("the tree has no nodes".into());
     }
     let mut depths = vec![0; nodes.len()];
     for (index, node) in nodes.iter().enumerate() {
@@ -231,11 +231,13 @@ fn check_tree(nodes: &[TreeNode], features: usize) -> Result<(), String> {
         }
         let left = node.left as usize;
         if node.feature as usize >= features || left <= index || left + 1 >= nodes.len() {
-            return Err(format!("has a node {index} whose feature does not exist or whose children do not exist"));
+            return Err(format!(
+                "node {index} has a feature that does not exist, or children that are not later nodes of the tree"
+            ));
         }
         let depth = depths[index] + 1;
         if depth > MAX_DEPTH {
-            return Err(format!("is deeper than {MAX_DEPTH} splits"));
+            return Err(format!("the tree is deeper than {MAX_DEPTH} splits"));
         }
         for child in [left, left + 1] {
             depths[child] = depths[child].max(depth);

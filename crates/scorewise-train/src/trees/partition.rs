@@ -29,8 +29,8 @@ pub(super) fn divide(
     let size = rows.len().div_ceil(threads);
     let parts = rows.par_chunks_mut(size).zip(scratch.par_chunks_mut(size));
     let counts: Vec<usize> = parts.map(|(rows, scratch)| divide_part(rows, scratch, column, left_codes)).collect();
-    // Every part has the rows of the left child at its front. These rows are moved together first. The rows of the right child, which this may
-    // overwrite, are still in `scratch`.
+    // Now each part of `rows` begins with its rows of the left child, and each part of `scratch` with its rows of the right child. First the rows of
+    // the left child are moved together, then the rows of the right child are copied from `scratch` behind them.
     let mut count = 0;
     for (part, left) in counts.iter().enumerate() {
         rows.copy_within(part * size..part * size + left, count);
@@ -49,11 +49,14 @@ pub(super) fn divide(
 /// rows of the left child.
 fn divide_part(rows: &mut [u32], scratch: &mut [u32], column: &[u8], left_codes: LeftCodes) -> usize {
     assert!(scratch.len() >= rows.len());
-    assert!((rows.iter().copied().max().unwrap_or(0) as usize) < column.len().max(1), "every row must have a code");
+    assert!(
+        (rows.iter().copied().max().unwrap_or(0) as usize) < column.len().max(1),
+        "every row must have a code in the column"
+    );
     let (mut left, mut right) = (0, 0);
     for index in 0..rows.len() {
-        // Every row is written to the ends of both lists, but only the end of the list to which the row belongs moves on. This avoids a branch, which
-        // the processor would often predict wrongly.
+        // Every row is written to the ends of both lists, but only the list to which the row belongs gets longer; in the other list, the next row
+        // overwrites it. This avoids a branch, which the processor would often predict wrongly.
         // SAFETY: `left` and `right` are at most `index`, which is below the number of rows, and `scratch` is not shorter. All rows have a code, as
         // checked above (if the column is empty, there are no rows).
         unsafe {
@@ -73,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_keep_their_order_on_both_sides_for_any_number_of_threads() {
+    fn rows_keep_their_order_on_both_sides_of_a_split_for_any_number_of_threads() {
         let column: Vec<u8> = (0..100_000u32).map(|row| (row.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         let left_codes = LeftCodes { low: 3, span: 90 };
         for count in [0, 1, 100, 40_000] {
@@ -89,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "every row must have a code")]
+    #[should_panic(expected = "every row must have a code in the column")]
     fn a_row_without_a_code_is_refused() {
         divide(&mut [0, 3], &mut [0; 2], &[1, 1, 1], LeftCodes { low: 0, span: 0 }, 1);
     }

@@ -12,8 +12,9 @@ const BLOCK: usize = 256;
 /// Number of rows that go through a tree at the same time.
 const ROWS: usize = 8;
 
-/// A node of a tree in a form that is fast to evaluate. A row goes to the left if element number `slot` of its values is at least `low` and at
-/// most `high`. A leaf is its own left child and sends all rows to the left, so that a row stays in the leaf that it has reached.
+/// A node of a tree in a form that is fast to evaluate. `slot` is an index into the list of the features of a row, which has two entries for each
+/// feature. A row goes to the left if the entry at this index is at least `low` and at most `high`. A leaf is its own left child and sends all
+/// rows to the left, so that a row stays in the leaf that it has reached.
 #[derive(Clone, Copy, Debug)]
 struct FastNode {
     slot: u32,
@@ -31,7 +32,7 @@ struct FastTrees {
 }
 
 impl FastTrees {
-    /// Converts trees to this form, and checks the indices on which the unsafe code of `leaves` relies.
+    /// Converts trees to the form that is fast to evaluate, and checks the indices on which the unsafe code of `leaves` relies.
     fn new(trees: &Trees) -> Self {
         let count = trees.nodes.len();
         let mut nodes = Vec::with_capacity(count);
@@ -49,8 +50,8 @@ impl FastTrees {
                     "the feature and the children of a node must exist"
                 );
                 values.push(if is_leaf { *number } else { 0.0 });
-                // Every feature has two elements (slots) in the values of a row. If its value is missing, the first slot is NaN, with which the row
-                // goes to the right, and the second slot is −∞, with which the row goes to the left.
+                // The list of the features of a row has two entries (slots) for each feature. They differ only for a missing value: the first slot is
+                // NaN, with which the row goes to the right, and the second slot is −∞, with which the row goes to the left.
                 nodes.push(if is_leaf {
                     FastNode { slot: 1, low: f32::NEG_INFINITY, high: f32::INFINITY, left: own }
                 } else if trees.features[*feature as usize].is_level {
@@ -77,7 +78,7 @@ impl Trees {
         let outputs = self.outputs();
         assert!(matrix.columns() == self.inputs && logits.len() == rows.len() * outputs);
         let trees = FastTrees::new(self);
-        // Leaves read slot 1 even if there are no features, so there are at least two slots.
+        // Leaves read the entry with index 1 even if there are no features, so there are at least two entries for each row.
         let slots = (2 * self.features.len()).max(2);
         let mut values = vec![0.0; BLOCK * slots];
         for (rows, logits) in rows.chunks(BLOCK).zip(logits.chunks_mut(BLOCK * outputs)) {
@@ -104,7 +105,8 @@ impl Trees {
 }
 
 impl FastTrees {
-    /// The indices of the leaves that [`ROWS`] rows reach in the tree with this root. `values` holds the slots of these rows, row by row.
+    /// The indices of the leaves that [`ROWS`] rows reach in the tree with this root. `values` holds the features of these rows, row by row, with
+    /// `slots` numbers for each row.
     #[inline(always)]
     fn leaves(&self, root: u32, values: &[f32], slots: usize) -> [u32; ROWS] {
         assert!(values.len() >= ROWS * slots);
@@ -112,9 +114,8 @@ impl FastTrees {
         loop {
             let mut changes = 0;
             for (row, place) in places.iter_mut().enumerate() {
-                // SAFETY: `FastTrees::new` has checked that the children and the features of all nodes exist, so every place is the index of a node,
-                // and every slot is below the number of slots. There are values for all rows, as checked above. Roots are nodes, because no tree is
-                // empty.
+                // SAFETY: `FastTrees::new` has checked the root of every tree and the children and the feature of every node. So `place` is always
+                // the index of a node, and `node.slot` is below `slots`. `values` has `slots` numbers for each of the rows, as checked above.
                 let (node, value) = unsafe {
                     let node = self.nodes.get_unchecked(*place as usize);
                     (node, *values.get_unchecked(row * slots + node.slot as usize))

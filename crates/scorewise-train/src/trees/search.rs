@@ -90,8 +90,8 @@ impl SplitSearch<'_> {
             for (score, split) in candidates(feature, coding, scores) {
                 let (first, second) = (noise.random.next_u64(), noise.random.next_u64());
                 let root = score.sqrt();
-                // Most candidates cannot be the best even with the greatest noise that their first random number allows. They are skipped,
-                // which saves the logarithm and the cosine.
+                // Most splits cannot be the best, even with the greatest noise that is possible with their first random number. These splits are
+                // skipped, which saves the logarithm and the cosine with which the noise is computed.
                 if let Some((greatest, _, _)) = best
                     && root + bounds[first.leading_zeros() as usize] <= greatest
                 {

@@ -161,7 +161,7 @@ mod tests {
     use scorewise::multiclass::SoftmaxCrossEntropy;
 
     #[test]
-    fn gradients_have_the_same_bits_as_those_of_the_general_loss() {
+    fn the_fast_gradient_has_the_same_bits_as_the_gradient_of_the_objective() {
         let rows: Vec<u32> = (0..4000).collect();
         let labels: Vec<u32> = rows.iter().map(|row| row * 7 % 4).collect();
         let weights: Vec<f32> = rows.iter().map(|row| (row % 5) as f32 * 0.5).collect();

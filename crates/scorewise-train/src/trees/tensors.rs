@@ -156,6 +156,6 @@ fn flag(number: f32) -> Result<bool, String> {
     match number {
         0.0 => Ok(false),
         1.0 => Ok(true),
-        _ => Err(format!("{number} is neither 0 nor 1")),
+        _ => Err(format!("{number} in the tensors of the trees is neither 0 nor 1")),
     }
 }

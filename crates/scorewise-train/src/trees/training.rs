@@ -104,16 +104,16 @@ struct TreeTraining<'a> {
     threads: usize,
     trees: Trees,
     codings: Vec<Coding>,
-    /// The codes of the training rows.
+    /// The codes (bin numbers) of the training rows, row by row.
     codes: Codes,
-    /// The codes of the training rows, one list for each feature.
+    /// The codes (bin numbers) of the training rows, one list for each feature.
     columns: Vec<Vec<u8>>,
     /// One element for each random order of the training rows. It holds, for each target statistic, a list with the code of the statistic in each
     /// row.
     ordered_codes: Vec<Vec<Vec<u8>>>,
     /// The features that are target statistics.
     statistics: Vec<usize>,
-    /// The codes of the validation rows.
+    /// The codes (bin numbers) of the validation rows, row by row.
     validation_codes: Codes,
     grower: Grower,
     random: Xoshiro256PlusPlus,
@@ -143,8 +143,8 @@ struct TreeBuffers {
     /// The drawn rows, in the order of the leaves of a tree.
     rows: Vec<u32>,
     leaf_of_row: Vec<u32>,
-    /// The gradient with respect to the logit for which a tree is grown, one number for each training row. `curvature` and `logits` are for
-    /// the same logit.
+    /// The gradient with respect to the output for which a tree is grown, one number for each training row. The fields `curvature` and `logits` are
+    /// for this output too.
     gradient: Vec<f32>,
     curvature: Vec<f32>,
     logits: Vec<f32>,
@@ -363,8 +363,8 @@ impl<'a> TreeTraining<'a> {
             let (mut drawn_count, mut left_out_count) = (0, 0);
             for row in 0..count {
                 let is_drawn = (self.random.next_u64() >> 32) as u32 <= limit;
-                // Every row is written to the ends of both lists, but only the end of the list to which the row belongs moves on. This avoids a
-                // branch.
+                // Every row is written to the ends of both lists, but only the list to which the row belongs gets longer; in the other list, the next
+                // row overwrites it. This avoids a branch.
                 drawn[drawn_count] = row as u32;
                 left_out[left_out_count] = row as u32;
                 drawn_count += usize::from(is_drawn);
@@ -393,7 +393,7 @@ impl<'a> TreeTraining<'a> {
         features
     }
 
-    /// Grows a tree for one output and adds it.
+    /// Grows a tree for one output, and adds it to the trees and to the logits of all rows.
     fn add_tree(
         &mut self,
         objective: &Objective,

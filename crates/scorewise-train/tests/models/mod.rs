@@ -290,7 +290,8 @@ fn one_input_model() -> Model {
     Model { decision: Decision::at(0.43, ThresholdSource::Given, "given as --threshold 0.43"), ..model }
 }
 
-/// An encoder that produces `width` columns. From width 9 on, the inputs include every type of dense encoding; numeric inputs fill up the width.
+/// An encoder that produces `width` columns. If `width` is at least 9, its inputs include every type of dense encoding; all further inputs are
+/// numbers.
 fn test_encoder(width: usize) -> Encoder {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let input = |column: &str, kind, lag, coding| InputColumn { column: column.into(), kind, lag, part: None, coding };

@@ -45,7 +45,7 @@ impl TrainingSetup {
         TrainingSetup { objective: objective.into(), seed: 0, network: NetworkSettings::default() }
     }
 
-    /// A job that trains a network with this setup on one split of the only data set.
+    /// A job that trains a network with this setup on the split with index `split` of the data set with index 0.
     pub fn job(&self, split: usize, seed: u64) -> Job {
         let learner = Learner::Network(self.network.clone());
         Job { dataset: 0, split, learner, objective: self.objective.clone(), seed }

@@ -63,7 +63,8 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
         let value = x.power(y);
         let by_base = y.times(x.power(y.minus(T::constant(1.0))));
         let by_exponent = value.times(x.ln());
-        // A constant exponent (dy = 0) contributes nothing to the derivative. Its term is left out, because 0 · ln x is not 0 if ln x is infinite.
+        // If the exponent is constant, its derivative dy is 0, and the term with dy is left out, because 0 · ln x would not be 0 where ln x is
+        // infinite.
         let derivative = |dx: T, dy: T| {
             let through_base = by_base.times(dx);
             if dy.is_zero() { through_base } else { through_base.plus(by_exponent.times(dy)) }
@@ -87,16 +88,19 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
     fn negate(self) -> Self {
         Dual { value: self.value.negate(), derivatives: self.derivatives.map(T::negate) }
     }
+    /// The smaller of the two values, with its derivatives; if the two values are equal, their derivatives are merged.
     fn min(self, other: Self) -> Self {
         let derivatives =
             self.combine_derivatives(other, |mine, theirs| self.value.choose_branch(other.value, mine, theirs));
         Dual { value: self.value.min(other.value), derivatives }
     }
+    /// The greater of the two values, with its derivatives; if the two values are equal, their derivatives are merged.
     fn max(self, other: Self) -> Self {
         let derivatives =
             self.combine_derivatives(other, |mine, theirs| self.value.choose_branch(other.value, theirs, mine));
         Dual { value: self.value.max(other.value), derivatives }
     }
+    /// Whether the value and all its derivatives are certainly 0.
     fn is_zero(self) -> bool {
         self.value.is_zero() && self.derivatives.iter().all(|derivative| derivative.is_zero())
     }
@@ -104,8 +108,8 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
     fn compare(self, other: Self) -> Side {
         self.value.compare(other.value)
     }
-    /// Merges the results of the two branches of `min`, `max` or `abs`: their values, and their derivatives with respect to each variable. This is
-    /// done if the two values that are compared are equal, or if their order is not certain.
+    /// Merges the results of the two branches of `min`, `max` or `abs`: their values, and their derivatives in each direction. This method is called
+    /// if the two compared values are equal, or if their order is not certain.
     fn merge_branches(self, other: Self) -> Self {
         Dual {
             value: self.value.merge_branches(other.value),
@@ -129,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn derivatives_match_the_analytic_derivatives() {
+    fn dual_numbers_give_the_analytic_derivatives() {
         let x = variable(3.0);
         let two = Dual::constant(2.0);
         assert_eq!(x.times(x).derivatives, [6.0]);

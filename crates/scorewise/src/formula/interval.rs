@@ -54,7 +54,7 @@ impl Interval {
         Interval { low, high, defined: true }
     }
 
-    /// The same interval, marked as not defined unless the operands that it was computed from are defined.
+    /// The same interval, but marked as not defined if `operands_defined` is false.
     fn defined_if(mut self, operands_defined: bool) -> Self {
         self.defined &= operands_defined;
         self
@@ -161,8 +161,8 @@ impl Number for Interval {
             Side::Both
         }
     }
-    /// The smallest interval that contains the results of both branches of `min`, `max` or `abs`. It is used if the two intervals that are compared
-    /// overlap, so that either branch may apply.
+    /// The smallest interval that contains the results of both branches of `min`, `max` or `abs`. This method is called if the two compared
+    /// intervals overlap, so that either branch may apply.
     fn merge_branches(self, other: Self) -> Self {
         self.hull(other)
     }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn even_power_of_an_interval_around_zero_reaches_zero() {
+    fn an_even_power_of_an_interval_around_zero_contains_zero() {
         let square = Interval::new(-2.0, 3.0).power(Interval::constant(2.0));
         assert!(square.low <= 0.0 && square.high >= 9.0 && square.high < 9.001);
     }

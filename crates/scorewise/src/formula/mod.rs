@@ -123,8 +123,8 @@ impl Formula {
         (result.value, CellDerivatives { tn, fp, fn_, tp })
     }
 
-    /// Same as [`Formula::value_and_derivatives`], but for any [`Number`] type. The class counts are passed in, so that they stay exact when
-    /// the cells are intervals.
+    /// Same as [`Formula::value_and_derivatives`], but for any [`Number`] type. The class counts are arguments, because sums of cells would be wider
+    /// than necessary when the cells are intervals.
     pub(crate) fn derivatives_with<T: Number>(
         &self,
         tn: T,
@@ -155,8 +155,8 @@ impl Formula {
         self.reduced_with(tn, fp, fn_, tp, tp + fn_, fp + tn)
     }
 
-    /// Same as [`Formula::reduced`], but for any [`Number`] type. The class counts are passed in, so that they stay exact when the cells
-    /// are intervals and need not be summed again when the cells are tensors.
+    /// Same as [`Formula::reduced`], but for any [`Number`] type. The class counts are arguments, because sums of cells would be wider than necessary
+    /// when the cells are intervals, and would take time when the cells are tensors.
     #[must_use]
     pub fn reduced_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let dual = |value: T, by_tp: f64, by_fp: f64| Dual::new(value, [T::constant(by_tp), T::constant(by_fp)]);
@@ -265,8 +265,8 @@ impl Formula {
         self.tree.python()
     }
 
-    /// The expressions whose zeros make the value undefined: one string `… = 0` for every denominator and every argument of a logarithm, except
-    /// constants. Negative arguments of logarithms and roots are not listed.
+    /// The conditions under which the value is undefined, as texts such as `tp + fp = 0`: one for every denominator and one for every argument of a
+    /// logarithm, except constants. Negative arguments of logarithms and roots are not listed.
     #[must_use]
     pub fn undefined_when(&self) -> Vec<String> {
         self.tree.undefined_when()

@@ -170,8 +170,8 @@ impl Number for f64 {
             Side::Both
         }
     }
-    /// The mean of the results of the two branches of `min`, `max` or `abs`. It is used only if the two values that are compared are equal (or one is
-    /// NaN), so that neither branch is chosen.
+    /// The mean of the results of the two branches of `min`, `max` or `abs`. This method is called only if the two compared values are equal (or one
+    /// is NaN), so that neither branch is chosen.
     #[inline]
     fn merge_branches(self, other: Self) -> Self {
         0.5 * (self + other)
@@ -235,12 +235,12 @@ impl Number for Checked {
     fn max(self, other: Self) -> Self {
         Self::from_operation(f64::max(self.value, other.value), [self.defined, other.defined], true)
     }
-    /// Which of the two values is smaller. It makes no difference whether they are defined.
+    /// Which of the two values is smaller, whether or not the values are defined.
     fn compare(self, other: Self) -> Side {
         self.value.compare(other.value)
     }
-    /// The mean of the results of the two branches of `min`, `max` or `abs`. It is used only if the two values that are compared are equal, so that
-    /// neither branch is chosen. It is defined if both results are.
+    /// The mean of the results of the two branches of `min`, `max` or `abs`, which is defined if both results are defined. This method is called only
+    /// if the two compared values are equal, so that neither branch is chosen.
     fn merge_branches(self, other: Self) -> Self {
         Self::from_operation(self.value.merge_branches(other.value), [self.defined, other.defined], true)
     }
@@ -321,8 +321,7 @@ impl Number for Lanes {
         // The branch is chosen for each of the eight values in `choose_branch`.
         Side::Both
     }
-    /// For each of the eight values, the mean of the results of the two branches of `min`, `max` or `abs`. It is used only if the two values that are
-    /// compared are equal.
+    /// For each of the eight positions, the mean of the results of the two branches of `min`, `max` or `abs`.
     fn merge_branches(self, other: Self) -> Self {
         self.zip_with(other, f64::merge_branches)
     }

@@ -99,20 +99,24 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    /// A parser for `text`. `parameters` are the names and values of the parameters (written as `$name`) that the text may contain.
     fn new(text: &'a str, parameters: &'a [(&'a str, f64)]) -> Result<Self, FormulaError> {
         Ok(Parser { text, tokens: tokenize(text)?, at: 0, nesting: 0, builder: Builder::default(), parameters })
     }
 
+    /// The token that is parsed next; it is not consumed.
     fn peek(&self) -> &Token {
         &self.tokens[self.at].token
     }
 
+    /// The position in the text of the token that is parsed next.
     fn current_span(&self) -> Span {
         self.tokens[self.at].span
     }
 
+    /// Consumes one token, unless it is the last one, `End`.
     fn advance(&mut self) {
-        // The list of tokens ends with `End`, which is never consumed.
+        // The list of tokens ends with the token `End`. The index stays on `End`, so that there is always a next token.
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
@@ -404,9 +408,9 @@ impl<'a> Parser<'a> {
         }
         let Some(index) = index else {
             let names: Vec<_> = row.parameters.iter().map(|parameter| parameter.name).collect();
-            let noun = if names.len() == 1 { "parameter" } else { "parameters" };
+            let parameters = if names.len() == 1 { "parameter" } else { "parameters" };
             let (score, names) = (row.name, names.join(", "));
-            let message = format!("`{score}` takes only the {noun} {names}");
+            let message = format!("`{score}` takes only the {parameters} {names}");
             return Err(self.error(at, message));
         };
         let value = self.parse_sum()?;
@@ -423,7 +427,8 @@ impl<'a> Parser<'a> {
         values: &[(&str, f64)],
         span: Span,
     ) -> Result<u16, FormulaError> {
-        // A registered formula may name other scores; a test checks that this recursion ends.
+        // The formula of a registered score may contain names of other scores, which are expanded in the same way. A test checks that this
+        // recursion ends.
         let mut inner = Parser::new(row.formula, values)?;
         inner.builder = std::mem::take(&mut self.builder);
         let result = inner.parse_sum().and_then(|result| inner.expect_end().map(|()| result));

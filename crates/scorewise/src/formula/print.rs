@@ -30,8 +30,8 @@ impl ExpressionTree {
         self.python_of(self.nodes().len() - 1).0
     }
 
-    /// The expressions whose zeros make the formula undefined: one string `… = 0` for every denominator and every argument of a logarithm, except
-    /// constants. Negative arguments of logarithms and roots are not listed.
+    /// The conditions under which the formula is undefined, as texts such as `tp + fp = 0`: one for every denominator and one for every argument of a
+    /// logarithm, except constants. Negative arguments of logarithms and roots are not listed.
     pub fn undefined_when(&self) -> Vec<String> {
         let mut result = Vec::new();
         for node in self.nodes() {
@@ -150,6 +150,7 @@ fn with_brackets_if_needed(
     if precedence < needed { format!("{open}{text}{close}") } else { text }
 }
 
+/// The name of a function in the text of a formula, such as `sqrt`; `-` for a negation.
 fn function_name(function: Unary) -> &'static str {
     match function {
         Unary::Negate => "-",
@@ -166,6 +167,7 @@ pub(crate) fn shortest_decimal(value: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_string)
 }
 
+/// A number as LaTeX, with a power of ten instead of an exponent such as `e-7`.
 fn latex_number(value: f64) -> String {
     match shortest_decimal(value).split_once('e') {
         Some(("1", exponent)) => format!("10^{{{exponent}}}"),

@@ -32,9 +32,9 @@ pub struct LinearFraction {
     pub below: [f64; 3],
 }
 
-/// The simplest shape that describes the formula at each of three pairs of class counts.
+/// The shape of a formula in general: the least simple of its shapes at three pairs of class counts.
 pub(crate) fn shape(tree: &ExpressionTree) -> Shape {
-    // Integer class counts keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
+    // The class counts are integers, so that the coefficients are exact, and terms that cancel give exactly 0 and not 1e-16.
     let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| shape_at(tree, p, n));
     // At some class counts a formula can be simpler than in general, so the least simple of the three shapes is the general one.
     shapes.sort_by_key(|shape| *shape as u8);
@@ -171,8 +171,8 @@ impl RationalFunction {
         }
     }
 
-    /// The quotient of two polynomials, or `Unknown` if one of them is `None`. `guarded` says whether the formula divides by an expression that is
-    /// not constant, so that the division by 0 must be handled.
+    /// The quotient of two polynomials, or `Unknown` if one of them is `None`. `guarded` is true if the formula divides by an expression that is not
+    /// constant and may therefore be 0.
     fn from_polynomials(numerator: Option<Polynomial>, denominator: Option<Polynomial>, guarded: bool) -> Self {
         match (numerator, denominator) {
             (Some(numerator), Some(denominator)) => RationalFunction::Quotient(numerator, denominator, guarded),

@@ -18,7 +18,7 @@ pub(crate) enum Token {
     Open,
     Close,
     Comma,
-    /// `=` between a parameter and its value, or `=` and `==` in a condition.
+    /// The sign `=` between a parameter and its value, or the comparison `=` or `==` in a condition.
     Equal,
     NotEqual,
     AtLeast,
@@ -113,9 +113,8 @@ fn read_name(characters: &[char], start: usize) -> (String, usize) {
     (name.to_ascii_lowercase(), length)
 }
 
-/// Parses the number that starts at index `start` and returns its token and its length in characters. A number consists of digits, a
-/// decimal point, digits and an exponent. This is the syntax of `f64::from_str`, except that a sign, `inf` and `nan` are not
-/// accepted.
+/// Parses the number that starts at index `start` and returns its token and its length in characters. A number consists of digits,
+/// optionally with a decimal point and an exponent. This is the syntax of `f64::from_str`, except that a sign, `inf` and `nan` are not accepted.
 fn read_number(characters: &[char], start: usize) -> Result<(Token, usize), FormulaError> {
     let digits = |from: usize| characters[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let mut end = start + digits(start);

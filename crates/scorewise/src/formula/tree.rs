@@ -259,9 +259,9 @@ impl ExpressionTree {
         }
     }
 
-    /// The same tree without unused nodes. The parser leaves such nodes behind, for example for the arguments of a score, of which it uses only
-    /// the values. The nodes are sorted: every node comes after its operands, the left operand first. So equal formulas give equal lists of
-    /// nodes, no matter in which order the nodes were added.
+    /// The same tree without unused nodes. The parser leaves unused nodes behind: for example, it adds a node for each argument of a score, but then
+    /// uses only the value of the argument. The nodes are sorted: every node comes after its operands, the left operand first. So equal formulas
+    /// give equal lists of nodes, no matter in which order the nodes were added.
     fn without_unused_nodes(&self) -> Self {
         let mut new_index = vec![None; self.nodes.len()];
         let mut nodes = Vec::new();

@@ -14,7 +14,8 @@ use crate::formula::{ClassCounts, ratio};
 use crate::real::Real;
 use crate::rows::{Logits, Rows};
 
-/// Number of rows whose losses are computed with one logarithm. A factor is at most 2, so the product of this many factors does not overflow.
+/// Number of rows whose losses are computed together, as one logarithm of a product with one factor for each row. A factor is at most 2, so the
+/// product does not overflow.
 const ROWS_PER_LOGARITHM: usize = 512;
 
 /// Cross-entropy with class weights.
@@ -72,8 +73,9 @@ impl CrossEntropy {
     /// with respect to its logit.
     ///
     /// The loss of a row is ln(1 + e^−m) with the margin m = z for positives and −z for negatives. Written as max(−m, 0) + ln(1 + e^−|m|), it does
-    /// not overflow. Without sample weights, the rows of a class have the same weight and share one logarithm for each block, of the product of all
-    /// 1 + e^−|m|. The product less 1 is computed as a sum of positive numbers, so that it is accurate even if all predictions are almost certain.
+    /// not overflow. Without sample weights, all rows of a class have the same weight; in each block of rows, the logarithms of their factors
+    /// 1 + e^−|m| are then computed as one logarithm of the product of the factors. The product minus 1 is computed as a sum of positive numbers, so
+    /// that it is accurate even if all predictions are almost certain.
     #[inline(always)]
     fn mean_loss<R: Real>(
         &self,
@@ -88,8 +90,8 @@ impl CrossEntropy {
                 let row = block * ROWS_PER_LOGARITHM + index;
                 let (z, label, weight) = (z.to_f64(), rows.labels[row], self.row_weight(rows, row));
                 let e = (-z.abs()).exp();
-                // The probability of the class that the row does not have.
                 let is_wrong = (z >= 0.0) != label;
+                // The predicted probability of the wrong class: 1 − p for a positive row, p for a negative row.
                 let error = if is_wrong { 1.0 } else { e } / (1.0 + e);
                 visit(row, weight * if label { -error } else { error });
                 if weight == 0.0 {

@@ -10,8 +10,8 @@
 //! A leaf of a boosted tree gets the value −Σg / (Σh + λ), so h must be positive. The second derivative of ℓ is not always positive: it
 //! changes sign within the support of the prior and is 0 outside. Therefore h is computed from |∂ℓ/∂z| instead. Then |Σg| ≤ Σh, so every leaf
 //! value lies between −1 and 1 for any score and any event rate. Outside the support of the prior ∂ℓ/∂z is 0 as well. There h is `floor` times
-//! the h of a row of the same class and weight at the mean of the prior, so that rows outside the support still count in Σh and keep the
-//! value of their leaf small. Finally h is at least 1e-16, so that it stays positive where ∂ℓ/∂F or the weight is 0.
+//! the h of a row of the same class and weight whose prediction is the mean of the prior, so that rows outside the support still count in Σh and
+//! keep the value of their leaf small. Finally h is at least 1e-16, so that it stays positive where ∂ℓ/∂F or the weight is 0.
 //!
 //! With the factor n the gradient of a row is of the order of 1, as the limits on Σh in libraries for boosted trees (`min_child_weight`,
 //! `min_sum_hessian_in_leaf`) assume.
@@ -25,8 +25,8 @@ impl ScoreLoss {
     /// Writes, for each of the n rows, n times the derivative of the loss with respect to the logit to `gradient`, and a positive curvature to
     /// `curvature`, as libraries for gradient-boosted trees require them.
     ///
-    /// The curvature of a row is at least `floor` times the curvature of a row of the same class and weight at the mean of the prior.
-    /// `floor` must be greater than 0 and at most 1.
+    /// The curvature of a row is at least `floor` times the curvature of a row of the same class and weight whose prediction is the mean of the
+    /// prior. `floor` must be greater than 0 and at most 1.
     ///
     /// ```
     /// use scorewise::{Logits, Prior, Rows, Score, ScoreLoss};

@@ -97,7 +97,7 @@ impl ExactLoss {
         Ok(losses)
     }
 
-    /// Writes the loss of the matrix with `tp[i]` and `fp[i]` to `losses[i]`.
+    /// For each i, writes the loss of the confusion matrix with `tp[i]` true positives and `fp[i]` false positives to `losses[i]`.
     fn losses_at(&self, tp: &[f64], fp: &[f64], counts: &ClassCounts, losses: &mut [f64]) -> Result<()> {
         score_values(&self.score, tp, fp, counts, losses);
         for loss in losses.iter_mut() {
@@ -124,11 +124,11 @@ pub(crate) fn score_values(score: &Score, tp: &[f64], fp: &[f64], counts: &Class
 
 /// All confusion matrices that occur as the threshold falls from 1 to 0, and their probabilities.
 pub(crate) struct Steps {
-    /// True positives at each step, from 0 at the first step to all positives at the last step.
+    /// The true positives of each confusion matrix, from 0 in the first matrix to all positives in the last.
     pub tp: Vec<f64>,
-    /// False positives at each step, from 0 at the first step to all negatives at the last step.
+    /// The false positives of each confusion matrix, from 0 in the first matrix to all negatives in the last.
     pub fp: Vec<f64>,
-    /// For each step (interval of thresholds with the same matrix), the probability that the threshold lies in it; their sum is 1.
+    /// The probability of each confusion matrix: that the threshold lies in the interval with this matrix. The probabilities sum to 1.
     pub masses: Vec<f64>,
     pub counts: ClassCounts,
     /// Row indices in descending order of the predictions.
@@ -136,7 +136,8 @@ pub(crate) struct Steps {
     groups: Vec<TiedRows>,
 }
 
-/// Rows with equal predictions, as a range of indices into `Steps::order`. They are predicted negative at `step` and positive at `step + 1`.
+/// Rows with equal predictions, as a range of indices into `Steps::order`. In the confusion matrix with index `step` these rows are predicted
+/// negative, in the next matrix positive.
 struct TiedRows {
     rows: std::ops::Range<usize>,
     step: usize,
@@ -178,7 +179,7 @@ impl Steps {
         Ok(Steps { tp, fp, masses, counts, order, groups })
     }
 
-    /// The expectation of a quantity over the random threshold, given its value for each confusion matrix (step).
+    /// The expectation of a quantity over the random threshold, given the value of the quantity for each confusion matrix.
     fn expectation(&self, values: &[f64]) -> f64 {
         self.masses.iter().zip(values).map(|(mass, value)| mass * value).sum()
     }

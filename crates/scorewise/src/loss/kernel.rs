@@ -248,6 +248,7 @@ struct GradientTask<'a, 'b, 'c, R: Real> {
 }
 
 impl<R: Real> RowTask<R> for GradientTask<'_, '_, '_, R> {
+    /// The gradient is written to a slice, so nothing is returned.
     type Output = ();
     fn run<D: RowDistribution<R>>(self, distribution: D) {
         let GradientTask { instructions, rows, derivatives, gradient } = self;

@@ -59,7 +59,7 @@ impl Average {
     pub(super) fn shares<T: Number>(self, binaries: &[[T; 4]]) -> Vec<T> {
         let (zero, one) = (T::constant(0.0), T::constant(1.0));
         let supports: Vec<_> = binaries.iter().map(|[_, _, fn_, tp]| tp.plus(*fn_)).collect();
-        // If there are no rows of positive weight, no class has a support, so all classes get the same weight.
+        // If no row has a positive weight, the support (the total weight of the rows) of every class is 0. All classes then get the same weight.
         let is_empty = sum(supports.iter().copied()).compare(zero) == Side::Both;
         if self == Average::Weighted && !is_empty { supports } else { vec![one; binaries.len()] }
     }

@@ -36,7 +36,7 @@ impl MultiConfusion {
         }
         match cells.iter().position(|cell| !(0.0..f64::INFINITY).contains(cell)) {
             Some(at) => refuse(format!(
-                "must have finite cells at or above 0; row {}, column {} is {}",
+                "must have finite cells that are 0 or above; the cell in row {}, column {} is {}",
                 at / classes,
                 at % classes,
                 cells[at]

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! Here z are the logits of a row, wᵢ is the weight of row i, yᵢ its class, and c(y) the weight of class y, which is 1 without class weights.
-//! −ln p(y) = z_max − z(y) + ln(1 + Σ e^(zₖ − z_max) over the other k) is
-//! computed from the logits, never as the logarithm of a softmax. With two classes the loss is the [`CrossEntropy`](crate::CrossEntropy) of z₁ − z₀.
+//! The loss of a row, −ln p(y) = z_max − z(y) + ln(1 + Σ e^(zₖ − z_max)), is computed from the logits, never as the logarithm of a softmax; the
+//! sum runs over all classes k except the class with the largest logit z_max. With two classes the loss is the
+//! [`CrossEntropy`](crate::CrossEntropy) of z₁ − z₀.
 
 use super::link::RowSoftmax;
 use super::rows::{ClassRows, OneOf};
@@ -45,7 +46,10 @@ impl SoftmaxCrossEntropy {
         if is_valid && weights.iter().any(|weight| *weight > 0.0) {
             return Ok(SoftmaxCrossEntropy { weights });
         }
-        Err(Error::Setting { what: "class weights", reason: "must be 0 or above and not all 0".into() })
+        Err(Error::Setting {
+            what: "class weights",
+            reason: "must be finite and 0 or above, and at least one of them above 0".into(),
+        })
     }
 
     /// Cross-entropy with class weights n/(m nₖ), where nₖ is the total weight of class k, m the number of classes and n the total weight of all
@@ -87,7 +91,8 @@ impl SoftmaxCrossEntropy {
             let (truth, share) = (rows.label(row), ratio(self.row_weight(rows, row), total));
             softmax.load(rows.logits(row).iter().map(|logit| logit.to_f64()), 1.0);
             for (class, out) in gradient.iter_mut().enumerate() {
-                // For the true class, p − 1 would lose precision where p is close to 1; the complement q is accurate.
+                // For the true class, the derivative p − 1 is computed as −q, where q is the accurate complement of p; p − 1 would lose precision
+                // where p is close to 1.
                 let probability = softmax.probability_with_complement(class);
                 *out = R::from_f64(share * if class == truth { -probability.q } else { probability.p });
             }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn derivatives_with_respect_to_logits_sum_to_zero_and_stay_finite() {
+    fn derivatives_of_a_softmax_with_respect_to_the_logits_sum_to_zero_and_stay_finite() {
         // Adding a constant to all logits does not change their softmax, so the derivatives sum to 0.
         for gap in [0.0, 1.0, 30.0, 740.0, 1e4] {
             let mut link = ClassLink::new(4, true);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn derivatives_of_unlikely_classes_are_accurate() {
+    fn derivatives_of_probabilities_near_zero_are_accurate() {
         // The derivative of the probability p_k with respect to the log-odds of class k is p_k (1 − p_k). Its derivative with respect to the logit of
         // another class j is −p_k p_j, which can be far below the rounding error of numbers near 1.
         let mut link = ClassLink::new(3, true);

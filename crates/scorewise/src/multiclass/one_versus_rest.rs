@@ -11,9 +11,9 @@
 //! The loss of a score s is 1 − s if higher is better, s if lower is better, and |s − ideal| if there is an ideal value. The losses of the
 //! classes are averaged, not the scores, so that frequency biases of 0.5 and 1.5 do not average to a perfect 1.
 //!
-//! The rows interact only through two scalars per class: ∂ℓ/∂Fₖ for rows that belong to class k and ∂ℓ/∂Fₖ for all other rows. Fₖ is a
-//! function of the log-odds of class k, whose derivative fₖ pₖ (1 − pₖ), with the density fₖ of the prior, is finite for every prior. The
-//! log-odds in turn are differentiated with respect to the logits.
+//! The rows interact only through two scalars per class: ∂ℓ/∂Fₖ for rows that belong to class k and ∂ℓ/∂Fₖ for all other rows. The gradient
+//! follows by the chain rule. The derivative of Fₖ with respect to the log-odds of class k is fₖ pₖ (1 − pₖ), where fₖ is the density of the prior
+//! of class k; this derivative is finite for every prior. The log-odds are then differentiated with respect to the logits.
 
 use super::average::Average;
 use super::link::ClassLink;
@@ -40,7 +40,8 @@ impl OneVersusRest {
         if priors.is_empty() {
             return Err(Error::Setting {
                 what: "priors",
-                reason: "must contain one entry for all classes or one for each class, but the list is empty".into(),
+                reason: "must contain one prior for all classes or one prior for each class, but the list is empty"
+                    .into(),
             });
         }
         Ok(OneVersusRest { score, priors, average })

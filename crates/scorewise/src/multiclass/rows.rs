@@ -98,7 +98,7 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
     /// Rows from logits and labels. Multi-class labels need at least two classes, multi-label labels at least one.
     pub fn new(logits: &'a [R], classes: usize, labels: L) -> Result<Self> {
         if classes == 0 {
-            return Err(Error::Setting { what: "classes", reason: "must be at least 1, not 0".into() });
+            return Err(Error::Setting { what: "classes", reason: format!("must be at least 1, not {classes}") });
         }
         labels.check_labels(classes)?;
         let rows = labels.len(classes);

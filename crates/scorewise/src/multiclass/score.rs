@@ -27,7 +27,7 @@ use crate::score::{Score, is_single_call, registry};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum MultiScore {
-    /// The share of correctly predicted rows, Σ Eₖₖ / n.
+    /// The share of correctly predicted rows.
     Accuracy,
     /// The multi-class correlation R_K.
     Mcc,
@@ -53,7 +53,7 @@ const MATRIX_SCORES: [(&str, MultiScore); 5] = [
 impl MultiScore {
     /// Parses `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, or `macro(…)`, `weighted(…)`, `micro(…)` of any binary score.
     ///
-    /// The aliases of the binary scores are accepted.
+    /// The aliases of these names in the registry of binary scores, such as `heidke` for `hss`, are accepted as well.
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
         let text = text.trim();
         if let Some((head, inside)) = split_call(text)
@@ -96,7 +96,7 @@ impl MultiScore {
         (checked.defined && checked.value.is_finite()).then_some(checked.value)
     }
 
-    /// The loss: 1 − the value for a score of the whole matrix, otherwise the average of the losses of the classes.
+    /// The loss. For a score of the whole matrix it is 1 − the score; for an average over classes it is the average of the losses of the classes.
     #[must_use]
     pub fn loss(&self, matrix: &MultiConfusion) -> f64 {
         self.loss_of(&matrix.as_square_matrix())
@@ -147,6 +147,7 @@ fn split_call(text: &str) -> Option<(&str, &str)> {
     Some((&text[..open], &text[open + 1..text.len() - 1]))
 }
 
+/// The error for a text that is not a multi-class score, with a hint that lists the multi-class scores or suggests an average.
 fn unknown_score_error(text: &str) -> FormulaError {
     let averages = |inside: &str| format!("`macro({inside})`, `weighted({inside})` or `micro({inside})`");
     let known: Vec<_> = MATRIX_SCORES.iter().map(|(name, _)| format!("`{name}`")).collect();

@@ -49,7 +49,7 @@ impl SimplexLoss {
         let refuse = |reason: String| Err(Error::Setting { what: "centres", reason });
         if centres.is_empty() {
             return refuse(
-                "must contain one entry for all classes or one for each class, but the list is empty".into(),
+                "must contain one centre for all classes or one centre for each class, but the list is empty".into(),
             );
         }
         match centres.iter().position(|centre| !(-1e6..=1e6).contains(centre)) {
@@ -114,6 +114,7 @@ impl SimplexLoss {
         Err(self.not_finite_error())
     }
 
+    /// The error for a confusion matrix at which the score or one of its derivatives is not finite.
     fn not_finite_error(&self) -> Error {
         Error::NotFinite { score: self.score.to_string() }
     }

@@ -113,8 +113,8 @@ impl Number for Variable<'_> {
     fn compare(self, other: Self) -> Side {
         self.value.compare(other.value)
     }
-    /// The mean of the results of the two branches of `min`, `max` or `abs`. It is used only if the two values that are compared are equal, so that
-    /// neither branch is chosen. The operation is recorded on the tape.
+    /// The mean of the results of the two branches of `min`, `max` or `abs`, recorded on the tape. This method is called only if the two compared
+    /// values are equal, so that neither branch is chosen.
     fn merge_branches(self, other: Self) -> Self {
         self.apply(other, Number::merge_branches)
     }
@@ -127,7 +127,7 @@ mod tests {
     use crate::score::Score;
 
     #[test]
-    fn derivatives_match_the_analytic_derivatives() {
+    fn reverse_mode_gives_the_analytic_derivatives() {
         let two = Variable::constant(2.0);
         let (value, derivatives) =
             value_and_derivatives(&[3.0, 5.0], |x| x[0].times(x[0]).times(x[1]).plus(two.over(x[1])));

@@ -46,7 +46,8 @@ fn distance_from_end(u: f32) -> f32 {
     at_least(1.0 - u.abs(), 0.0)
 }
 
-/// The smallest half-width δ allowed: a narrower prior is practically a fixed threshold, and F has a rounding error of about 1e-16/δ.
+/// The smallest half-width δ allowed: a narrower prior is practically a fixed threshold, and its distribution function has a
+/// rounding error of about 1e-16/δ.
 const MIN_HALF_WIDTH: f64 = 1e-9;
 
 /// A prior that consists of a kernel shifted to centre μ and scaled to half-width δ.

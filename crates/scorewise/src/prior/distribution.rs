@@ -73,7 +73,8 @@ pub(crate) fn invert_cdf(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl 
 /// small shape parameters has quantiles such as 1e-100, which arithmetic means would reach only after hundreds of steps.
 fn point_inside(low: f64, high: f64) -> f64 {
     if low <= 0.0 {
-        // The geometric mean of 0 and `high` is 0, so `high` is squared or halved instead. The square of a tiny number would underflow.
+        // The geometric mean of 0 and `high` is 0, so another point is used: the square of `high` if `high` is small, otherwise half of `high`. A
+        // tiny `high` is halved too, because its square would underflow.
         return if high > 1e-150 && high < 1e-3 { high * high } else { 0.5 * high };
     }
     if high > 4.0 * low { low.sqrt() * high.sqrt() } else { 0.5 * (low + high) }

@@ -26,7 +26,7 @@ pub struct Family {
     pub note: &'static str,
 }
 
-/// An entry of the list [`FAMILIES`].
+/// Creates an entry of the list [`FAMILIES`].
 const fn family(
     name: &'static str,
     form: &'static str,
@@ -44,10 +44,10 @@ const MAX_EXCERPT: usize = 60;
 #[rustfmt::skip]
 pub static FAMILIES: &[Family] = &[
     family("uniform", "uniform[:low,high]", "uniform", "(x − a)/(b − a)", "all thresholds equally likely; the uniform prior on [0, 1] gives the soft-Dice and soft-F1 losses"),
-    family("cosine", "cosine:centre,half_width", "cosine:0.5,0.1", "½(1 + u + sin(πu)/π)", "the raised cosine of Marchetti et al. (2022): the best threshold moves towards the centre"),
-    family("triangular", "triangular:centre,half_width", "triangular:0.5,0.2", "½(1 + u)² below the centre", "the cheapest to compute of the priors with a continuous density"),
+    family("cosine", "cosine:centre,half_width", "cosine:0.5,0.1", "½(1 + u + sin(πu)/π)", "the raised cosine of Marchetti et al. (2022): training moves the best threshold towards the centre"),
+    family("triangular", "triangular:centre,half_width", "triangular:0.5,0.2", "½(1 + u)² below the centre", "of all priors with a continuous density, this one is the cheapest to compute"),
     family("epanechnikov", "epanechnikov:centre,half_width", "epanechnikov:0.5,0.2", "¼(2 + 3u − u³)", "the density is a parabola"),
-    family("quartic", "quartic:centre,half_width", "quartic:0.5,0.2", "½ + (15u − 10u³ + 3u⁵)/16", "similar to the cosine, cheaper to compute"),
+    family("quartic", "quartic:centre,half_width", "quartic:0.5,0.2", "½ + (15u − 10u³ + 3u⁵)/16", "similar to the cosine, but cheaper to compute"),
     family("beta", "beta:a,b", "beta:2,5", "I_x(a, b)", "skewed: mean a/(a + b)"),
     family("kumaraswamy", "kumaraswamy:a,b", "kumaraswamy:2,5", "1 − (1 − xᵃ)ᵇ", "similar to beta, but F has a closed form"),
     family("normal", "normal:centre,deviation", "normal:0.5,0.1", "(Φ(t) − Φ(t₀))/Z", "truncated to [0, 1]; the gradient never vanishes completely"),

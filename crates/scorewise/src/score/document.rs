@@ -103,6 +103,7 @@ fn range_text(row: &RegistryEntry) -> String {
     format!("{}{}, {}{}", bracket(low, '[', '('), end(low), end(high), bracket(high, ']', ')'))
 }
 
+/// The name of a shape in the column “shape” of the table of scores.
 fn shape_name(shape: Shape) -> &'static str {
     match shape {
         Shape::Linear => "linear",

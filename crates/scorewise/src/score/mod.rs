@@ -236,7 +236,8 @@ pub(crate) fn is_single_call(text: &str, open: usize) -> bool {
     false
 }
 
-/// The same error, but with its position shown in the text as the user wrote it, if parsing that text gives the same message.
+/// Replaces an error by the error of the same text as the user wrote it, which marks the position in this text. If the two messages differ, the given
+/// error is returned unchanged.
 fn error_in_original_text(text: &str, error: FormulaError) -> FormulaError {
     match Formula::parse(text) {
         Err(original) if original.message() == error.message() => original,

@@ -30,7 +30,7 @@ pub struct Best {
     pub confusion: Confusion,
 }
 
-/// Within a block of sorted rows, one bound of the score is computed for each group of this many consecutive rows.
+/// Number of rows of a sub-block. The sorted rows of a block are divided into sub-blocks, and a bound of the score is computed for each sub-block.
 const ROWS_PER_SUBBLOCK: usize = 16;
 
 /// A range of consecutive blocks of sorted rows in which the best threshold may lie.
@@ -151,8 +151,8 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
             (self.table.hits_and_alarms_before_block(first), self.table.hits_and_alarms_before_block(end));
         match self.bound_in_box(Interval::new(low.0, high.0), Interval::new(low.1, high.1)) {
             Some((bound, true)) => {
-                // No threshold separates rows with equal predictions. So the recorded range begins at the first rank in it after which a
-                // threshold can lie.
+                // No threshold separates rows with equal predictions. So the recorded range begins at the first rank that is followed by a lower
+                // prediction.
                 let last = (end * RANKS_PER_BLOCK).min(self.table.rows.len());
                 let is_separable = |above: &usize| self.table.threshold_interval(*above).is_some();
                 if let Some(first) = (first * RANKS_PER_BLOCK + 1..=last).find(is_separable) {

@@ -1,4 +1,4 @@
-//! A length of the blocks for series whose neighbouring rows depend on each other, chosen from the series itself.
+//! The length of bootstrap blocks for a series whose neighbouring rows depend on each other, computed from the autocovariances of the series.
 //!
 //! ```text
 //! γ(k)    autocovariance of the series at lag k          m    last lag before the autocorrelations become negligible
@@ -7,14 +7,14 @@
 //! σ² = γ(0) + 2 Σ λ(k/M) γ(k)        g = 2 Σ λ(k/M) k γ(k)        length = (3g² / 2σ⁴ · n)^⅓        sums over 1 ≤ k ≤ M
 //! ```
 //!
-//! This length minimises the mean squared error of the variance that circular blocks give. An autocorrelation is negligible if this one and the
-//! next few are below 2 √(log₁₀ n / n).
+//! This length minimises the mean squared error of the variance of the mean, estimated with circular blocks. The autocorrelations are negligible
+//! after lag m if the next few (at least five) are all below 2 √(log₁₀ n / n).
 //!
 //! Politis, D. N. & White, H. (2004). Automatic block-length selection for the dependent bootstrap. Econometric Reviews 23(1), 53–70. Patton, A.,
 //! Politis, D. N. & White, H. (2009). Correction. Econometric Reviews 28(4), 372–375.
 
-/// The best length of blocks for estimating the variance of the mean of a series; 1 if neighbouring numbers are uncorrelated. At most a third of the
-/// series, and at most 3 √n.
+/// The best length of blocks for estimating the variance of the mean of a series of n numbers: between 1, if neighbouring numbers are uncorrelated,
+/// and the smaller of n/3 and 3 √n.
 pub(super) fn block_length(series: &[f64]) -> usize {
     let rows = series.len();
     let mean = series.iter().sum::<f64>() / rows.max(1) as f64;
@@ -51,7 +51,7 @@ pub(super) fn block_length(series: &[f64]) -> usize {
     best.clamp(1.0, longest.floor()) as usize
 }
 
-/// The weight of an autocovariance, as a function of its lag divided by the greatest lag.
+/// The weight λ of an autocovariance. `share` is the lag of the autocovariance divided by the greatest lag.
 fn flat_top(share: f64) -> f64 {
     (2.0 * (1.0 - share)).clamp(0.0, 1.0)
 }
@@ -60,11 +60,12 @@ fn flat_top(share: f64) -> f64 {
 struct Autocovariances {
     /// The series minus its mean.
     centred: Vec<f64>,
+    /// The autocovariances at the lags 0, 1, 2, …, as far as they have been computed.
     known: Vec<f64>,
 }
 
 impl Autocovariances {
-    /// The mean product of numbers that are `lag` rows apart.
+    /// The autocovariance at a lag: the mean product of two centred numbers that are `lag` rows apart.
     fn at(&mut self, lag: usize) -> f64 {
         while self.known.len() <= lag {
             let later = &self.centred[self.known.len().min(self.centred.len())..];
@@ -93,10 +94,11 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_longer_for_series_with_longer_memory() {
+    fn blocks_are_longer_for_more_autocorrelated_series() {
         let length = |share| block_length(&autoregressive(5000, share));
         assert!(length(0.0) <= 3, "{}", length(0.0));
-        // For a first-order autoregression with parameter a, g/σ² is 2a/(1 − a²), so the best length is (6a²/(1 − a²)² n)^⅓: 24 and 60 rows.
+        // For a first-order autoregression with parameter a, g/σ² is 2a/(1 − a²), so the best length is
+        // (6a²/(1 − a²)² n)^⅓: about 24 rows for a = 0.5 and 53 rows for a = 0.8.
         let best = |a: f64| (6.0 * (a / (1.0 - a * a)).powi(2) * 5000.0f64).cbrt();
         for share in [0.5, 0.8] {
             let ratio = length(share) as f64 / best(share);

@@ -1,14 +1,15 @@
 //! The bootstrap: the uncertainty of a score and of a threshold.
 //!
-//! *At a fixed threshold* the score depends only on the four cells of the confusion matrix, so a replicate draws the cells and not the rows. Cells with
-//! the shares p₁ … p₄ of the weight, from a sample that is worth m independent rows ([`effective`](super::effective)), are drawn from the Dirichlet
-//! distribution with the parameters m pₖ + ½. This is the posterior distribution of the shares with the prior of Jeffreys. For a ratio of two cells, such
-//! as precision, it gives the interval of Jeffreys, which is accurate even if a cell is nearly or completely empty, where resampled rows give
-//! intervals that are too short or have no width at all.
+//! *At a fixed threshold* the score depends only on the four cells of the confusion matrix, so a replicate consists of random cells instead of
+//! resampled rows. Let p₁ … p₄ be the shares of the cells in the total weight, and m the effective number of independent rows
+//! ([`effective`](super::effective)). The shares in a replicate are drawn from the Dirichlet distribution with the parameters m pₖ + ½, which is the
+//! posterior distribution of the shares under the Jeffreys prior. For a score such as precision, which is the share of a cell in the sum of two
+//! cells, this gives the Jeffreys interval. It is accurate even if a cell is nearly or completely empty; with resampled rows, the interval would be
+//! too narrow or have no width at all.
 //!
-//! *Where the threshold is searched again* in every replicate, a replicate is represented by the number of copies of every row, so the rows are
-//! sorted once and never moved. Where only sums of copies matter and the copies of different rows are independent, the sums themselves are drawn
-//! at random ([`draw`](super::draw)).
+//! *If the best threshold is searched* in every replicate, a replicate is represented by the number of copies of each row, so the rows are sorted
+//! only once. If only the total number of copies of several rows matters, and the rows are drawn independently, this total is drawn as a single
+//! random number ([`draw`](super::draw)).
 //!
 //! Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial proportion. Statistical Science 16(2), 101–133.
 //! doi:10.1214/ss/1009213286.
@@ -55,9 +56,9 @@ pub enum Resampling<'a> {
 /// The number of rows in a block of a time series. A block should be longer than the time over which rows depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockLength {
-    /// A length that is chosen from the rows by the method of Politis and White (2004).
+    /// A length that is computed from the autocorrelation of the rows by the method of Politis and White (2004).
     Auto,
-    /// This many rows.
+    /// A given number of rows.
     Rows(usize),
 }
 
@@ -76,7 +77,7 @@ impl fmt::Display for Resampling<'_> {
 }
 
 impl BlockLength {
-    /// The number of rows; `None` if it is chosen from the rows.
+    /// The given number of rows in a block; `None` for [`BlockLength::Auto`].
     #[must_use]
     pub fn rows(self) -> Option<usize> {
         match self {
@@ -97,7 +98,7 @@ pub struct Bootstrap<'a> {
     pub seed: u64,
 }
 
-/// Distributions of the best threshold and of its score over the bootstrap replicates.
+/// The distributions of the best threshold, and of the score at this threshold, over the bootstrap replicates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestDistribution {
     /// The distribution of the best threshold over the replicates.
@@ -113,7 +114,7 @@ impl Bootstrap<'_> {
         check_same_length("copies", labels.len(), copies.len())?;
         if self.resampling == Resampling::Blocks(BlockLength::Auto) {
             let reason =
-                "must have a given length here, because no score is known from which a length could be chosen".into();
+                "must have a fixed length here: an automatic length depends on a score, and no score is given".into();
             return Err(Error::Setting { what: "bootstrap blocks", reason });
         }
         if !labels.is_empty() {
@@ -122,7 +123,7 @@ impl Bootstrap<'_> {
         Ok(())
     }
 
-    /// For each score, its distribution over the replicates at a fixed threshold.
+    /// For each score, the distribution of its value at a fixed threshold over the replicates.
     pub fn scores<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -141,7 +142,7 @@ impl Bootstrap<'_> {
         Ok(scores.iter().map(distribution).collect())
     }
 
-    /// The distribution of a score if the confusion matrix comes from a sample that is worth this many independent rows.
+    /// The bootstrap distribution of a score of a confusion matrix, for a sample that is as informative as `effective_rows` independent rows.
     pub(super) fn distribution_of_matrix(
         &self,
         confusion: &Confusion,
@@ -155,8 +156,8 @@ impl Bootstrap<'_> {
         BootstrapDistribution::new(values.into_iter())
     }
 
-    /// The weights of the cells in one replicate, drawn as the module describes. The cells are in an order in which all cells of negatives come before all
-    /// cells of positives. `prior` is what is added to each parameter of the Dirichlet distribution.
+    /// Draws the weights of the cells in one replicate from a Dirichlet distribution. `totals` contains the weights of the cells in the sample, first
+    /// those of the negatives and then those of the positives; `prior` is added to the parameters of the Dirichlet distribution.
     pub(super) fn draw_cells<const CELLS: usize>(
         &self,
         replicate: usize,
@@ -182,8 +183,8 @@ impl Bootstrap<'_> {
         drawn
     }
 
-    /// The same bootstrap with [`BlockLength::Auto`] replaced by a length that is computed from these rows for the error of `score` at
-    /// `threshold`.
+    /// The same bootstrap with [`BlockLength::Auto`] replaced by the block length that suits `score` at `threshold`, which is computed from these
+    /// rows.
     #[must_use]
     pub fn with_block_length<R: Real>(
         &self,
@@ -200,7 +201,7 @@ impl Bootstrap<'_> {
         Bootstrap { resampling: Resampling::Blocks(BlockLength::Rows(length)), ..*self }
     }
 
-    /// The distributions of the best threshold and of its score over the replicates.
+    /// The distributions of the best threshold, and of the score at this threshold, over the replicates.
     pub fn best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -231,8 +232,8 @@ impl Bootstrap<'_> {
         Ok(self.with_block_length_for_runs(rows, runs, score, &find).thresholds_between_runs(rows, runs, find))
     }
 
-    /// The distributions of the smoothed threshold ([`Sweep::smooth_best`](super::Sweep::smooth_best)) and of the score there, over the same
-    /// replicates as in [`best`](Bootstrap::best).
+    /// The distributions of the smoothed threshold ([`Sweep::smooth_best`](super::Sweep::smooth_best)) and of the score at this threshold,
+    /// over the same replicates as in [`best`](Bootstrap::best).
     pub fn smooth_best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -264,7 +265,8 @@ impl Bootstrap<'_> {
         Ok(self.with_block_length_for_runs(rows, runs, score, &find).thresholds_between_runs(rows, runs, find))
     }
 
-    /// The same bootstrap with [`BlockLength::Auto`] replaced by the length for the threshold that `find` chooses on the original rows.
+    /// The same bootstrap with [`BlockLength::Auto`] replaced by the block length that suits `score` at the threshold that `find` chooses on the
+    /// original rows.
     fn with_block_length_for_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -334,7 +336,7 @@ impl Bootstrap<'_> {
     }
 
     /// Calls `find` for each replicate with the number of copies of each row. Returns the distributions of the threshold and of the score that `find`
-    /// returns. The length of the blocks must be known.
+    /// returns. [`BlockLength::Auto`] must have been replaced by a length before.
     pub(crate) fn best_of_copies(
         &self,
         labels: &[bool],
@@ -350,7 +352,7 @@ impl Bootstrap<'_> {
         Ok(BestDistribution::new(&found))
     }
 
-    /// Returns an error if the number of replicates or the length of the blocks is out of range.
+    /// Returns an error if the number of replicates or the length of the blocks is out of range, or if there is not one group index for each row.
     pub(super) fn check_settings_for(&self, rows: usize) -> Result<()> {
         if self.replicates == 0 {
             return Err(Error::Setting { what: "bootstrap replicates", reason: "must be at least 1".into() });
@@ -421,7 +423,7 @@ impl Bootstrap<'_> {
                 copies.iter_mut().zip(groups).for_each(|(copies, group)| *copies = drawn[*group as usize]);
             }
             Resampling::Blocks(length) => {
-                // Callers have replaced `Auto` by a length.
+                // The fallback 1 is never used, because callers have replaced `BlockLength::Auto` by a length.
                 let length = length.rows().unwrap_or(1);
                 copies.fill(0);
                 let mut remaining = labels.len();

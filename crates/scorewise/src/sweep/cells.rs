@@ -30,13 +30,13 @@ pub fn confusion<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, threshold: f64)
     Ok(Confusion::new(sums[0], sums[1], sums[2], sums[3]))
 }
 
-/// The index of the cell of each row.
+/// For each row, the index of its cell of the confusion matrix at a threshold, in the order tn, fp, fn, tp.
 pub(super) fn cells_at<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, threshold: f64) -> Vec<u8> {
     rows.labels.iter().zip(rows.predictions.0).map(|(label, p)| cell_index(*label, *p, threshold)).collect()
 }
 
-/// The derivatives of a score with respect to the four cells, and four zeros. Half a row is added to each cell first, so that the derivatives are
-/// defined if cells are empty; `rows` is the number of rows.
+/// The derivatives of a score with respect to the four cells, followed by four zeros. Half a row is added to each cell first, so that the derivatives
+/// are defined even if cells are empty; `rows` is the number of rows.
 pub(super) fn cell_derivatives(score: &Score, confusion: &Confusion, rows: usize) -> [f64; 8] {
     let half = 0.5 * confusion.total() / rows.max(1) as f64;
     let [tn, fp, fn_, tp] = confusion.array().map(|cell| cell + half);

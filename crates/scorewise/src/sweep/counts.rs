@@ -1,24 +1,25 @@
-//! Tables of counts: one confusion matrix for each day, station or model run, and the scores of their sum.
+//! Tables of counts: one confusion matrix for each day, station or model run, and the intervals of the scores of their sum.
 //!
-//! The forecasts behind such a table are not known one by one, and they need not be: the error of a score is a sum of terms of single forecasts
-//! ([`effective`](super::effective)), and what the variance needs is the sum of these terms over each group of forecasts that depend on each other. A
-//! row with the counts c adds
+//! Such a table does not contain the single forecasts, but the variance of a score can be computed without them. The error of a score is
+//! approximately a sum with one term for each forecast ([`effective`](super::effective)), and its variance follows from the sum of these terms over
+//! each group of forecasts that depend on each other. A row of the table with the counts c contributes
 //!
 //! ```text
-//! Σ cₖ (gₖ − ḡ)        over its four cells; gₖ: the derivative of the score of the summed matrix with respect to cell k
+//! Σ cₖ (gₖ − ḡ)        over its four cells; gₖ: the derivative of the score of the summed matrix with respect to cell k; ḡ: the mean of gₖ
 //! ```
 //!
-//! So the interval of a table is the interval of the forecasts themselves with each row as a group. [`Resampling::Poisson`] takes the rows as independent
-//! of each other, and the forecasts of a row as dependent; [`Resampling::Blocks`] also takes nearby rows as dependent, and [`Resampling::Groups`] the rows
-//! of a group. A row without forecasts is no group, but it is a step in time.
+//! So the interval computed from a table equals the interval computed from the single forecasts with each row of the table as a group.
+//! [`Resampling::Poisson`] treats rows as independent of each other, but the forecasts within a row as dependent; [`Resampling::Blocks`] also treats
+//! nearby rows as dependent, and [`Resampling::Groups`] the rows of a group. A row without forecasts is not counted as a group, but in blocks it is
+//! still a step in time.
 //!
-//! *Two forecasts.* Which of the forecasts of a row both systems get right is not known either, so the two scores cannot be drawn from the same
-//! forecasts. The variance V of their difference follows from the rows, as for a single score, and so do the variances V₁ and V₂ of the scores. The
-//! replicates of both scores are then drawn one by one and put into pairs so that they have the correlation (V₁ + V₂ − V) / 2√(V₁V₂), by the ranks of
-//! pairs of normal random numbers with this correlation.
+//! *Two forecasts.* A table does not tell which forecasts both systems got right, so the scores of the two systems cannot be drawn from the same
+//! forecasts. Instead, the variances V₁ and V₂ of the two scores and the variance V of their difference are computed from the rows. The replicates
+//! of each score are drawn separately, and then paired so that the two scores have the correlation (V₁ + V₂ − V) / 2√(V₁V₂): the pairs have the same
+//! ranks as pairs of normal random numbers with this correlation.
 //!
-//! Iman, R. L. & Conover, W. J. (1982). A distribution-free approach to inducing rank correlation among input variables. Communications in Statistics –
-//! Simulation and Computation 11(3), 311–334. doi:10.1080/03610918208812265.
+//! Iman, R. L. & Conover, W. J. (1982). A distribution-free approach to inducing rank correlation among input variables. Communications in Statistics
+//! – Simulation and Computation 11(3), 311–334. doi:10.1080/03610918208812265.
 
 use super::bootstrap::{BlockLength, Bootstrap, Resampling};
 use super::cells::cell_derivatives;
@@ -43,7 +44,7 @@ use crate::seed::{Purpose, generator};
 /// # Ok::<(), scorewise::Error>(())
 /// ```
 pub fn sum_of_counts(matrices: &[Confusion]) -> Result<Confusion> {
-    const BOUNDS: &str = "a finite number, 0 or above";
+    const BOUNDS: &str = "a finite number at or above 0";
     if matrices.is_empty() {
         return Err(Error::Empty);
     }
@@ -64,16 +65,16 @@ pub fn sum_of_counts(matrices: &[Confusion]) -> Result<Confusion> {
     }
 }
 
-/// Rows with counts, their sum, and the number of forecasts that they stand for.
+/// A table with one confusion matrix in each row, the sum of the matrices, and the number of forecasts that were counted.
 struct CountSample<'a> {
     matrices: &'a [Confusion],
     sum: Confusion,
-    /// The sum of all counts. If the counts are fractions, so that the number is not known, each row stands for at least one forecast.
+    /// The number of forecasts: the rounded sum of all counts. If counts are fractions, it is at least the number of rows that are not empty.
     forecasts: usize,
 }
 
 impl<'a> CountSample<'a> {
-    /// The sample of these rows, or an error if a count is not valid.
+    /// Sums the matrices; returns an error if there are none or if a count is not valid.
     fn new(matrices: &'a [Confusion]) -> Result<Self> {
         let sum = sum_of_counts(matrices)?;
         let present = matrices.iter().filter(|matrix| matrix.total() > 0.0).count();
@@ -85,18 +86,18 @@ impl<'a> CountSample<'a> {
         self.sum.total() == 0.0
     }
 
-    /// The summed cells, and four zeros.
+    /// The four cells of the summed matrix, followed by four zeros, because [`Linearisation`] has eight cells.
     fn totals(&self) -> [f64; 8] {
         let [tn, fp, fn_, tp] = self.sum.array();
         [tn, fp, fn_, tp, 0.0, 0.0, 0.0, 0.0]
     }
 
-    /// The derivatives of a score with respect to the cells.
+    /// The derivatives of a score with respect to the cells of the summed matrix, followed by four zeros.
     fn derivatives(&self, score: &Score) -> [f64; 8] {
         cell_derivatives(score, &self.sum, self.forecasts)
     }
 
-    /// What each row adds to the error of the score.
+    /// For each row, the contribution of its forecasts to the error of a score, which is the score of the sample minus that of the population.
     fn terms(&self, linear: &Linearisation<'_>) -> Vec<f64> {
         let term = |matrix: &Confusion| {
             matrix.array().iter().enumerate().map(|(cell, count)| count * linear.slope(cell)).sum::<f64>()
@@ -105,7 +106,8 @@ impl<'a> CountSample<'a> {
     }
 }
 
-/// The variance of the sum of the terms of all rows, and the degrees of freedom of this estimate. `is_present` says of each row whether it has forecasts.
+/// The variance of the error of a score, and the degrees of freedom of this estimate. `terms` contains the contribution of each row to the error, and
+/// `is_present` is true for the rows that have forecasts.
 fn variance_of_rows(terms: &[f64], is_present: &[bool], resampling: Resampling<'_>) -> (f64, f64) {
     let present = || (0..terms.len()).filter(|row| is_present[*row]);
     let of_groups = |group: &dyn Fn(usize) -> u32| {
@@ -115,7 +117,7 @@ fn variance_of_rows(terms: &[f64], is_present: &[bool], resampling: Resampling<'
     match resampling {
         Resampling::Poisson | Resampling::Stratified => of_groups(&|row| row as u32),
         Resampling::Groups(groups) => of_groups(&|row| groups[row]),
-        // Blocks of one row are single rows, whose variance is as uncertain as that of groups.
+        // Blocks of one row mean that rows are independent, so the variance is estimated as with each row as a group of its own.
         Resampling::Blocks(length) => match block_rows(terms, length) {
             1 => of_groups(&|row| row as u32),
             length => variance_of_blocks(terms, BlockLength::Rows(length)),
@@ -123,16 +125,16 @@ fn variance_of_rows(terms: &[f64], is_present: &[bool], resampling: Resampling<'
     }
 }
 
-/// The number of rows of a block, which is chosen from the terms if it is not given. Blocks are at most half as long as the table, because the terms of all
-/// rows sum to 0.
+/// The number of rows of a block: the given number, or a number chosen from the terms of the rows if none is given. It is at most half the number of
+/// all rows: the terms of all rows sum to 0, so with longer blocks the variance would be underestimated.
 fn block_rows(terms: &[f64], length: BlockLength) -> usize {
     length.rows().unwrap_or_else(|| safe_block_length(terms)).min(terms.len().div_ceil(2))
 }
 
 impl Bootstrap<'_> {
-    /// For each score, the distribution of the score of the summed matrix, for a table with one confusion matrix in each row. What is resampled are
-    /// rows, blocks of rows or groups of rows; [`Resampling::Stratified`] is not possible, because a row has forecasts of both classes. If all counts
-    /// are 0, the scores are undefined in every replicate.
+    /// For each score, the bootstrap distribution of the score of the summed matrix, for a table with one confusion matrix in each row. Rows, blocks
+    /// of rows or groups of rows can be resampled; [`Resampling::Stratified`] is not possible, because a row has forecasts of both classes. If all
+    /// counts are 0, the scores are undefined in every replicate.
     ///
     /// ```
     /// use scorewise::sweep::{Bootstrap, Resampling};
@@ -151,7 +153,7 @@ impl Bootstrap<'_> {
         Ok(scores.iter().map(|score| self.score_of_counts(&sample, score).0).collect())
     }
 
-    /// The same bootstrap with [`BlockLength::Auto`] replaced by a length that is computed from these rows for the error of `score`.
+    /// The same bootstrap with [`BlockLength::Auto`] replaced by the block length that suits `score`, which is computed from these rows.
     pub fn with_block_length_of_counts(&self, matrices: &[Confusion], score: &Score) -> Result<Self> {
         if self.resampling != Resampling::Blocks(BlockLength::Auto) {
             return Ok(*self);
@@ -194,7 +196,7 @@ impl Bootstrap<'_> {
         Ok(scores.iter().map(compare).collect())
     }
 
-    /// The distribution of a score, what each row adds to its error, and the variance of the distribution.
+    /// The bootstrap distribution of a score, the contribution of each row to the error of the score, and the variance of the distribution.
     fn score_of_counts(&self, sample: &CountSample<'_>, score: &Score) -> (BootstrapDistribution, Vec<f64>, f64) {
         if sample.is_empty() {
             let undefined = BootstrapDistribution::new(std::iter::repeat_n(None, self.replicates));
@@ -209,10 +211,11 @@ impl Bootstrap<'_> {
         (self.distribution_of_matrix(&sample.sum, effective, score), terms, linear.variance_for(effective))
     }
 
-    /// Returns an error if the settings are not valid for this number of rows with counts.
+    /// Returns an error if the settings of the bootstrap are not valid for a table of counts with this number of rows.
     fn check_counts(&self, rows: usize) -> Result<()> {
         if self.resampling == Resampling::Stratified {
-            let reason = "cannot be drawn for each class if every row has counts of both classes".into();
+            let reason =
+                "cannot be drawn by class, because a row of counts has both classes; use rows, blocks or groups".into();
             return Err(Error::Setting { what: "bootstrap rows", reason });
         }
         self.check_settings_for(rows)
@@ -225,8 +228,8 @@ fn correlation(first: f64, second: f64, difference: f64) -> f64 {
     if correlation.is_nan() { 0.0 } else { correlation.clamp(-1.0, 1.0) }
 }
 
-/// The values of a distribution in the order of these numbers: the smallest value stands where the smallest number is. Replicates in which the quantity is
-/// undefined (`None`) stand where the largest numbers are.
+/// Arranges the values of a distribution so that they have the same ranks as `numbers`: the smallest value is placed where the smallest number is,
+/// and so on. The positions of the largest numbers are `None` if the quantity is undefined in some replicates.
 fn in_order_of(distribution: &BootstrapDistribution, numbers: &[f64]) -> Vec<Option<f64>> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|one, other| numbers[*one].total_cmp(&numbers[*other]));
@@ -251,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_put_in_the_order_of_the_numbers_and_undefined_ones_come_last() {
+    fn values_are_arranged_with_the_same_ranks_as_the_numbers_and_undefined_values_have_the_highest_ranks() {
         let distribution = BootstrapDistribution::new([Some(3.0), None, Some(1.0), Some(2.0)].into_iter());
         assert_eq!(in_order_of(&distribution, &[0.5, -1.0, 2.0, 0.0]), [Some(3.0), Some(1.0), None, Some(2.0)]);
     }

@@ -1,9 +1,9 @@
 //! Estimates, by cross-fitting, the score that a threshold has on new rows, from the same sample on which the threshold was chosen.
 //!
-//! The best threshold of a sample also fits the random errors of the sample, so the score there is better than the score that the threshold has on new
-//! rows. To correct for this, the rows are divided into folds. The threshold for each fold is chosen on the other folds, in the same way, and the
-//! rows of the fold are classified with it. The confusion matrices of all folds add up to a matrix in which no row was used to choose its own threshold.
-//! This is repeated with other folds, and the mean matrix gives the corrected score.
+//! The best threshold of a sample also fits the random errors of the sample, so the score there is better than the score that the threshold has on
+//! new rows. To correct for this, the rows are divided into folds. The threshold for each fold is chosen on the other folds, by the same method, and
+//! the rows of the fold are classified with it. The confusion matrices of all folds add up to a matrix in which no row was used to choose its own
+//! threshold. This is repeated with other random folds, and the corrected score is the score of the mean matrix.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -26,11 +26,12 @@ use crate::seed::{Purpose, generator};
 
 /// Number of folds into which the rows are divided.
 const FOLDS: usize = 5;
-/// The folds are drawn again and again until this many rows have been classified, at least once and at most [`MAX_REPEATS`] times.
+/// The division into folds is repeated `CLASSIFIED_ROWS` / (number of rows) times, but at least once and at most [`MAX_REPEATS`] times.
 const CLASSIFIED_ROWS: usize = 1_000_000;
+/// Maximum number of times that the rows are divided into folds.
 const MAX_REPEATS: usize = 20;
-/// With resampling in blocks, whole pieces of the series are assigned to folds. The series is divided into this many pieces, or into fewer if a piece
-/// would otherwise be shorter than a block.
+/// Number of pieces into which a time series is divided if blocks are resampled; whole pieces are assigned to folds. There are fewer pieces if a
+/// piece would otherwise be shorter than a block.
 const PIECES: usize = 20;
 
 /// The score on new rows of a threshold that was chosen on the sample; see [`Bootstrap::corrected_best`].
@@ -38,16 +39,16 @@ const PIECES: usize = 20;
 pub struct CorrectedScore {
     /// The mean confusion matrix of rows that were classified with a threshold chosen on other rows.
     pub confusion: Confusion,
-    /// The score of this matrix; `None` if it is undefined.
+    /// The score of `confusion`; `None` if the score is undefined.
     pub value: Option<f64>,
-    /// The distribution of the score, from which its interval is taken.
+    /// The bootstrap distribution of the corrected score, from which its interval is computed.
     pub distribution: BootstrapDistribution,
 }
 
 impl Bootstrap<'_> {
     /// An estimate, by cross-fitting, of the score that the best threshold ([`Sweep::best_subject_to`](super::Sweep::best_subject_to)) has on new
-    /// rows. `runs` are the runs of the same rows ([`Sweep::runs`](super::Sweep::runs)). `None` if there is no best threshold without one of the
-    /// folds, for example because no threshold satisfies the conditions there.
+    /// rows. `runs` are the runs of the same rows ([`Sweep::runs`](super::Sweep::runs)). `None` if there is no best threshold for all rows, or for
+    /// the rows outside one of the folds, for example because no threshold satisfies the conditions for these rows.
     pub fn corrected_best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -71,7 +72,7 @@ impl Bootstrap<'_> {
         self.corrected(rows, runs, score, |masses| smoothed.threshold(runs, masses, score))
     }
 
-    /// The corrected score of the threshold that `find` chooses, given the weights of the positives and of the negatives in each run.
+    /// The corrected score. `find` chooses a threshold, given the weights of the positives and of the negatives in each run of sorted rows.
     fn corrected<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -112,12 +113,12 @@ impl Bootstrap<'_> {
         let mut random = generator(self.seed, Purpose::CrossFittedThreshold, repeat as u64);
         let unit_of_row: Box<dyn Fn(usize) -> usize> = match self.resampling {
             Resampling::Poisson | Resampling::Stratified => {
-                // Each class is divided separately, so that every fold has positives if there are enough.
+                // Each class is divided separately, so that every fold has positives if there are at least `FOLDS` positives.
                 let mut folds = vec![0; labels.len()];
                 for class in [false, true] {
                     let of_class: Vec<usize> = (0..labels.len()).filter(|row| labels[*row] == class).collect();
-                    let dealt = deal(&mut random, of_class.len());
-                    of_class.iter().zip(dealt).for_each(|(row, fold)| folds[*row] = fold);
+                    let folds_of_class = random_folds(&mut random, of_class.len());
+                    of_class.iter().zip(folds_of_class).for_each(|(row, fold)| folds[*row] = fold);
                 }
                 return folds;
             }
@@ -128,13 +129,13 @@ impl Bootstrap<'_> {
             }
         };
         let units = (0..labels.len()).map(&unit_of_row).max().map_or(0, |last| last + 1);
-        let fold_of_unit = deal(&mut random, units);
+        let fold_of_unit = random_folds(&mut random, units);
         (0..labels.len()).map(|row| fold_of_unit[unit_of_row(row)]).collect()
     }
 }
 
-/// Assigns a random fold to each of `count` units, so that the folds have the same number of units as far as possible.
-fn deal(random: &mut Xoshiro256PlusPlus, count: usize) -> Vec<u8> {
+/// Assigns a random fold to each of `count` units: rows, groups of rows or pieces of a series. The numbers of units in two folds differ by at most 1.
+fn random_folds(random: &mut Xoshiro256PlusPlus, count: usize) -> Vec<u8> {
     let first = random_below(random, FOLDS);
     let mut folds: Vec<u8> = (0..count).map(|unit| ((unit + first) % FOLDS) as u8).collect();
     for unit in (1..count).rev() {
@@ -143,8 +144,8 @@ fn deal(random: &mut Xoshiro256PlusPlus, count: usize) -> Vec<u8> {
     folds
 }
 
-/// The confusion matrix of all rows if the rows of each fold are classified with the threshold that `find` chooses on the other folds; `None` if `find`
-/// finds no threshold for a fold that has rows.
+/// The confusion matrix of all rows if the rows of each fold are classified with the threshold that `find` chooses on the other folds; `None` if
+/// `find` finds no threshold for a fold that has rows.
 fn matrix_of_folds<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     run_indices: &[u32],

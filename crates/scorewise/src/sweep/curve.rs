@@ -39,7 +39,7 @@ impl CurvePoint {
 /// [`Sweep::curve`](super::Sweep::curve).
 pub(crate) fn curve_points<T: RankedRows>(table: &RankedTable<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
     let length = table.rows.len();
-    // The full curve has at most one point more than there are rows, so a larger number of points would only repeat some of them.
+    // For n rows, the full curve has at most n + 1 points, so `points` is limited: more points would only be repetitions.
     let half = (points / 2).clamp(1, length.max(1));
     let by_rank = (0..=half).map(|k| (length as u128 * k as u128 / half as u128) as usize);
     let by_threshold = (0..=half).map(|k| count_above(&table.rows, k as f64 / half as f64));

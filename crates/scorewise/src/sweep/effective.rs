@@ -1,13 +1,13 @@
 //! The number of independent rows that would determine a score as precisely as the given rows do.
 //!
-//! Near the sample, a score s is a linear function of the cells of the confusion matrix, so its error is a sum with one term for each row:
+//! A score s is approximately a linear function of the cells of the confusion matrix, so its error is a sum with one term for each row:
 //!
 //! ```text
 //! s(sample) − s(population) ≈ Σ ψᵢ        ψᵢ = wᵢ (gᵢ − ḡ)
 //! ```
 //!
-//! Here wᵢ is the weight of row i, gᵢ the derivative of s with respect to the cell that contains the row, and ḡ the weighted mean of gᵢ. The variance V
-//! of this sum follows from how rows depend on each other:
+//! Here wᵢ is the weight of row i, gᵢ the derivative of s with respect to the cell that contains the row, and ḡ the weighted mean of gᵢ. The variance
+//! V of this sum depends on which rows depend on each other:
 //!
 //! ```text
 //! independent rows          V = Σ ψᵢ²
@@ -15,10 +15,10 @@
 //! blocks of b rows          V = n/b mean(S²)        S: the sum of ψ over b consecutive rows, beginning at any row
 //! ```
 //!
-//! The effective number of rows m is the number of independent rows without weights for which the variance would be V. The variance of a sum over few
-//! groups or blocks is itself uncertain, so m is multiplied by (z/t)², where z = 1.96 and t is the same quantile of Student's distribution. Its degrees of
-//! freedom are the number of groups or blocks minus 1, or fewer if a few large sums dominate: 3 (Σ S²)²/Σ S⁴ − 1, which is about the same number if the
-//! sums are normally distributed.
+//! The effective number of rows m is the number of independent rows without weights for which the variance would be V. A variance that is estimated
+//! from few groups or blocks is uncertain, so m is multiplied by (z/t)², where z = 1.96 is the 97.5 % quantile of the normal distribution and t that
+//! of Student's distribution. The degrees of freedom of Student's distribution are the number of groups or blocks minus 1, or 3 (Σ S²)²/Σ S⁴ − 1 if
+//! this is smaller. The two are about equal if the sums S are normally distributed; the second is smaller if a few large sums dominate.
 //!
 //! Korn, E. L. & Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of positive counts estimated from survey
 //! data. Survey Methodology 24(2), 193–201.
@@ -33,9 +33,9 @@ use crate::rows::{Probabilities, Rows};
 
 /// Rows that are assigned to cells of a confusion matrix, or to pairs of cells if there are two forecasts.
 pub(super) struct CellSample<'a, R> {
-    /// The weights of the rows; `None` if every row counts 1.
+    /// The weights of the rows; `None` if every row has weight 1.
     weights: Option<&'a [R]>,
-    /// For each row, the index of its cell, 0 to 7.
+    /// For each row, the index of its cell (0 to 3) or of its pair of cells (0 to 7).
     cells: &'a [u8],
     /// The total weight of each cell.
     pub totals: [f64; 8],
@@ -44,7 +44,7 @@ pub(super) struct CellSample<'a, R> {
 }
 
 impl<'a, R: Real> CellSample<'a, R> {
-    /// Assigns the rows to the cells with these indices.
+    /// Sums the weights of the rows in each cell; `cells` contains the index of the cell of each row.
     pub fn new(rows: &'a Rows<'_, Probabilities<'_, R>>, cells: &'a [u8]) -> Self {
         let (mut totals, mut squares) = ([0.0; 8], [0.0; 8]);
         for (row, cell) in cells.iter().enumerate() {
@@ -90,18 +90,19 @@ impl<'a, R: Real> CellSample<'a, R> {
     }
 }
 
-/// A quantity near a sample, as a linear function of the total weights of its cells.
+/// The linear approximation of a quantity, such as a score, as a function of the total weights of the cells, near their values in the sample.
 pub(super) struct Linearisation<'a> {
     /// The derivatives g of the quantity with respect to the cells.
     derivatives: &'a [f64; 8],
     /// The weighted mean ḡ of the derivatives.
     mean: f64,
-    /// The variance of the derivative of a random row, times the squared total weight. Divided by m, it is the variance for m independent rows.
+    /// The variance that the quantity would have in a sample of one row; divided by m, it is the variance for m independent rows. It equals the
+    /// variance of the derivative over the rows, times the squared total weight.
     reference: f64,
 }
 
 impl<'a> Linearisation<'a> {
-    /// The linear function, from the total weight of each cell and the derivatives with respect to the cells.
+    /// Computes the linear approximation from the total weight of each cell and the derivatives of the quantity with respect to the cells.
     pub fn new(totals: &[f64; 8], derivatives: &'a [f64; 8]) -> Self {
         let weight: f64 = totals.iter().sum();
         let (sum, square) = (0..8).fold((0.0, 0.0), |(sum, square), cell| {
@@ -112,13 +113,13 @@ impl<'a> Linearisation<'a> {
         Linearisation { derivatives, mean, reference: weight * (square - sum * mean) }
     }
 
-    /// What a row of weight 1 in this cell adds to the error of the quantity: g − ḡ.
+    /// The contribution of a row of weight 1 in this cell to the error of the quantity: the derivative for this cell minus the mean derivative.
     pub fn slope(&self, cell: usize) -> f64 {
         self.derivatives[cell] - self.mean
     }
 
-    /// The effective number of rows of a sample with this number of rows. `variance` returns the variance of the error of the quantity and the
-    /// degrees of freedom with which it is known; it is not called if the quantity is the same for all rows.
+    /// The effective number of rows of a sample with this number of rows. `variance` returns an estimate of the variance of the quantity and the
+    /// degrees of freedom of this estimate; it is called only if the derivatives are finite and not the same for all rows.
     pub fn effective_rows(&self, rows: f64, variance: impl FnOnce() -> (f64, f64)) -> f64 {
         if !(self.reference > 0.0 && self.reference.is_finite()) {
             return rows;
@@ -134,7 +135,8 @@ impl<'a> Linearisation<'a> {
     }
 }
 
-/// The variance of the sum of all terms if terms of the same group depend on each other, and the degrees of freedom of this estimate.
+/// The variance of the sum of all terms if terms of the same group depend on each other, and the degrees of freedom of this estimate. `groups`
+/// contains the index of the group of each term.
 pub(super) fn variance_of_groups(terms: &[f64], groups: &[u32]) -> (f64, f64) {
     let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
     let (mut sums, mut is_present) = (vec![0.0; count], vec![false; count]);
@@ -144,19 +146,19 @@ pub(super) fn variance_of_groups(terms: &[f64], groups: &[u32]) -> (f64, f64) {
     }
     let present = is_present.iter().filter(|present| **present).count() as f64;
     if present < 2.0 {
-        // The terms of a single group sum to 0, which says nothing about other groups.
+        // The variance cannot be estimated from a single group, so it is taken to be infinite.
         return (f64::INFINITY, 2.0);
     }
     let (squares, fourth_powers) = powers(sums.into_iter());
     (squares * present / (present - 1.0), degrees_of_freedom(present, squares, fourth_powers))
 }
 
-/// The variance of the sum of all terms if terms of nearby rows depend on each other, and the degrees of freedom of this estimate. A block that reaches
-/// the last row continues with the first.
+/// The variance of the sum of all terms if terms of nearby rows depend on each other, and the degrees of freedom of this estimate. A block that
+/// reaches the last row continues with the first.
 pub(super) fn variance_of_blocks(terms: &[f64], length: BlockLength) -> (f64, f64) {
     let rows = terms.len();
     let length = match length {
-        // The terms sum to 0 over the whole series, so blocks that are nearly as long would seem to have no variance.
+        // The terms of the whole series sum to 0, so with blocks nearly as long as the series the variance would be underestimated.
         BlockLength::Rows(length) => length.min(rows.div_ceil(2)),
         BlockLength::Auto => safe_block_length(terms),
     };
@@ -170,14 +172,14 @@ pub(super) fn variance_of_blocks(terms: &[f64], length: BlockLength) -> (f64, f6
         block
     });
     let (squares, fourth_powers) = powers(sums);
-    // Every row begins a block, so each term is in as many blocks as a block has rows.
+    // A block begins at every row, so each term is contained in `length` blocks.
     let overlap = length as f64;
     let blocks = rows as f64 / overlap;
     (squares / overlap, degrees_of_freedom(blocks, squares / overlap, fourth_powers / overlap))
 }
 
-/// The length of the blocks for the interval of a sum of these terms. Blocks with the length that is best for the variance make intervals too short if
-/// the series has a long memory, so the blocks are half as long again.
+/// The length of the blocks for the interval of a sum of these terms: 1.5 times the length that is best for estimating the variance, because with the
+/// best length intervals would be too narrow for series that are autocorrelated over many rows.
 pub(super) fn safe_block_length(terms: &[f64]) -> usize {
     match block_length(terms) {
         1 => 1,
@@ -185,7 +187,7 @@ pub(super) fn safe_block_length(terms: &[f64]) -> usize {
     }
 }
 
-/// The sums of the second and of the fourth powers.
+/// The sum of the squares of the numbers, and the sum of their fourth powers.
 fn powers(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
     numbers.fold((0.0, 0.0), |(squares, fourth_powers), number| {
         let square = number * number;
@@ -199,7 +201,8 @@ fn degrees_of_freedom(count: f64, squares: f64, fourth_powers: f64) -> f64 {
     (count.min(by_fourth_power) - 1.0).max(2.0)
 }
 
-/// The factor by which the effective number of rows shrinks because the variance is estimated with so many degrees of freedom: (z/t)².
+/// The factor (z/t)² by which the effective number of rows is multiplied if the variance is an estimate with `freedom` degrees of freedom. Here z and
+/// t are the 97.5 % quantiles of the normal distribution and of Student's distribution.
 pub(super) fn share_for(freedom: f64) -> f64 {
     /// The 97.5 % quantile of the standard normal distribution.
     const NORMAL: f64 = 1.959_963_984_540_054;
@@ -214,11 +217,14 @@ pub(super) fn share_for(freedom: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// The labels of twelve rows.
     const LABELS: [bool; 12] = [true, true, true, true, false, false, false, false, false, false, false, false];
+    /// For each of the twelve rows, the index of its cell in the order tn, fp, fn, tp.
     const CELLS: [u8; 12] = [3, 3, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0];
     /// The derivatives of a quantity with respect to the four cells, and zeros for the cells that are not used.
     const DERIVATIVES: [f64; 8] = [0.0, -0.3, -0.2, 0.4, 0.0, 0.0, 0.0, 0.0];
 
+    /// The effective number of rows of a sample of twelve rows.
     fn effective_rows(weights: Option<&[f64]>, resampling: Resampling<'_>) -> f64 {
         let rows = Rows::new(Probabilities(&[0.5; 12]), &LABELS).unwrap();
         let rows = weights.map_or(rows, |weights| rows.weighted(weights).unwrap());
@@ -226,15 +232,16 @@ mod tests {
     }
 
     #[test]
-    fn independent_rows_without_weights_all_count() {
+    fn the_effective_number_of_independent_rows_with_equal_weights_is_the_number_of_rows() {
         assert!((effective_rows(None, Resampling::Poisson) - 12.0).abs() < 1e-9);
         assert!((effective_rows(Some(&[2.5; 12]), Resampling::Poisson) - 12.0).abs() < 1e-9);
     }
 
     #[test]
-    fn groups_and_blocks_of_one_row_are_independent_rows() {
+    fn groups_and_blocks_of_one_row_are_treated_as_independent_rows() {
         let own: Vec<u32> = (0..12).collect();
-        // Twelve groups instead of independent rows: a factor 12/11 in the variance, and Student's distribution instead of the normal one.
+        // With twelve groups of one row, the variance is multiplied by 12/11, and Student's distribution is used instead of the normal one. Both
+        // reduce the effective number of rows, which would be 12 for independent rows.
         let groups = effective_rows(None, Resampling::Groups(&own));
         assert!(groups < 11.0 && groups > 5.0, "{groups}");
         let blocks = effective_rows(None, Resampling::Blocks(BlockLength::Rows(1)));
@@ -242,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_group_or_block_is_worth_little() {
+    fn the_effective_number_of_rows_is_1_for_a_single_group_and_small_for_long_blocks() {
         assert_eq!(effective_rows(None, Resampling::Groups(&[0; 12])), 1.0);
         let block = |rows| effective_rows(None, Resampling::Blocks(BlockLength::Rows(rows)));
         assert_eq!([block(12), block(1000)], [block(6); 2]);
@@ -250,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_of_rows_in_the_same_group_add_nothing() {
+    fn copies_of_rows_in_the_same_group_do_not_change_the_effective_number_of_rows() {
         let rows = 300usize;
         let cells: Vec<u8> = (0..rows).map(|row| [0, 0, 0, 1, 2, 3, 3][row % 7]).collect();
         let labels: Vec<bool> = cells.iter().map(|cell| *cell > 1).collect();

@@ -182,8 +182,8 @@ impl Sweep {
     }
 
     /// Divides the sorted rows into at most `at_most` runs of consecutive rows. The share of all positives plus the share of all negatives in a
-    /// run is about the same for every run, so runs are short where rare positives lie. If as many runs as rows are allowed, every distinct
-    /// prediction has its own run.
+    /// run is about the same for every run, so runs are short where rare positives lie. If `at_most` is at least the number of rows, every
+    /// distinct prediction has its own run.
     #[must_use]
     pub fn runs(&self, at_most: usize) -> Runs {
         for_sorted!(&self.sorted, table => Runs::new(table, at_most))

@@ -64,7 +64,8 @@ impl Bootstrap<'_> {
         let compare = |score: &Score| {
             let rows = first.len();
             let [one, other] = matrices.map(|matrix| cell_derivatives(score, &matrix, rows));
-            // The index of a pair of cells has the bits label, alarm of the first forecast, alarm of the second forecast.
+            // The three bits of the index of a pair of cells are, from the highest to the lowest: the label, whether the first forecast gives an
+            // alarm, and whether the second forecast gives an alarm.
             let of_difference = std::array::from_fn(|pair| one[pair >> 1] - other[(pair >> 2) * 2 + (pair & 1)]);
             let effective = sample.effective_rows(&of_difference, self.resampling);
             let values = self.map_replicates(|replicate| {
@@ -129,8 +130,9 @@ fn matrices(pairs: &[f64; 8]) -> [Confusion; 2] {
     ]
 }
 
-/// What is added to the parameters of the Dirichlet distribution of the eight combinations of a class with the labels from both forecasts. Summed for
-/// one forecast, it is ½ in each cell of the confusion matrix. If the forecasts agree on all rows, it is 0 for the combinations in which they disagree.
+/// The numbers that are added to the parameters of the Dirichlet distribution, one for each of the eight combinations of the true label with the
+/// labels predicted by both forecasts. For each forecast, the numbers of the two combinations in a cell of its confusion matrix sum to ½. If the
+/// forecasts agree on all rows, the numbers of the combinations in which the forecasts disagree are 0.
 fn prior_of_pairs(pairs: &[f64; 8]) -> [f64; 8] {
     let disagree = |pair: usize| matches!(pair & 3, 1 | 2);
     let is_equal = (0..8).filter(|pair| disagree(*pair)).all(|pair| pairs[pair] == 0.0);

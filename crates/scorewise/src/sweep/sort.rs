@@ -62,7 +62,7 @@ radix_key!(u64);
 const PARTITION_BITS: u32 = 11;
 /// Number of bits by which one pass of [`sort_bytes`] sorts. A pass then has only 256 write positions, which stay in the L1 cache.
 const BYTE_BITS: u32 = 8;
-/// Up to this many keys, insertion sort is faster than radix sort.
+/// Largest number of keys for which insertion sort is used, because it is faster than radix sort for few keys.
 const INSERTION_SORT_LIMIT: usize = 128;
 /// Largest number of keys that fit into the L2 cache together with their workspace.
 const MAX_CACHED_KEYS: usize = 1 << 17;
@@ -135,6 +135,7 @@ fn sort_bytes<K: RadixKey, V: Copy>(
     varying: K,
     in_spare: bool,
 ) {
+    /// The bits of one digit.
     const MASK: usize = (1 << BYTE_BITS) - 1;
     let (mut from, mut to, mut is_spare) = (data, spare, false);
     for shift in (0..K::BITS).step_by(BYTE_BITS as usize) {
@@ -165,6 +166,7 @@ fn sort_bytes<K: RadixKey, V: Copy>(
     }
 }
 
+/// Sorts keys in ascending order by insertion and moves each value with its key; equal keys keep their order.
 fn insertion_sort<K: RadixKey, V: Copy>(keys: &mut [K], values: &mut [V]) {
     for start in 1..keys.len() {
         let (key, value) = (keys[start], values[start]);
@@ -188,6 +190,7 @@ fn partition<K: RadixKey, V: Copy + Send + Sync>(
     to_values: &mut [V],
     shift: u32,
 ) -> Vec<usize> {
+    /// The bits of one digit.
     const MASK: usize = (1 << PARTITION_BITS) - 1;
     let length = keys.len().div_ceil(thread_count()).max(1);
     let count = |chunk: &[K]| {
@@ -246,11 +249,13 @@ impl<K, V> SharedOutput<K, V> {
     }
 }
 
+/// The number of threads that partition keys in parallel.
 #[cfg(feature = "rayon")]
 fn thread_count() -> usize {
     rayon::current_num_threads()
 }
 
+/// The number of threads without the `rayon` feature.
 #[cfg(not(feature = "rayon"))]
 fn thread_count() -> usize {
     1

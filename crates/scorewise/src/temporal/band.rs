@@ -66,9 +66,9 @@ pub(super) fn for_each_band<P: Predictions, T: PartialOrd>(
                 for (alarm, weight) in past.rev().zip(weighting.weights()) {
                     if predictions[alarm] > predictions[lower] {
                         visit(row, ThresholdBand { cell: FN, size: -weight, upper: alarm, lower });
-                        // With `Maximum`, only the alarm (a row predicted positive) nearest before the missed event counts. At a threshold, a row is
-                        // this alarm if its prediction lies above the threshold and the predictions of the event and of all rows between them do not.
-                        // So its prediction must exceed all of theirs.
+                        // With `Maximum`, only the last alarm (a row predicted positive) before the missed event counts. At a threshold, a row is the
+                        // last alarm if its prediction lies above the threshold and the predictions of the event and of all rows in between do not.
+                        // So its prediction must be higher than the predictions of the event and of all rows in between.
                         if weighting.credit_combination() == CreditCombination::Maximum {
                             lower = alarm;
                         }

@@ -61,6 +61,7 @@ impl<'a, P: Predictions> Series<'a, P> {
         false
     }
 
+    /// The rows of all sequences.
     pub(super) fn rows(&self) -> &Rows<'a, P> {
         &self.rows
     }

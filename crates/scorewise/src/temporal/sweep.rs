@@ -1,8 +1,9 @@
 //! The time-weighted confusion matrices at all thresholds, and the best threshold for them.
 //!
-//! A band contributes to a cell while the threshold lies between two predictions (see `band.rs`). So, while the threshold falls from 1 to 0, the matrix
-//! changes only at predictions: a band begins to count below the prediction of its row `upper`, and stops to count below that of its row `lower`. One
-//! sort and one pass over the sorted rows give the matrices at all thresholds.
+//! A band is an interval of thresholds between two predictions, in which a row contributes to a cell of the matrix (see `band.rs`). So, while the
+//! threshold falls from 1 to 0, the matrix changes only at predictions: the contribution of a band is added when the threshold falls below the
+//! prediction of the row `upper`, and subtracted when it falls below that of the row `lower`. One sort and one pass over the sorted rows give the
+//! matrices at all thresholds.
 
 use super::band::for_each_band;
 use super::series::Series;
@@ -13,8 +14,8 @@ use crate::rows::Predictions;
 use crate::score::Score;
 use crate::sweep::{Best, BestDistribution, Bootstrap, Condition, middle};
 
-/// Two values of a score whose difference is at most this number, times the greater of 1 and their size, count as equal, because the cells of different
-/// thresholds are sums in different orders.
+/// Two values of a score count as equal if they differ by at most this number times the greater of 1 and the absolute value of the better one. They
+/// may differ by rounding errors, because the cells at different thresholds are summed in different orders.
 const TOLERANCE: f64 = 1e-12;
 
 /// The time-weighted confusion matrices of a series at all thresholds.
@@ -37,14 +38,14 @@ const TOLERANCE: f64 = 1e-12;
 /// ```
 #[derive(Clone, Debug)]
 pub struct TemporalSweep {
-    /// The different predictions in descending order.
+    /// The distinct predictions in descending order.
     predictions: Vec<f64>,
-    /// `matrices[k]` belongs to the thresholds below the first `k` predictions and not below the others.
+    /// `matrices[k]` is the matrix at the thresholds for which exactly the first `k` predictions are above the threshold.
     matrices: Vec<Confusion>,
 }
 
-/// A band of thresholds in which a row contributes to a cell. `first` is the number of different predictions above the threshold where it begins to
-/// contribute, as the threshold falls, and `end` the number where it stops; if it never stops, this is one more than the number of predictions.
+/// A band of thresholds in which a row contributes to a cell of the matrix: those for which at least `first` and fewer than `end` of the distinct
+/// predictions are above the threshold. If the band reaches down to the lowest threshold, `end` is the number of distinct predictions plus 1.
 #[derive(Clone, Copy, Debug)]
 struct RankedBand {
     row: u32,
@@ -54,13 +55,14 @@ struct RankedBand {
     size: f64,
 }
 
-/// All bands of a series, and its different predictions in descending order.
+/// The bands of thresholds of all rows of a series, and the distinct predictions of the series in descending order.
 struct RankedBands {
     predictions: Vec<f64>,
     bands: Vec<RankedBand>,
 }
 
 impl RankedBands {
+    /// Sorts the predictions and finds the bands of all rows.
     fn new<P: Predictions>(weighting: &Weighting, series: &Series<'_, P>) -> Self {
         let values: Vec<f64> =
             series.rows().predictions.values().iter().map(|value| P::probability(*value).p).collect();
@@ -85,8 +87,8 @@ impl RankedBands {
         RankedBands { predictions, bands }
     }
 
-    /// The matrices at all thresholds, with this number of copies of each row; a copy of a row contributes what the row contributes in its own place in
-    /// the series.
+    /// The matrices at all thresholds if each row occurs `copies(row)` times. Every copy contributes what the row contributes at its original
+    /// position in the series.
     fn matrices(&self, copies: impl Fn(usize) -> u32) -> Vec<Confusion> {
         let mut changes = vec![[Change::default(); 4]; self.predictions.len() + 2];
         for band in &self.bands {
@@ -107,8 +109,8 @@ impl RankedBands {
     }
 }
 
-/// The time-weighted confusion matrix of every row at a threshold: what the row contributes to the matrix of the series. The matrices add up to the
-/// matrix of the series, and [`Bootstrap::scores_of_counts`] takes them to compute intervals.
+/// For each row, its contribution to the time-weighted confusion matrix of the series at a threshold. The contributions add up to the matrix of the
+/// series, and [`Bootstrap::scores_of_counts`] computes intervals from them.
 #[must_use]
 pub fn matrices_of_rows<P: Predictions>(
     weighting: &Weighting,
@@ -119,7 +121,8 @@ pub fn matrices_of_rows<P: Predictions>(
     let mut alarms: Vec<bool> = series.rows().predictions.values().iter().map(alarm).collect();
     alarms.extend([true, false]); // the virtual rows: one always above the threshold, one never
     let mut cells = vec![[0.0; 4]; series.len()];
-    // The bands at a threshold are the same for predictions that are 1 above the threshold and 0 below it.
+    // The contributions at one threshold depend only on which predictions are above it, so the bands are computed from `alarms` instead of the
+    // predictions.
     for_each_band(weighting, series, &alarms, |row, band| {
         if alarms[band.upper] && !alarms[band.lower] {
             cells[row][band.cell] += series.rows().weight(row) * band.size;
@@ -130,8 +133,8 @@ pub fn matrices_of_rows<P: Predictions>(
 }
 
 impl Bootstrap<'_> {
-    /// The distributions of the best threshold of a series and of its score over the replicates. A replicate has copies of rows, blocks or groups; a copy
-    /// of a row contributes what the row contributes in its own place in the series.
+    /// The distributions of the best threshold of a series, and of the score at this threshold, over the replicates. A replicate consists of copies
+    /// of rows, blocks or groups; every copy of a row contributes what the row contributes at its original position in the series.
     pub fn best_of_series<P: Predictions>(
         &self,
         weighting: &Weighting,
@@ -153,30 +156,31 @@ impl Bootstrap<'_> {
 }
 
 impl TemporalSweep {
-    /// Computes the matrices of the series at all thresholds.
+    /// Computes the time-weighted confusion matrices of the series at all thresholds.
     #[must_use]
     pub fn new<P: Predictions>(weighting: &Weighting, series: &Series<'_, P>) -> Self {
         TemporalSweep::of_bands(&RankedBands::new(weighting, series))
     }
 
+    /// The sweep of the series that has these bands.
     fn of_bands(bands: &RankedBands) -> Self {
         TemporalSweep { predictions: bands.predictions.clone(), matrices: bands.matrices(|_| 1) }
     }
 
-    /// The number of different predictions. There is one matrix more than that.
+    /// The number of distinct predictions; the number of matrices is greater by 1.
     #[must_use]
     pub fn predictions(&self) -> usize {
         self.predictions.len()
     }
 
-    /// The matrix at a threshold.
+    /// The time-weighted confusion matrix at a threshold.
     #[must_use]
     pub fn at(&self, threshold: f64) -> Confusion {
         self.matrices[self.predictions.partition_point(|prediction| is_positive(*prediction, threshold))]
     }
 
-    /// Each interval of thresholds with the same predicted labels, from the highest to the lowest, with the matrix of these thresholds. The first
-    /// end belongs to the interval, the second does not, except that 1 belongs to the first interval.
+    /// The intervals of thresholds with the same predicted labels, from the highest thresholds to the lowest, each with its matrix. An interval
+    /// (low, high) contains its lower but not its upper end; only the first interval also contains its upper end, 1.
     pub fn intervals(&self) -> impl Iterator<Item = ((f64, f64), Confusion)> {
         intervals(&self.predictions, &self.matrices)
     }
@@ -189,19 +193,19 @@ impl TemporalSweep {
     }
 }
 
-/// See [`TemporalSweep::intervals`].
+/// The intervals of thresholds with the same predicted labels, each with its matrix; see [`TemporalSweep::intervals`].
 fn intervals(predictions: &[f64], matrices: &[Confusion]) -> impl Iterator<Item = ((f64, f64), Confusion)> {
     let ends = |above: usize| {
         let high = if above == 0 { 1.0 } else { predictions[above - 1] };
         (predictions.get(above).copied().unwrap_or(0.0), high)
     };
     let intervals = matrices.iter().enumerate().map(move |(above, matrix)| (above, ends(above), *matrix));
-    // No threshold lies above a prediction of 1 or below a prediction of 0.
+    // Empty intervals are skipped, for example below a prediction of 0. The first interval is never skipped, because it contains the threshold 1.
     let is_possible = |(above, (low, high), _): &(usize, (f64, f64), Confusion)| low < high || *above == 0;
     intervals.filter(is_possible).map(|(_, ends, matrix)| (ends, matrix))
 }
 
-/// See [`TemporalSweep::best`].
+/// The best threshold of a score among the thresholds that satisfy the conditions; see [`TemporalSweep::best`].
 fn best_threshold(
     predictions: &[f64],
     matrices: &[Confusion],
@@ -209,7 +213,7 @@ fn best_threshold(
     conditions: &[Condition],
 ) -> Option<Best> {
     let mut best = f64::NEG_INFINITY;
-    // The intervals whose score was the best, or almost the best, when they were looked at.
+    // The intervals whose score was, up to `TOLERANCE`, at least as good as that of every interval before them.
     let mut candidates: Vec<((f64, f64), f64)> = Vec::new();
     let is_as_good = |value: f64, best: f64| best - value <= TOLERANCE * best.abs().max(1.0);
     for (ends, matrix) in intervals(predictions, matrices) {
@@ -234,23 +238,26 @@ fn best_threshold(
     Some(Best { value: score.value(&confusion), threshold, interval, intervals: merged.len(), confusion })
 }
 
-/// How much a cell changes when the threshold falls below the prediction of a row; or, added up, the cell.
+/// The change of a cell of the matrix when the threshold falls below a prediction. The sum of all changes down to a threshold is the cell at this
+/// threshold.
 #[derive(Clone, Copy, Debug, Default)]
 struct Change {
     size: f64,
-    /// The number of bands that begin to count, minus the number of bands that stop.
+    /// The number of bands that begin at this prediction minus the number of bands that end there, as the threshold falls.
     bands: i64,
 }
 
 impl Change {
+    /// Adds another change of the same cell.
     fn add(&mut self, other: Change) {
         self.size += other.size;
         self.bands += other.bands;
     }
 }
 
-/// The confusion matrix with these cells. A cell to which no band contributes is exactly 0, whatever the rounding errors of its sum, so that a score is
-/// undefined where it should be. Credits are subtracted from the weight of a miss, so rounding may make the cell fn slightly negative; it is clamped at 0.
+/// The confusion matrix with these cells. A cell to which no band contributes is exactly 0, whatever the rounding errors of its sum, so that a score
+/// is undefined where it should be. Credits are subtracted from the weight of a miss, so rounding may make the cell fn slightly negative; it is
+/// clamped at 0.
 fn matrix(cells: [Change; 4]) -> Confusion {
     let [tn, fp, fn_, tp] = cells.map(|cell| if cell.bands == 0 { 0.0 } else { cell.size.max(0.0) });
     Confusion::new(tn, fp, fn_, tp)
@@ -302,8 +309,8 @@ mod tests {
                 let (expected, found) = (loss.at(series, threshold), sweep.at(threshold));
                 let cells = |of: Confusion| [of.tn, of.fp, of.fn_, of.tp];
                 for (expected, found) in cells(expected).into_iter().zip(cells(found)) {
-                    assert!((expected - found).abs() < 1e-12, "threshold {threshold}: {expected}, {found}");
-                    assert_eq!(expected == 0.0, found == 0.0, "threshold {threshold}: {expected}, {found}");
+                    assert!((expected - found).abs() < 1e-12, "threshold {threshold}: {found}, expected {expected}");
+                    assert_eq!(expected == 0.0, found == 0.0, "threshold {threshold}: {found}, expected {expected}");
                 }
             }
         });
@@ -316,7 +323,7 @@ mod tests {
             for threshold in [0.0, 0.3, 5.0 / 11.0, 0.9, 1.0] {
                 let sum: Confusion = matrices_of_rows(weighting, series, threshold).into_iter().sum();
                 for (sum, cell) in sum.array().into_iter().zip(loss.at(series, threshold).array()) {
-                    assert!((sum - cell).abs() < 1e-12, "threshold {threshold}: {sum}, {cell}");
+                    assert!((sum - cell).abs() < 1e-12, "threshold {threshold}: sum {sum}, cell {cell}");
                 }
             }
         });
@@ -327,7 +334,7 @@ mod tests {
         for_random_series(|weighting, series| {
             let score = Score::parse("csi").unwrap();
             let best = TemporalSweep::new(weighting, series).best(&score, &[]);
-            // A single block has all rows.
+            // A block that is as long as the series contains every row once, so every replicate equals the series.
             let resampling = Resampling::Blocks(BlockLength::Rows(series.len()));
             let bootstrap = Bootstrap { resampling, replicates: 5, seed: 4 };
             let found = bootstrap.best_of_series(weighting, series, &score, &[]).unwrap();

@@ -145,7 +145,7 @@ impl TemporalLoss {
         Ok(())
     }
 
-    /// The loss ℓ of the rows.
+    /// The loss ℓ of a series.
     pub fn value<P: Predictions>(&self, series: &Series<'_, P>) -> Result<f64> {
         self.of(&self.expect(series))
     }

@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// A weighting of errors: the weights of the distances 1, 2, … in time, and how the weights are combined. The window extends over as many rows
-/// as there are weights.
+/// A weighting of errors: the weights of the distances 1, 2, … in time, and how the weights are combined. The number of weights is the number
+/// of rows of the window before an error, and also of the window after it.
 ///
 /// The default is [`value_weighted`](Weighting::value_weighted) with [`MASKS`](Weighting::MASKS), the form used in the
 /// literature on forecast value.

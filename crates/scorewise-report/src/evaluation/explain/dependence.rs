@@ -65,7 +65,8 @@ pub(super) fn partial_dependence(
     Ok(best.map(|(_, dependence)| dependence))
 }
 
-/// For each value of the grid: the mean probability of each class, and the share of the rows for which the model decides on each class.
+/// For each value in `grid`, to which the column is set in all rows: the mean probability of each class, and for each class the share of the rows
+/// for which the model decides on this class.
 fn grid_means(rows: &SampledRows<'_>, matrix_columns: &[usize], grid: &ValueGrid) -> Result<(ClassMeans, ClassMeans)> {
     let positions: Vec<u32> = (0..rows.len() as u32).collect();
     // If all weights are 0, all rows count alike.

@@ -15,7 +15,7 @@ use super::ExplainOptions;
 use super::rows::SampledRows;
 use crate::evaluation::Estimate;
 
-/// Number of rows of a block that is resampled if the model uses or predicts values of other rows.
+/// Number of rows in a block of the bootstrap. Blocks are resampled in place of single rows if the model uses or predicts values of other rows.
 const BLOCK_ROWS: usize = 48;
 
 /// The score that a model was trained for, computed from the confusion matrix of the decisions of the model.

@@ -69,9 +69,10 @@ impl Default for ExplainOptions {
 }
 
 impl ExplainOptions {
-    /// Settings for the report of a training run, which must not take noticeably longer because of the explanation: 2000 rows and 5
-    /// permutations, or fewer for a model whose predictions are slow or that has many columns. The numbers depend on an estimate of the work
-    /// and not on a clock, so that the same training gives the same report. `None` if even very few rows would take too long.
+    /// Settings for the explanation in the report of a training run. The explanation should not make the training run noticeably longer, so it
+    /// uses 2000 rows and 5 permutations, or fewer for a model whose predictions are slow or that has many columns. These numbers depend on an
+    /// estimate of the work and not on a clock, so that the same training gives the same report. `None` if even the fewest rows and permutations
+    /// would take too long.
     #[must_use]
     pub fn for_report(model: &Model) -> Option<Self> {
         let columns = model.encoder.matrix_columns().len() as f64;

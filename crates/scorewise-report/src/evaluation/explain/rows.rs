@@ -29,7 +29,8 @@ pub struct ExplainedRows<'a> {
 
 impl<'a> ExplainedRows<'a> {
     /// Selects the rows of a table whose true class is known from the target column. The table must have the target column and all columns that
-    /// the model needs, and at least one row must have a known class. The notes are about rows that are left out and about unexpected values.
+    /// the model needs, and at least one row must have a known class. The returned notes are about rows that are left out and about
+    /// unexpected values.
     pub fn of_table(model: &Model, table: &'a Table) -> Result<(Self, Vec<Note>)> {
         let place = || Location::file(&table.file);
         let available: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();

@@ -134,7 +134,8 @@ fn declared_columns(metadata: &ArrowReaderMetadata) -> Vec<DeclaredColumn> {
 }
 
 impl ColumnGroup {
-    /// Decodes the next rows. Returns one array for each column of the group, `None` for each column at the end of the file, or a single error.
+    /// Decodes the next rows. Returns one array for each column of the group; at the end of the file, `None` for each column; after a failure, a
+    /// list with a single error.
     fn next(&mut self) -> Vec<std::result::Result<Option<ArrayRef>, String>> {
         match self.next_batch() {
             Ok(Some(arrays)) => arrays.into_iter().map(|array| Ok(Some(array))).collect(),

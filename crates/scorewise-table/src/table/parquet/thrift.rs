@@ -25,6 +25,7 @@ const MAX_DEPTH: usize = 8;
 // 12 struct.
 
 impl<'a> ThriftReader<'a> {
+    /// A reader that begins at the first byte of `bytes`.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         ThriftReader { bytes, position: 0 }
     }
@@ -40,7 +41,8 @@ impl<'a> ThriftReader<'a> {
         self.read_struct(0, 0, &mut visit)
     }
 
-    /// Reads a struct at the given nesting depth. `outer` is the field id of the struct in the struct that contains it.
+    /// Reads a struct at the given nesting depth and calls `visit` as in [`visit_integers`](Self::visit_integers). `outer` is the field id of the
+    /// struct in the struct that contains it.
     fn read_struct(&mut self, depth: usize, outer: i16, visit: &mut dyn FnMut(i16, i16, i64)) -> ThriftResult<()> {
         let mut id = 0i16;
         loop {

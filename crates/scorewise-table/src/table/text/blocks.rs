@@ -37,7 +37,7 @@ pub(super) struct Blocks {
     line: u64,
     /// The number of empty lines before `pending`; the first of them is line number `line`.
     empty: u64,
-    /// The size of the following blocks in bytes.
+    /// The number of bytes that are read for a block; more are read if these bytes contain no complete record.
     size: usize,
     pub(super) delimiter: u8,
     pub(super) line_end: u8,

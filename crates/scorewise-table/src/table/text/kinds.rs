@@ -117,8 +117,8 @@ impl Tally {
             self.add_digits(cell);
             return;
         }
-        // The point in `1.234` can be a decimal point or a thousands separator, because exactly three digits follow. With another number of digits
-        // after its point or comma, a plain number is not parsed a second time.
+        // The point in `1.234` can be a decimal point or a thousands separator, because exactly three digits follow. A plain number
+        // with another number of digits after its point or comma has no thousands separator, so it is not parsed a second time.
         let may_be_formatted = !point && !comma || cell.len() > 4 && matches!(cell[cell.len() - 4], b'.' | b',');
         let with_point =
             point || may_be_formatted && self.add_formatted_number(number::parse_formatted(cell, b'.'), 0, cell);
@@ -261,7 +261,8 @@ impl Tally {
     fn most_frequent_sign(&self, comma: bool) -> (u64, Option<usize>) {
         let Some(extra) = &self.extra else { return (0, None) };
         let counts = extra.numbers[usize::from(comma)];
-        // Of equally frequent signs, the first in `UNIT_SIGNS` is chosen: `max_by_key` returns the last maximum, and the order is reversed.
+        // `max_by_key` returns the last of several equal maxima. The signs are visited in reverse order, so that among equally frequent signs the
+        // first in `UNIT_SIGNS` is chosen.
         let most_frequent = (0..NO_SIGN).rev().max_by_key(|sign| counts[*sign]).filter(|sign| counts[*sign] > 0);
         (most_frequent.map_or(0, |sign| counts[sign]), most_frequent)
     }

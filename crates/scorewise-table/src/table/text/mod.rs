@@ -248,7 +248,7 @@ impl TextColumn {
             reading.month_first.map(order).or_else(|| tally.date_order()).or_else(|| style?.month_first.map(order));
         let sign = match earlier_table {
             // Only the per cent or currency sign that the column has in the earlier table, such as the training table, is accepted. If the column
-            // has no such sign there, 3.1% in this table may mean the same as 0.031 in the earlier table.
+            // has no such sign there, `3.1%` in this table may mean the same as 0.031 in the earlier table, so it must not be read as 3.1.
             Some(_) if forced.is_some() => style.and_then(|style| style.sign),
             _ => tally.sign(comma),
         };

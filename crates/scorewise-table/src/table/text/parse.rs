@@ -26,7 +26,7 @@ pub(super) struct TextLayout {
     pub(super) markers: MissingMarkers,
 }
 
-/// A column of a text table that is read.
+/// A column that is read from a text table.
 pub(super) struct TextColumn {
     /// The index of the column among all columns of the file.
     pub(super) index: usize,

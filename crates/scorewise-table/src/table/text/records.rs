@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn records_have_the_number_of_their_first_line() {
+    fn every_record_has_the_line_number_of_its_first_line() {
         let text = "a,b\r\n\r\n1, 2 \n\n\"x\ny\",\"say \"\"no\"\"\"\n3,4";
         let expected: [(u64, &[&str]); 6] = [
             (1, &["a", "b"]),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_ending_counts_as_one_line() {
+    fn every_kind_of_line_ending_counts_as_one_line() {
         for end in ["\n", "\r\n", "\r\r\n"] {
             let text = format!("a,b{end}1,2{end}{end}\"\"{end}3,4{end}");
             let lines: Vec<(u64, usize)> =

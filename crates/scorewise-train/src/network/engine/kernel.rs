@@ -47,6 +47,7 @@ struct RegisterBlocks {
 }
 
 impl RegisterBlocks {
+    /// All blocks of `width` inputs or outputs, with at most `max_size` of them in a block.
     #[inline(always)]
     fn new(width: usize, max_size: usize) -> Self {
         let remaining = width.div_ceil(max_size);
@@ -91,6 +92,7 @@ pub(crate) unsafe fn forward<V: SimdVector>(
     }
 }
 
+/// Computes the forward product of a layer for one panel of 32 rows, which fills `N` vector registers per input or output.
 #[inline(always)]
 unsafe fn forward_panel<V: SimdVector, const N: usize>(
     layer: &LayerLayout,
@@ -112,6 +114,7 @@ unsafe fn forward_panel<V: SimdVector, const N: usize>(
     }
 }
 
+/// Computes `B` outputs of a layer for one panel of 32 rows, which fills `N` vector registers per input or output.
 #[inline(always)]
 unsafe fn forward_block<V: SimdVector, const N: usize, const B: usize>(
     weights: *const f32,
@@ -177,6 +180,7 @@ pub(crate) unsafe fn backward<V: SimdVector>(
     }
 }
 
+/// Computes the gradient with respect to all inputs of a layer for one panel of 32 rows, which fills `N` vector registers per input or output.
 #[inline(always)]
 unsafe fn backward_panel<V: SimdVector, const N: usize>(
     layer: &LayerLayout,
@@ -199,7 +203,7 @@ unsafe fn backward_panel<V: SimdVector, const N: usize>(
     }
 }
 
-/// Computes the gradient with respect to `B` inputs of a layer, for as many rows as `N` vector registers hold.
+/// Computes the gradient with respect to `B` inputs of a layer for one panel of 32 rows, which fills `N` vector registers per input or output.
 #[inline(always)]
 unsafe fn backward_block<V: SimdVector, const N: usize, const B: usize>(
     weights: *const f32,
@@ -239,7 +243,7 @@ unsafe fn backward_block<V: SimdVector, const N: usize, const B: usize>(
 /// gradient of W[o][·] += Σ_rows output_gradient[o][row] · row[·]        gradient of b[o] += Σ_rows output_gradient[o][row]
 /// ```
 ///
-/// If `overwrite` is set, the sums replace the old values, so that these need not be set to 0 first. The rows may lie anywhere in memory,
+/// If `overwrite` is set, the sums replace the old gradient, which need not be set to 0 first. The rows may lie anywhere in memory,
 /// because the inputs of the first layer are rows of the matrix. Data for the next panels is prefetched while the sums are computed.
 ///
 /// # Safety
@@ -259,7 +263,7 @@ pub(crate) unsafe fn add_outer_products<V: SimdVector>(
         let vectors = layer.stride / V::WIDTH;
         let mut vector = 0;
         while vector < vectors {
-            // Three registers of inputs times eight outputs use all 24 accumulators of AVX-512, and so do four registers times six outputs.
+            // A block of three registers of inputs and eight outputs uses all 24 accumulators of AVX-512. So does one of four registers and six outputs.
             let remaining = vectors - vector;
             let columns = if remaining == 5 || remaining == 6 { 3 } else { remaining.min(4) };
             let column = vector * V::WIDTH;
@@ -303,6 +307,7 @@ pub(crate) unsafe fn add_outer_products<V: SimdVector>(
     }
 }
 
+/// Adds up the gradient of the weights between `B` outputs of a layer and the inputs that fill `C` vector registers.
 #[inline(always)]
 unsafe fn outer_product_block<V: SimdVector, const C: usize, const B: usize>(
     layer: &LayerLayout,
@@ -420,7 +425,7 @@ pub(crate) unsafe fn transpose_to_rows<V: SimdVector>(
         // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
         unsafe {
             if columns - column >= 16 {
-                // The columns are a constant distance apart, so the compiler needs one pointer for all of them.
+                // The columns of the panel are a constant distance apart in memory, so the compiler needs only one pointer to address all of them.
                 for row in (0..PANEL).step_by(4) {
                     let mut from = [panel; 16];
                     for (at, from) in from.iter_mut().enumerate() {

@@ -4,8 +4,8 @@
 //! out = b + Σ_c (1 − f) T[k] + f T[k + 1]        for the position k + f of column c
 //! ```
 //!
-//! The table T has one row for each position of each column, and the units of a row lie side by side. So a row of the batch reads one or two
-//! rows of T for each column, and the cost does not depend on the number of positions.
+//! The table T has one table row for each position of each column, which holds the weights of all units side by side. So each data row reads one
+//! or two table rows for each column, and the cost does not depend on the number of positions.
 
 use scorewise_table::AlignedBuffer;
 
@@ -23,7 +23,7 @@ pub(super) struct TableColumn {
 }
 
 impl TableColumn {
-    /// The columns of a look-up layer; empty if the first layer is dense.
+    /// The parts of the table that belong to the columns of a look-up layer, in order; empty if the first layer is dense.
     pub fn of_shape(shape: &NetworkShape) -> Vec<TableColumn> {
         let mut next = 0;
         let column = |positions: &usize| {
@@ -34,13 +34,13 @@ impl TableColumn {
         shape.positions().iter().map(column).collect()
     }
 
-    /// Where to interpolate at `position`, which is 0 at the first row of the column: the row at or before it, and the fraction (0 to 1) of the
-    /// distance to the next row. A position outside of the column is replaced by the nearest one inside, and NaN by 0, so that the row always exists.
+    /// Splits a position k + f into k, the table row (counted from the first row of the column) at or before the position, and the fraction f, with
+    /// which to interpolate toward the next table row. A position outside of the column is replaced by the nearest one inside, and NaN by 0.
     #[inline(always)]
     fn place(self, position: f32) -> (u32, f32) {
         let position = position.max(0.0).min(self.last);
-        // SAFETY: the number is between 0 and 2²⁴. The safe conversion `as u32` also handles other numbers, so the
-        // compiler would not vectorise it.
+        // SAFETY: the number is between 0 and 2²⁴. The safe conversion `as u32` is not used, because the compiler does not vectorise it:
+        // it must also handle numbers that u32 cannot hold.
         let whole = unsafe { position.to_int_unchecked::<i32>() };
         (whole as u32, position - whole as f32)
     }
@@ -119,24 +119,25 @@ unsafe fn look_up_units<V: SimdVector, const N: usize>(
     }
 }
 
-/// Number of rows of the batch whose derivatives are added to the table at once. For each column, the rows of a block that are at the same table row
-/// are processed together, so that its sums stay in registers. With more rows, the derivatives would leave too little of the caches for the table.
+/// Number of data rows in a block, whose derivatives are added to the gradient of the table together. For each column, the data rows of a block are
+/// sorted by the table row that they use, so that the sums for one table row stay in registers. The derivatives of a larger block would leave too
+/// little of the caches for the table.
 pub(super) const TABLE_BLOCK: usize = 16 * PANEL;
 
-/// A block of rows, from which the gradient of the table is computed.
+/// The inputs and the derivatives of a block of data rows, from which the gradient of the table of a look-up layer is computed.
 #[derive(Debug)]
 pub(super) struct TableBlock {
-    /// The positions of the rows, in panels.
+    /// The inputs of the layer: the position of every data row in every column, transposed into panels of 32 rows.
     positions: AlignedBuffer,
-    /// The gradient of the outputs of the layer, row by row.
+    /// The gradient with respect to the outputs of the layer, row by row.
     derivatives: AlignedBuffer,
-    /// For each row, the table row at or before its position in one column.
+    /// For each data row, the table row at or before its position in one column.
     places: Vec<u32>,
-    /// For each row, the share of the way from this table row to the next.
+    /// For each data row, the fraction f with which it interpolates between the table row in `places` (weight 1 − f) and the next one (weight f).
     shares: Vec<f32>,
-    /// Where the derivatives of each row begin, and its share, in the order of the positions in one column.
+    /// For each data row, the index in `derivatives` at which its derivatives begin, and its entry of `shares`; sorted by `places`.
     sorted: Vec<(u32, f32)>,
-    /// For each table row of the column, the number of rows of the block at or before it.
+    /// For each table row of one column, the end of its range in `sorted`, that is, the number of data rows whose place is at or before it.
     ends: Vec<u32>,
     /// The gradient of the table rows of one column, for [`TableGradient`].
     column_gradient: AlignedBuffer,
@@ -144,8 +145,8 @@ pub(super) struct TableBlock {
 
 /// The gradient with respect to the table of a look-up layer, one column at a time.
 ///
-/// The rows of a small batch are one [`TableBlock`]. Then the gradient of a column is computed only when it is used, because it fits into the L1
-/// cache, while the gradient of the whole table hardly fits into the L2 cache.
+/// A small batch fits into one [`TableBlock`]. Then the gradient of each column is computed only when it is used, because the gradient of one column
+/// fits into the L1 cache, while the gradient of the whole table hardly fits into the L2 cache.
 #[derive(Debug)]
 pub(crate) struct TableGradient<'a> {
     layer: &'a LayerLayout,
@@ -158,19 +159,19 @@ pub(crate) struct TableGradient<'a> {
 enum TableGradientSource<'a> {
     /// The gradient of the whole table has been computed.
     Table(&'a [f32]),
-    /// The gradient must be computed from this number of rows of the block.
+    /// The gradient is not computed yet. It is the sum over this number of data rows, the first ones of the block.
     Block(&'a mut TableBlock, usize),
 }
 
 impl<'a> TableGradient<'a> {
-    /// A gradient of the whole table that has been computed.
+    /// Wraps the gradient of the whole table, which has already been computed.
     pub(super) fn of_table(layer: &'a LayerLayout, columns: &'a [TableColumn], gradient: &'a [f32]) -> Self {
         let table = TableGradient { layer, columns, source: TableGradientSource::Table(gradient) };
         assert!(gradient.len() >= table.rows() * layer.stride, "the gradient must have all rows of the table");
         table
     }
 
-    /// The gradient over the first `count` rows of the block.
+    /// A gradient that is computed later, column by column, from the first `count` data rows of the block.
     pub(super) fn of_block(
         layer: &'a LayerLayout,
         columns: &'a [TableColumn],
@@ -189,7 +190,7 @@ impl<'a> TableGradient<'a> {
         self.columns.last().map_or(0, |column| column.first as usize + column.last as usize + 1)
     }
 
-    /// The gradient of the table rows of a column. It is valid until the next call.
+    /// The gradient of the table rows of a column. The pointer is valid until the next call of `column`.
     ///
     /// # Safety
     /// The conditions of [`SimdVector`] must hold.
@@ -209,7 +210,7 @@ impl<'a> TableGradient<'a> {
 }
 
 impl TableBlock {
-    /// Room for a block of rows; for no rows if the first layer is dense.
+    /// An empty block with room for [`TABLE_BLOCK`] data rows; without any room if the first layer is dense.
     pub fn new(layer: &LayerLayout, columns: &[TableColumn]) -> Self {
         let rows = if columns.is_empty() { 0 } else { TABLE_BLOCK };
         TableBlock {
@@ -223,7 +224,8 @@ impl TableBlock {
         }
     }
 
-    /// Copies the panel `number` of the block: its rows of the matrix, and the gradient of the outputs of the layer, which is stored unit by unit.
+    /// Copies 32 data rows into the block, as its panel `number`: the inputs, and the gradient with respect to the outputs of the layer, which is
+    /// stored unit by unit.
     ///
     /// # Safety
     /// The conditions of [`SimdVector`] must hold, each row must have one number for each column, rounded up to a multiple of 4, and
@@ -238,14 +240,16 @@ impl TableBlock {
     ) {
         let positions = &mut self.positions[number * PANEL * layer.inputs.next_multiple_of(4)..];
         let derivatives = &mut self.derivatives[number * PANEL * layer.stride..];
-        // SAFETY: the block has room for this panel; the caller guarantees the rest.
+        // SAFETY: the block has room for this panel; the caller guarantees the sizes of `rows` and `output_gradient`, and that the instructions of V
+        // are supported.
         unsafe {
             transpose_to_panel::<V>(rows, layer.inputs, positions.as_mut_ptr());
             transpose_to_rows::<V>(output_gradient, layer.outputs, derivatives.as_mut_ptr(), layer.stride);
         }
     }
 
-    /// Adds up the gradient of the table over the first `count` rows of the block. If `overwrite` is set, the sums replace the old values.
+    /// Adds up the gradient of the table over the first `count` data rows of the block, and adds it to `gradient`, which begins with the first
+    /// parameter of the network. If `overwrite` is set, the sums replace the old gradient.
     ///
     /// # Safety
     /// The conditions of [`SimdVector`] must hold, `gradient` must contain the layer, and the panels of these rows must have been set.
@@ -267,8 +271,8 @@ impl TableBlock {
         }
     }
 
-    /// Sums, over the first `count` rows of the block, the gradients with respect to the table entries of one column, and adds the sums to the numbers
-    /// from `gradient` on. If `overwrite` is set, the sums replace these numbers.
+    /// Adds up the gradient of the table rows of one column over the first `count` data rows of the block, and adds it to the array that begins at
+    /// `gradient`. If `overwrite` is set, the sums replace the old gradient.
     #[inline(always)]
     unsafe fn add_column_gradient<V: SimdVector>(
         &mut self,
@@ -292,10 +296,11 @@ impl TableBlock {
         }
     }
 
-    /// Adds up the gradient of the biases over the first `count` rows of the block. If `overwrite` is set, the sums replace the old values.
+    /// Adds up the gradient of the biases over the first `count` data rows of the block, and adds it to `gradient`, which begins with the first
+    /// parameter of the network. If `overwrite` is set, the sums replace the old gradient.
     ///
     /// # Safety
-    /// As for [`add_gradient`](TableBlock::add_gradient).
+    /// The conditions of [`add_gradient`](TableBlock::add_gradient) must hold.
     #[inline(always)]
     pub unsafe fn add_bias_gradient<V: SimdVector>(
         &self,
@@ -317,7 +322,7 @@ impl TableBlock {
         }
     }
 
-    /// Sorts the first `count` rows by their positions in a column, by counting.
+    /// Sorts the first `count` data rows of the block by the table row that they use in a column (a counting sort).
     #[inline(always)]
     fn sort(&mut self, layer: &LayerLayout, number: usize, column: TableColumn, count: usize) {
         let TableBlock { positions, places, shares, sorted, ends, .. } = self;
@@ -335,11 +340,11 @@ impl TableBlock {
         let (places, shares, sorted) = (&places[..count], &shares[..count], &mut sorted[..count]);
         for place in places {
             debug_assert!((*place as usize) < table_rows);
-            // SAFETY: `place` returns one of the `table_rows` rows of the table.
+            // SAFETY: `TableColumn::place` returns an index below `table_rows`, and `ends` has one element more than that.
             unsafe { *ends.get_unchecked_mut(*place as usize + 1) += 1 };
         }
-        // `ends` counts the rows at each table row, one entry late. The sums up to an entry tell where the rows at the table row begin in the order,
-        // and after each of them is written, where they end.
+        // `ends[k + 1]` is the number of data rows at table row k. After the cumulative sums, `ends[k]` is the index in `sorted` at which the data
+        // rows at table row k begin. The last loop increments it for each data row that it writes, so in the end it is the index at which they end.
         let mut sum = 0;
         for end in ends.iter_mut() {
             sum += *end;
@@ -347,8 +352,8 @@ impl TableBlock {
         }
         let mut start = 0;
         for (place, share) in places.iter().zip(shares) {
-            // SAFETY: `place` returns one of the `table_rows` rows of the table, and each of the `count` rows has an entry of its own in `sorted`,
-            // because the rows at every table row have been counted.
+            // SAFETY: `TableColumn::place` returns an index below `table_rows`, and each of the `count` data rows has its own entry in `sorted`,
+            // because the data rows at every table row have been counted.
             unsafe {
                 let end = ends.get_unchecked_mut(*place as usize);
                 *sorted.get_unchecked_mut(*end as usize) = (start, *share);
@@ -359,8 +364,8 @@ impl TableBlock {
         ends.pop();
     }
 
-    /// Adds the derivatives of the units that fill `N` registers, from `unit` on, to the table rows of the column by which the rows are sorted, which
-    /// begin at `table`. Returns the number of these units.
+    /// Adds the derivatives of the units that fill `N` registers, beginning with the unit `unit`, to the gradient of one column, which begins at
+    /// `table`. The data rows must be sorted by this column. Returns the number of units that fill `N` registers.
     #[inline(always)]
     unsafe fn add_units<V: SimdVector, const N: usize>(
         &self,
@@ -369,14 +374,15 @@ impl TableBlock {
         table: *mut f32,
         overwrite: bool,
     ) -> usize {
-        // SAFETY: `sort` has written the beginnings of rows of `derivatives`; the caller guarantees that the table has all rows of the column, and that
-        // the instructions of V are supported.
+        // SAFETY: `sort` has written valid indices into `derivatives`; the caller guarantees that `table` has room for all table rows of the column,
+        // and that the instructions of V are supported.
         unsafe {
             let derivatives = self.derivatives.as_ptr().add(unit);
             let zero = [V::splat(0.0); N];
             let (mut next, mut start, mut is_next_zero) = (zero, 0, true);
             for (at, end) in self.ends.iter().enumerate() {
-                // The rows at the previous table row have added to `next`. The rows at this one add to both.
+                // Each data row adds to its own table row (`sums`) and to the one after (`next`). So the sums for this table row begin with the
+                // `next` of the previous table row.
                 let mut sums = std::mem::replace(&mut next, zero);
                 let rows = &self.sorted[start..*end as usize];
                 for (row, share) in rows {
@@ -412,7 +418,8 @@ mod tests {
     use super::*;
     use crate::network::{Engine, Network, uniform};
 
-    /// A network whose columns have few and many positions, and rows with positions between two table rows, at a table row, outside the table and NaN.
+    /// A network with a look-up layer, some of whose columns have many positions, and data rows with positions between two table rows, exactly at a
+    /// table row, outside of the table, and NaN.
     fn case(rows: usize) -> (Network, Matrix) {
         let positions = vec![49, 1, 120, 7, 200, 306, 3, 49];
         let mut random = random(7, Purpose::InitialWeights, 0);
@@ -433,6 +440,7 @@ mod tests {
         (Network::glorot(NetworkShape::look_up(positions, &[40, 5], 1).unwrap(), 3), matrix)
     }
 
+    /// The logits of the rows in `order`, and the gradient of the parameters for a fixed gradient with respect to the logits.
     fn logits_and_gradient(engine: &mut Engine, case: &(Network, Matrix), order: &[u32]) -> (Vec<f32>, Vec<f32>) {
         let (network, matrix) = case;
         let (mut logits, mut gradient) = (vec![0.0; order.len()], vec![0.0; network.parameters.len()]);
@@ -461,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_the_same_logits_and_add_the_same_gradient_in_a_batch_of_any_size() {
+    fn the_logits_and_the_gradient_of_a_look_up_layer_do_not_depend_on_the_batch_size() {
         let order: Vec<u32> = (0..1100).map(|row| row * 331 % 1100).collect();
         let case = case(1100);
         // The last of several blocks of rows may be full, or have a single row.
@@ -471,8 +479,8 @@ mod tests {
     }
 
     #[test]
-    fn the_gradient_of_a_column_is_the_same_whether_it_is_computed_early_or_late() {
-        /// Copies the gradient of all columns to a list.
+    fn the_table_gradient_is_the_same_if_each_column_is_computed_only_when_it_is_used() {
+        /// A task that appends the gradient of all columns of the table to a list.
         struct CopyGradient<'a>(TableGradient<'a>, &'a [usize], usize, &'a mut Vec<f32>);
         impl crate::network::engine::SimdTask for CopyGradient<'_> {
             unsafe fn run_with<V: SimdVector>(mut self) {
@@ -504,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn all_rows_of_several_blocks_may_be_at_the_same_few_of_many_positions() {
+    fn the_table_gradient_is_right_if_almost_all_rows_have_the_same_position() {
         let positions = vec![3000, 2, 1];
         let values: Vec<f32> =
             (0..1100).flat_map(|row| [if row == 7 { 41.5 } else { 2998.25 }, (row % 2) as f32 / 2.0, 0.0]).collect();

@@ -2,9 +2,9 @@
 //!
 //! A batch is divided into *chunks* of a few hundred or thousand rows. The chunks are grouped into at most 16 *segments*, which run in
 //! parallel. Both divisions depend only on the network and the batch. The gradient of a chunk is summed in f32, the gradients of the chunks
-//! of a segment are added in f64, and the segments are added in a fixed order. So any number of threads gives the same bits.
+//! of a segment are added in f64, and the segments are added in a fixed order. So the results are bit-identical for any number of threads.
 //!
-//! A chunk is divided into *panels* of 32 rows, each of which goes through all layers before the next.
+//! A chunk is divided into *panels* of 32 rows. A panel goes through all layers before the next panel begins.
 
 mod prefetch;
 mod simd_vector;
@@ -31,7 +31,7 @@ use workspace::{Backward, EngineLayout, Forward, PANEL_GROUP, Workspace};
 /// Approximate number of products (weights times rows) in a chunk. Every chunk has a gradient that must be added to the sum; a chunk of this
 /// size has enough work to make the cost of the addition small.
 const CHUNK_PRODUCTS: usize = 1 << 23;
-/// Maximum number of segments of a batch. It limits the memory, because every segment that runs in parallel has its own gradient.
+/// Maximum number of segments of a batch. The maximum limits the memory, because every segment that runs in parallel has its own gradient.
 const MAX_SEGMENTS: usize = 16;
 /// Maximum number of hidden activations that are stored for the backward pass (64 MiB). The activations of larger batches are computed
 /// again in the backward pass, which needs less memory and more time.
@@ -142,6 +142,7 @@ impl Engine {
         rows.div_ceil(PANEL) * self.layout.panel_activations <= MAX_STORED_ACTIVATIONS
     }
 
+    /// Computes the logits. If `store` is set, the hidden activations are stored for the backward pass.
     fn forward_pass(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32], store: bool) {
         assert_eq!(network.shape(), &self.shape, "the network must have the same layer sizes as the engine");
         assert_eq!(
@@ -214,11 +215,13 @@ impl Engine {
         }
     }
 
-    /// Whether the rows of the last forward pass are so few that the gradient of the table can be computed from one block of rows.
+    /// Whether the last forward pass had at most as many rows as one [`TABLE_BLOCK`] holds, so that the gradient of the table can be computed later.
     fn leaves_table(&self) -> bool {
         (1..=TABLE_BLOCK.min(self.chunk_rows)).contains(&self.order.len())
     }
 
+    /// Computes the gradient. If `without_table` is set and the batch is small, the gradient of the table of a look-up layer is left for
+    /// [`table_gradient`](Engine::table_gradient).
     fn backward_pass(&mut self, network: &Network, logit_gradient: &[f32], gradient: &mut [f32], without_table: bool) {
         let leaves_table = without_table && self.leaves_table();
         let outputs = self.layout.outputs();

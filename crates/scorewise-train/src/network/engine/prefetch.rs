@@ -29,7 +29,7 @@ pub(super) struct Prefetch<'a> {
     stride: usize,
     order: &'a [u32],
     slice: &'a [f32],
-    /// Number of rows, and number of elements of the slice, that one call of [`next`](Prefetch::next) prefetches.
+    /// The number of rows and the number of elements of `slice` that one call of [`next`](Prefetch::next) prefetches.
     pace: (usize, usize),
 }
 

@@ -24,14 +24,14 @@ pub(crate) trait SimdVector: Copy {
     unsafe fn positive_part(self) -> Self;
     /// `self` in the lanes where `gate` > 0, and 0 in the other lanes.
     unsafe fn keep_where_positive(self, gate: Self) -> Self;
-    /// The maximum of `self` and `minimum` in each lane; `minimum` where `self` is NaN.
-    unsafe fn at_least(self, minimum: Self) -> Self;
+    /// The larger of `self` and `other` in each lane; `other` where `self` is NaN.
+    unsafe fn maximum(self, other: Self) -> Self;
     /// The sum of all lanes, added in a fixed order.
     unsafe fn sum(self) -> f32;
     /// Hints that the cache line at this address will soon be read.
     #[inline(always)]
     unsafe fn prefetch_at(_: *const f32) {}
-    /// `self` / (√`square` + `epsilon`). The squares must be positive and not denormal.
+    /// `self` / (√`square` + `epsilon`) in each lane. Every lane of `square` must be positive and not denormal.
     unsafe fn over_root(self, square: Self, epsilon: Self) -> Self;
     /// Transposes a block of 16 rows and 4 columns: to[column][row] = from[row][column]. In the output, the 4 columns, of 16 numbers each, are
     /// `stride` numbers apart.
@@ -88,8 +88,8 @@ impl SimdVector for Portable {
         Portable(std::array::from_fn(|k| if gate.0[k] > 0.0 { self.0[k] } else { 0.0 }))
     }
     #[inline(always)]
-    unsafe fn at_least(self, minimum: Self) -> Self {
-        Portable(std::array::from_fn(|k| if self.0[k] > minimum.0[k] { self.0[k] } else { minimum.0[k] }))
+    unsafe fn maximum(self, other: Self) -> Self {
+        Portable(std::array::from_fn(|k| if self.0[k] > other.0[k] { self.0[k] } else { other.0[k] }))
     }
     #[inline(always)]
     unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
@@ -177,9 +177,9 @@ pub(crate) mod x86 {
             }
         }
         #[inline(always)]
-        unsafe fn at_least(self, minimum: Self) -> Self {
-            // SAFETY: the caller guarantees that the processor supports AVX2. If `self` is NaN, the instruction returns `minimum`.
-            unsafe { _mm256_max_ps(self, minimum) }
+        unsafe fn maximum(self, other: Self) -> Self {
+            // SAFETY: the caller guarantees that the processor supports AVX2. If `self` is NaN, the instruction returns `other`.
+            unsafe { _mm256_max_ps(self, other) }
         }
         #[inline(always)]
         unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
@@ -272,13 +272,13 @@ pub(crate) mod x86 {
             }
         }
         #[inline(always)]
-        unsafe fn at_least(self, minimum: Self) -> Self {
+        unsafe fn maximum(self, other: Self) -> Self {
             // SAFETY: the caller guarantees that the processor supports AVX-512.
-            unsafe { _mm512_max_ps(self, minimum) }
+            unsafe { _mm512_max_ps(self, other) }
         }
-        /// Computes the square root and the quotient from an estimate of 14 bits and one Newton step, which doubles the number of correct bits,
-        /// because the exact instructions each occupy the processor's only divider for as long as a dozen products. The error of the result is
-        /// at most two units in the last place.
+        /// Computes the square root and the quotient from an estimate with 14 correct bits and one Newton step, which doubles the number of correct
+        /// bits. The error is at most two units in the last place. The exact instructions are not used, because each of them occupies the
+        /// processor's only divider for the time of a dozen multiplications.
         #[inline(always)]
         unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
             // SAFETY: the caller guarantees that the processor supports AVX-512.

@@ -19,14 +19,14 @@ pub(super) const PANEL_GROUP: usize = 2;
 /// How many f32 numbers fit into the L2 cache together with the other data in use.
 const L2_CACHE_NUMBERS: usize = 1 << 18;
 
-/// The layers of a network, and the positions at which the activations of a panel are stored.
+/// The layers of a network, and where in a buffer the activations of each layer are stored for one panel of rows.
 #[derive(Clone, Debug)]
 pub(super) struct EngineLayout {
     pub layers: Vec<LayerLayout>,
     /// The columns of the table of the look-up layer; empty if the first layer is dense.
     pub columns: Vec<TableColumn>,
-    /// Offset of the inputs of each layer in the hidden activations of a panel. The inputs of the first layer are features and not activations,
-    /// so the first entry is not used.
+    /// For each layer, the index at which its inputs begin in the hidden activations of a panel. The first entry is not used, because the inputs of
+    /// the first layer are features and not activations.
     offsets: Vec<usize>,
     /// Number of hidden activations of one panel, summed over all layers.
     pub panel_activations: usize,
@@ -39,12 +39,13 @@ impl EngineLayout {
         let mut offsets = vec![0];
         for layer in &layers[..layers.len() - 1] {
             offsets.push(panel_activations);
-            // A transposition writes a multiple of four columns.
+            // The number of columns is rounded up, because a transposition writes a multiple of four columns.
             panel_activations += PANEL * layer.outputs.next_multiple_of(4);
         }
         EngineLayout { columns: TableColumn::of_shape(shape), layers, offsets, panel_activations }
     }
 
+    /// Number of outputs of the last layer.
     pub fn outputs(&self) -> usize {
         self.layers[self.layers.len() - 1].outputs
     }
@@ -59,7 +60,7 @@ pub(super) struct Workspace {
     logits: AlignedBuffer,
     /// Hidden activations of a group of panels. Used if the batch is too large for all its activations to be stored.
     activations: AlignedBuffer,
-    /// Gradients of the loss with respect to the outputs and with respect to the inputs of a layer.
+    /// Two buffers that take turns: one holds the gradient with respect to the outputs of a layer, the other that with respect to its inputs.
     gradients: [AlignedBuffer; 2],
     /// Scratch space for numbers that are stored row by row: the inputs of a dense layer after the first, or the outputs of a look-up layer.
     rows: AlignedBuffer,
@@ -184,8 +185,8 @@ pub(super) struct Backward<'a> {
     pub logit_gradient: &'a [f32],
     /// The hidden activations that [`Forward`] has stored; if `None`, they are computed again.
     pub stored_activations: Option<&'a [f32]>,
-    /// Whether the gradient of the table of a look-up layer is left for [`TableGradient`](super::look_up::TableGradient). There must be at most
-    /// [`TABLE_BLOCK`] rows.
+    /// If set, the gradient of the table of a look-up layer is not computed here but later, by [`TableGradient`](super::look_up::TableGradient). Then
+    /// there must be at most [`TABLE_BLOCK`] rows.
     pub leaves_table: bool,
     pub gradient: &'a mut [f32],
 }

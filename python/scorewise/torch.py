@@ -258,14 +258,14 @@ class Accumulation:
     def count(self, logits: Any, targets: Any, weights: Any = None) -> None:
         """Add the sums of a micro-batch to those of the whole batch."""
         if self._total is not None:
-            raise ValueError("the second pass has begun: call `loss.accumulate()` for another batch")
+            raise ValueError("`count` must not be called after the gradients of a batch: start the next batch with a new `loss.accumulate()`")
         sums = self.loss.sums(logits.detach(), targets, weights)
         self._sums = sums if self._sums is None else self._sums + sums
 
     def __call__(self, logits: Any, targets: Any, weights: Any = None) -> Any:
         """Return the loss of the whole batch, with the gradient of this micro-batch."""
         if self._sums is None:
-            raise ValueError("call `count(logits, targets)` for every micro-batch first")
+            raise ValueError("no rows have been counted: call `count(logits, targets)` for every micro-batch of the batch before its gradients")
         if self._total is None:
             self._total = self.loss._sum_over_ranks(self._sums)
         part = self.loss.sums(logits, targets, weights)

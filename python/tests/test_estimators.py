@@ -403,7 +403,7 @@ def test_threshold_equals_the_result_of_an_exhaustive_search(weighted):
     np.testing.assert_array_equal(model.predict_proba(X), GaussianNB().fit(X, y, sample_weight=weights).predict_proba(X))
 
 
-def test_threshold_of_a_decision_function_is_exact():
+def test_threshold_on_large_decision_function_values_equals_the_result_of_an_exhaustive_search():
     X, y = rare_events(400, share=0.15)
     X = X * 1e4  # the sigmoid of such large values would be exactly 0 or 1
     model = sw.ScoreThreshold(LinearSVC(dual=False, C=1e-12), "f1", cv=4).fit(X, y)

@@ -238,7 +238,7 @@ def test_with_more_than_two_classes_the_probability_of_each_class_is_multiplied_
     predicted = pool.predict(X)
     np.testing.assert_array_equal(pool.classes_[pool.decision_function(X).argmax(axis=1)], predicted)
     assert pool.factors_.max() == 1 and pool.factors_[2] > pool.factors_[:2].min()
-    assert (predicted == 10).sum() > (pool.classes_[p.argmax(axis=1)] == 10).sum(), "the factors lead to more predictions of the rare class"
+    assert (predicted == 10).sum() > (pool.classes_[p.argmax(axis=1)] == 10).sum(), "multiplying the probabilities by `factors_` must give more predictions of the rare class 10"
     assert pool.score(X, y) == pytest.approx(f1_score(y, predicted, average="macro"), abs=1e-12)
     out_of_fold = pool.classes_[(pool.oof_probabilities_ * pool.factors_).argmax(axis=1)]
     assert pool.best_score_ == pytest.approx(f1_score(y, out_of_fold, average="macro"), abs=1e-12)

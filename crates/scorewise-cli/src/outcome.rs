@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_codes_of_success_of_an_unmet_condition_and_of_an_error_differ() {
+    fn success_an_unmet_condition_and_an_error_have_different_exit_codes() {
         assert_eq!(print_result(Ok(Outcome::default())), 0);
         assert_eq!(print_result(Ok(Outcome { unmet: Some("a condition".into()), ..Outcome::default() })), 1);
         assert_eq!(print_result(Err("an error".into())), 2);

@@ -73,7 +73,8 @@ impl TemporalOptions {
         Err(Error::setting("temporal", problem, "evaluate one class against all others with `--positive`").into())
     }
 
-    /// Returns an error if errors are weighted by their timing and this other option is used, which cannot be combined with it.
+    /// Returns an error if `--temporal` (errors weighted by their timing) and the given option are both used; they cannot be combined. `is_used` says
+    /// whether the user has given the option.
     pub fn refuse(&self, option: &'static str, is_used: bool) -> Result<(), Failure> {
         match self.temporal.is_some() && is_used {
             true => Err(Error::setting(option, "cannot be combined with `--temporal`", "leave out one of them").into()),

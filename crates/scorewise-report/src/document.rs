@@ -1,4 +1,4 @@
-//! The result of a command as data, together with everything that its page and figures need.
+//! Data structures that hold the result of a command and everything that the page and the figures of the result need.
 //!
 //! A command creates the document, and the HTML page and the pictures are made from the document. `--report results.json` writes the document
 //! as JSON; `scorewise report results.json` makes the page and the pictures from that file. The document holds the confusion matrix at every

@@ -11,8 +11,8 @@ use scorewise_report::{
     figure_score_distribution, figure_scores, figure_series, figure_thresholds, figure_training, palette,
 };
 
-/// Draws one picture of every type of figure. All lines have these `points`. Most figures also contain `number` among their
-/// other data.
+/// Draws one picture of every type of figure, and returns the pictures with the names of the figures. All lines have these `points`. Most figures
+/// also contain the value `number` in their other data.
 fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str, Picture)> {
     let prior: scorewise::Prior = "cosine:0.5,0.2".parse().unwrap();
     let title = || "A title <&>".to_string();
@@ -244,13 +244,16 @@ fn figures_of_extreme_or_non_finite_numbers_can_be_drawn() {
             for (name, picture) in every_figure(points, number) {
                 let svg = picture.svg().unwrap();
                 let invalid = ["NaN,", ",NaN", "2147483647", "2147483648"];
-                assert!(invalid.iter().all(|text| !svg.contains(text)), "{name} with {number}");
+                assert!(
+                    invalid.iter().all(|text| !svg.contains(text)),
+                    "figure {name} with the value {number} in its data: the SVG contains an invalid coordinate"
+                );
                 for frame in picture.frames() {
                     let all =
                         [frame.left, frame.top, frame.width, frame.height, frame.x.0, frame.x.1, frame.y.0, frame.y.1];
                     assert!(
                         all.iter().all(|number| number.is_finite()),
-                        "the figure {name}, drawn with the number {number}, has the frame {frame:?}"
+                        "figure {name} with the value {number} in its data: the plotting area is not finite: {frame:?}"
                     );
                 }
             }

@@ -1,4 +1,5 @@
-//! Training runs as data: encoded rows, and a flat list of jobs that can run anywhere and in any order with the same result.
+//! Data structures that describe training runs: encoded rows, and a flat list of jobs. The jobs can run on any machine and in any order with the same
+//! results.
 
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ pub struct RowSplit {
     pub validation: Vec<u32>,
 }
 
-/// One training run as data. Its result depends only on the fields of the job and on its data set, so jobs can run in any order and on any machine.
+/// The description of one training run. Its result depends only on these fields and on the data set, so jobs can run in any order and on any machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// Index of the data set to train on.

@@ -153,7 +153,7 @@ fn invalid_ensembles_are_refused() {
     let member = |inputs, hidden| Member::Network(Network::glorot(NetworkShape::new(inputs, &[hidden], 1).unwrap(), 0));
     assert!(
         Ensemble::new(vec![member(2, 2), member(2, 3)]).is_ok(),
-        "the members of an ensemble may have different hidden layers"
+        "members with different hidden layers must be accepted in one ensemble"
     );
     let error = Ensemble::new(vec![member(2, 2), member(3, 2)]).unwrap_err().to_string();
     assert!(error.contains("different numbers of inputs"), "{error}");

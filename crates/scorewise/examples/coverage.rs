@@ -6,7 +6,8 @@
 //!
 //! - how often the 95 % interval of a score at a fixed threshold contains the true score,
 //! - how often the comparison of two equally good forecasts says that one is better, which should happen in 5 % of the data sets,
-//! - the bias of the score at the best threshold of the data set, and the bias and coverage of the corrected score.
+//! - the bias of the score at the best threshold of the data set, and the bias and coverage of the score that is corrected by cross-fitting for the
+//!   choice of the threshold on the same data set.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -166,11 +167,12 @@ struct CoverageCounts {
     /// Number of data sets in which one of the two equally good forecasts seems better.
     rejected: [f64; SCORES.len()],
     /// The sum of the errors of the apparent score (the score on the data from which the threshold was chosen) and the sum of the errors of the
-    /// corrected score, over the data sets in which both are defined.
+    /// score corrected for this choice by cross-fitting, over the data sets in which both scores are defined.
     bias: [(f64, f64); SCORES.len()],
-    /// Number of data sets in which the apparent and the corrected score are defined.
+    /// Number of data sets in which two scores are defined: the apparent score, which is computed on the rows on which the threshold was chosen, and
+    /// the score corrected for this choice by cross-fitting.
     corrected: [f64; SCORES.len()],
-    /// Number of data sets in which the interval of the corrected score contains the true score.
+    /// Number of data sets in which the true score lies in the interval of the score that is corrected for the choice of the threshold.
     corrected_covered: [f64; SCORES.len()],
 }
 

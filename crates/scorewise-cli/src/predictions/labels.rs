@@ -5,11 +5,11 @@ use scorewise_train::{Error, Result};
 
 /// Converts labels to booleans, chunk by chunk.
 pub(super) struct LabelParser<'a> {
-    /// The value that counts as positive; `None` if labels are 0 and 1, or true and false.
+    /// The label that counts as positive; `None` if labels are 0 and 1, or true and false.
     positive: Option<&'a str>,
-    /// Whether more than one value may count as negative.
+    /// Whether the column may contain several different labels besides the positive one, which all count as negative.
     allows_many_negatives: bool,
-    /// The first negative value seen; set only if no other negative value is allowed.
+    /// If the column must have exactly two different labels, the label that is not the positive one; `None` until it has been read.
     negative: Option<String>,
 }
 

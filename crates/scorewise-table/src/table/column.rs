@@ -32,7 +32,7 @@ pub enum Values {
     Time(Vec<i64>),
 }
 
-/// Dictionary-encoded strings.
+/// The strings of a column, stored as a list of the distinct strings and, for each row, an index into this list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Category {
     /// For each row, an index into `levels`; [`Category::MISSING`] for a missing value.

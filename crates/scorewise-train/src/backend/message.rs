@@ -26,11 +26,12 @@ use crate::model::header::{self, EncodedTensor, FileContents, HeaderError, from_
 /// Version number of the message format.
 const MESSAGE_FORMAT: u64 = 1;
 
-/// The kind of a message that contains data sets, as it is written in the message and in errors.
+/// Value of the field `kind` of a message that contains data sets. Errors about such messages also contain this text.
 const DATASETS: &str = "data sets";
-/// The kind of a message that contains jobs, as it is written in the message and in errors.
+/// Value of the field `kind` of a message that contains jobs. Errors about such messages also contain this text.
 const JOBS: &str = "jobs";
-/// The kind of a message that contains the training results or the error of a worker, as it is written in the message and in errors.
+/// Value of the field `kind` of a message that contains the training results or the error of a worker. Errors about such messages also
+/// contain this text.
 const FITS: &str = "results";
 
 /// The name of f32 numbers in safetensors, and the size of such a number in bytes.

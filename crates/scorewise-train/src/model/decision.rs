@@ -47,7 +47,7 @@ pub enum Decision {
     /// For more than two classes with random thresholds on the simplex: the class k for which ln pₖ − μₖ is greatest, found as the class for which pₖ
     /// exp(−μₖ) is greatest. Here pₖ is the probability of the class.
     Centres {
-        /// The centres μₖ of the random thresholds on the scale of the logits, one for each class.
+        /// The centres μₖ of the distributions of the random thresholds, on the scale of the logits, one for each class.
         centres: Vec<f64>,
     },
 }
@@ -105,7 +105,9 @@ impl Decision {
             | Decision::Thresholds { words, .. }
             | Decision::Factors { words, .. } => words,
             Decision::Greatest => "the class with the greatest probability",
-            Decision::Centres { .. } => "the class whose log-probability is farthest above the centre of its threshold",
+            Decision::Centres { .. } => {
+                "the class for which the log-probability minus the centre of its threshold distribution is greatest"
+            }
         }
     }
 
@@ -131,8 +133,8 @@ impl Decision {
     }
 }
 
-/// The factors exp(−μₖ) by which the probabilities of the classes k are multiplied, where μₖ is the centre of the random threshold of class k on the
-/// scale of the logits. All factors are divided by the greatest of them, so that none overflows.
+/// The factors exp(−μₖ) by which the probabilities of the classes k are multiplied, where μₖ is the centre of the distribution of the random
+/// threshold of class k on the scale of the logits. All factors are divided by the greatest of them, so that none overflows.
 pub(crate) fn centre_factors(centres: &[f64]) -> impl Iterator<Item = f64> + '_ {
     let lowest = centres.iter().copied().fold(f64::INFINITY, f64::min);
     centres.iter().map(move |centre| (lowest - centre).exp())

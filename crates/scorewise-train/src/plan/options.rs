@@ -339,7 +339,7 @@ mod tests {
         }
         let mut plan = plan_of(&TrainingOptions::default(), ("pollution", Recipe::STRONG));
         assert_eq!(TrainingOptions::of_plan(&plan).recipe, Some(RecipeName::Strong));
-        // No recipe gives these settings, so the options name no recipe.
+        // No built-in recipe has the value of `slower` that is set here, so the options of the changed plan contain no name of a recipe.
         plan.network_mut().unwrap().warm_start.as_mut().unwrap().slower = 0.5;
         assert_eq!(TrainingOptions::of_plan(&plan).recipe, None);
     }

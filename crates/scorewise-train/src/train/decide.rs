@@ -45,7 +45,7 @@ pub fn decide(plan: &Plan, held_out: &LabelledPredictions, classes: usize) -> Re
     let score = plan.score.binary()?;
     let (centre, source, words) = match plan.has_prior() {
         true => (plan.prior.mean(), ThresholdSource::Prior, "the centre of the prior"),
-        false => (0.5, ThresholdSource::Given, "1/2, because cross-entropy has no prior"),
+        false => (0.5, ThresholdSource::Given, "a threshold of 1/2, because cross-entropy has no prior"),
     };
     let at = |threshold: f64, chosen: ThresholdSource, words: &str| {
         let value = score.checked(&held_out.confusion(threshold, |row| held_out.weight(row)));
@@ -330,7 +330,7 @@ mod tests {
             let (centre, source, words) = chosen(LossName::Sol, threshold);
             assert_eq!((centre, source, words.as_str()), (0.5, ThresholdSource::Prior, "the centre of the prior"));
             let (half, source, words) = chosen(LossName::CrossEntropy, threshold);
-            let expected = (0.5, ThresholdSource::Given, "1/2, because cross-entropy has no prior");
+            let expected = (0.5, ThresholdSource::Given, "a threshold of 1/2, because cross-entropy has no prior");
             assert_eq!((half, source, words.as_str()), expected);
         }
     }

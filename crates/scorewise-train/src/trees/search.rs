@@ -81,8 +81,8 @@ impl SplitSearch<'_> {
         best
     }
 
-    /// The split for which the square root of the score plus random noise is greatest, and its score without noise. `None` if there is no
-    /// possible split.
+    /// The split for which √score + noise is greatest, and the score of this split. The noise is a random number that is drawn for each split and
+    /// added to the square root of its score. `None` if there is no possible split.
     pub fn best_with_noise(self, noise: &mut Noise<'_>) -> Option<(f64, TreeSplit)> {
         let mut best: Option<(f64, f64, TreeSplit)> = None;
         let bounds = normal_bounds(noise.deviation);
@@ -171,12 +171,12 @@ impl SimdTask for SearchTask<'_, '_> {
 #[inline(always)]
 fn add_scores(search: SplitSearch<'_>, lefts: &[i64], more: i64, total: Sums, scores: &mut [f64]) {
     let SplitSearch { packed, min_curvature, l2, .. } = search;
-    let at_least = |number: f64, least: f64| if number > least { number } else { least };
+    let maximum = |a: f64, b: f64| if a > b { a } else { b };
     for (score, sum) in scores.iter_mut().zip(lefts) {
         let left = packed.unpack(sum + more);
         let right = Sums { gradient: total.gradient - left.gradient, curvature: total.curvature - left.curvature };
-        let value = left.gradient * left.gradient / at_least(left.curvature + l2, 1e-12)
-            + right.gradient * right.gradient / at_least(right.curvature + l2, 1e-12);
+        let value = left.gradient * left.gradient / maximum(left.curvature + l2, 1e-12)
+            + right.gradient * right.gradient / maximum(right.curvature + l2, 1e-12);
         let is_small = (left.curvature < min_curvature) | (right.curvature < min_curvature);
         *score += if is_small { f64::NEG_INFINITY } else { value };
     }

@@ -183,8 +183,9 @@ pub fn pooled_multiclass_model() -> Model {
     }
 }
 
-/// Random encoded rows for a model. If the inputs of the model are binned, each number is the position of a random knot, frequent value or level, or
-/// a position between two knots.
+/// Random encoded rows for a model: a list of all their numbers, row by row, and a matrix of the same numbers. If the inputs of the model are binned,
+/// the knots, frequent values and levels of each column are numbered 0, 1, 2, … In that case each number in a row is either one of these numbers or
+/// a fractional number between the numbers of two knots.
 pub fn random_rows_for(model: &Model, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
     let Some(columns) = model.encoder.binned_columns() else { return random_rows(model.encoder.width(), count, seed) };
     let cell = |index: usize| {
@@ -192,7 +193,7 @@ pub fn random_rows_for(model: &Model, count: usize, seed: u64) -> (Vec<f32>, Mat
         let bits = random_bits(seed, index as u64);
         let share = (bits >> 40) as f32 / (1 << 24) as f32;
         match (bits % 3, column.knots.len()) {
-            // A position between two knots.
+            // A number between those of the first and the last knot.
             (0 | 1, knots @ 2..) => share * (knots - 1) as f32,
             _ => ((bits >> 8) % column.positions() as u64) as f32,
         }
@@ -246,7 +247,8 @@ pub fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Random rows that look like encoded rows of a table: most values are small, some are large, and some are 0.
+/// Random rows that look like encoded rows of a table, as a list of all their values, row by row, and as a matrix of the same values. Most values are
+/// small, some are large, and some are 0.
 pub fn random_rows(features: usize, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
     let values: Vec<f32> = (0..features * count)
         .map(|index| match index % 11 {

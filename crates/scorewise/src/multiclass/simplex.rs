@@ -23,7 +23,7 @@ use crate::real::Real;
 pub struct SimplexLoss {
     score: MultiScore,
     sharpness: f64,
-    /// The centres μ of the thresholds: a single value for all classes, or one value per class.
+    /// The centres μ of the distributions of the random thresholds: a single value for all classes, or one value per class.
     centres: Vec<f64>,
 }
 
@@ -43,8 +43,8 @@ impl SimplexLoss {
         Ok(SimplexLoss { sharpness, ..self })
     }
 
-    /// The same loss with other centres μ of the thresholds: one value per class, or a single value for all classes (which has no effect).
-    /// Every centre must lie between −1e6 and 1e6.
+    /// The same loss with other centres μ of the distributions of the random thresholds: one value per class, or a single value for all classes
+    /// (which has no effect). Every centre must lie between −1e6 and 1e6.
     pub fn with_centres(self, centres: Vec<f64>) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "centres", reason });
         if centres.is_empty() {
@@ -72,7 +72,7 @@ impl SimplexLoss {
         self.sharpness
     }
 
-    /// The centres μ of the thresholds: a single value for all classes, or one value per class.
+    /// The centres μ of the distributions of the random thresholds: a single value for all classes, or one value per class.
     #[must_use]
     pub fn centres(&self) -> &[f64] {
         &self.centres
@@ -165,13 +165,13 @@ impl SimplexLoss {
         Ok(value)
     }
 
-    /// The centre of the threshold of each class; a single centre is repeated for all classes.
+    /// For each class, the centre of the distribution of its random threshold; a single centre is repeated for all classes.
     fn centre_of_each_class(&self, classes: usize) -> Result<Vec<&f64>> {
         value_for_each_class("centres", &self.centres, classes)
     }
 }
 
-/// The shifted logits z − μ of a row, where z are its logits and μ the centres of the thresholds, one for each class.
+/// The shifted logits z − μ of a row, where z are its logits and μ the centres of the distributions of the random thresholds, one for each class.
 fn shifted_logits<R: Real>(logits: &[R], centres: &[&f64]) -> impl Iterator<Item = f64> {
     logits.iter().zip(centres).map(|(logit, centre)| logit.to_f64() - **centre)
 }

@@ -212,13 +212,13 @@ impl Bootstrap<'_> {
         self.check_settings_for(rows.len())?;
         let find = |runs: &Runs, masses| runs.best_threshold(masses, score, conditions);
         let resolved = self.with_block_length_for_runs(rows, &runs, score, &find);
-        Ok(BestDistribution::new(&resolved.threshold_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
+        Ok(BestDistribution::new(&resolved.best_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
     }
 
     /// Same as [`best`](Bootstrap::best), but faster for very many rows. The sorted rows are divided into runs of consecutive rows, which
     /// [`Sweep::runs`](super::Sweep::runs) returns for the same rows, and only thresholds between two runs are considered. In Poisson replicates
-    /// of rows without weights, only two random numbers are drawn for each run, its total copies of positives and of negatives, so the cost
-    /// depends only on the number of runs.
+    /// of rows without weights, only two random numbers are drawn for each run: how many positives and how many negatives of the run the replicate
+    /// contains. So the cost depends only on the number of runs.
     pub fn best_of_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -245,7 +245,7 @@ impl Bootstrap<'_> {
         let smoothed = SmoothedRuns::new(&runs, half_width(width)?);
         let find = |runs: &Runs, masses| smoothed.threshold(runs, masses, score);
         let resolved = self.with_block_length_for_runs(rows, &runs, score, &find);
-        Ok(BestDistribution::new(&resolved.threshold_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
+        Ok(BestDistribution::new(&resolved.best_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
     }
 
     /// Same as [`smooth_best`](Bootstrap::smooth_best), but faster for very many rows. The sorted rows are divided into runs of consecutive
@@ -283,7 +283,7 @@ impl Bootstrap<'_> {
 
     /// Calls `find` for each replicate, with the runs of sorted rows and the weights of the runs in the replicate. Returns the distributions of the
     /// threshold and of the score that `find` returns. In Poisson replicates of rows without weights, only two random numbers are drawn for each
-    /// run: its total copies of positives and of negatives.
+    /// run: how many positives and how many negatives of the run the replicate contains.
     fn thresholds_between_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -291,7 +291,7 @@ impl Bootstrap<'_> {
         find: impl Fn(&Runs, Vec<(f64, f64)>) -> Option<(f64, f64)> + Sync + Send,
     ) -> BestDistribution {
         if self.resampling != Resampling::Poisson || rows.weights.is_some() {
-            return BestDistribution::new(&self.threshold_of_each_replicate(rows, [(runs, rows.predictions)], find));
+            return BestDistribution::new(&self.best_of_each_replicate(rows, [(runs, rows.predictions)], find));
         }
         let found = self.map_replicates(|replicate| {
             let mut random = self.generator_of_replicate(replicate);
@@ -303,9 +303,10 @@ impl Bootstrap<'_> {
         BestDistribution::new(&found)
     }
 
-    /// Calls `find` for each replicate and each forecast, with the runs of sorted rows and the weights of the runs in the replicate. Returns the
-    /// thresholds and scores that `find` returns. All forecasts use the same copies of the rows.
-    pub(super) fn threshold_of_each_replicate<R: Real, const FORECASTS: usize>(
+    /// Calls `find` for each replicate and each forecast, with the runs of sorted rows and the weights of the runs in the replicate. Returns, for
+    /// each replicate and each forecast, the threshold and the score that `find` returns. In a replicate, all forecasts are evaluated on the same
+    /// randomly drawn rows.
+    pub(super) fn best_of_each_replicate<R: Real, const FORECASTS: usize>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
         forecasts: [(&Runs, Probabilities<'_, R>); FORECASTS],
@@ -335,8 +336,8 @@ impl Bootstrap<'_> {
         })
     }
 
-    /// Calls `find` for each replicate with the number of copies of each row. Returns the distributions of the threshold and of the score that `find`
-    /// returns. [`BlockLength::Auto`] must have been replaced by a length before.
+    /// Calls `find` for each replicate with the number of times that the replicate contains each row. Returns the distributions of the threshold and
+    /// of the score that `find` returns. [`BlockLength::Auto`] must have been replaced by a length before.
     pub(crate) fn best_of_copies(
         &self,
         labels: &[bool],

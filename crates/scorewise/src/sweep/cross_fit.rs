@@ -41,7 +41,7 @@ pub struct CorrectedScore {
     pub confusion: Confusion,
     /// The score of `confusion`; `None` if the score is undefined.
     pub value: Option<f64>,
-    /// The bootstrap distribution of the corrected score, from which its interval is computed.
+    /// The bootstrap distribution of `value`, from which the confidence interval of `value` is computed.
     pub distribution: BootstrapDistribution,
 }
 
@@ -72,7 +72,9 @@ impl Bootstrap<'_> {
         self.corrected(rows, runs, score, |masses| smoothed.threshold(runs, masses, score))
     }
 
-    /// The corrected score. `find` chooses a threshold, given the weights of the positives and of the negatives in each run of sorted rows.
+    /// The score that the threshold chosen by `find` has on new rows, estimated by cross-fitting. So it is corrected for the optimism of choosing a
+    /// threshold and computing its score on the same rows. `find` chooses a threshold and returns it with its score, given the weights of the
+    /// positives and of the negatives in each run of sorted rows.
     fn corrected<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,

@@ -5,7 +5,8 @@ use super::ranked::{RankedRows, RankedTable};
 use crate::confusion::Confusion;
 use crate::score::Score;
 
-/// One step of the confusion matrix as a function of the threshold: an interval of thresholds with the same matrix.
+/// An interval of thresholds that all give the same confusion matrix, and this matrix: one point of a ROC curve and of other curves over the
+/// threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// The interval of thresholds, from the first end up to but not including the second. (If the second end is 1 and no prediction is 1, the
@@ -16,15 +17,15 @@ pub struct CurvePoint {
 }
 
 impl CurvePoint {
-    /// A threshold of this step with few digits: the middle of the step, rounded to as few decimals as possible without leaving the step.
+    /// A threshold of the interval with few digits: the middle of the interval, rounded to as few decimals as possible without leaving the interval.
     ///
     /// ```
     /// use scorewise::{Confusion, sweep::CurvePoint};
     ///
-    /// let step = |low, high| CurvePoint { thresholds: (low, high), confusion: Confusion::default() };
-    /// assert_eq!(step(0.518_908, 0.519_171).threshold(), 0.519);
-    /// assert_eq!(step(0.4, 0.6).threshold(), 0.5);
-    /// assert_eq!(step(0.3, 0.3f64.next_up()).threshold(), 0.3); // the first end belongs to the step, the second does not
+    /// let point = |low, high| CurvePoint { thresholds: (low, high), confusion: Confusion::default() };
+    /// assert_eq!(point(0.518_908, 0.519_171).threshold(), 0.519);
+    /// assert_eq!(point(0.4, 0.6).threshold(), 0.5);
+    /// assert_eq!(point(0.3, 0.3f64.next_up()).threshold(), 0.3); // the first end belongs to the interval, the second does not
     /// ```
     #[must_use]
     pub fn threshold(&self) -> f64 {
@@ -35,7 +36,7 @@ impl CurvePoint {
     }
 }
 
-/// About `points` steps of the confusion matrix as a function of the threshold, in ascending order; see
+/// About `points` intervals of thresholds with their confusion matrices, in ascending order of the thresholds; see
 /// [`Sweep::curve`](super::Sweep::curve).
 pub(crate) fn curve_points<T: RankedRows>(table: &RankedTable<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
     let length = table.rows.len();
@@ -54,10 +55,10 @@ pub(crate) fn curve_points<T: RankedRows>(table: &RankedTable<T>, scores: &[Scor
     ranks.into_iter().filter_map(|above| curve_point(table, above)).collect()
 }
 
-/// The step of the curve that contains a threshold: the interval of thresholds with the same confusion matrix, and that matrix.
+/// The interval of all thresholds that give the same confusion matrix as `threshold`, and that matrix.
 pub(crate) fn step_containing<T: RankedRows>(table: &RankedTable<T>, threshold: f64) -> CurvePoint {
     let above = count_above(&table.rows, threshold.clamp(0.0, 1.0));
-    curve_point(table, above).expect("a step exists for every threshold")
+    curve_point(table, above).expect("every threshold lies in an interval with one confusion matrix")
 }
 
 /// The interval of thresholds at which exactly the first `above` sorted rows are predicted positive, and the confusion matrix at these thresholds;

@@ -36,10 +36,11 @@ pub struct Histogram {
     bins: Vec<(f64, f64)>,
 }
 
-/// The best threshold between two bins, and a bound of the score: no threshold gives a better score than the bound.
+/// The best threshold among the boundaries between neighbouring bins, and a bound: no threshold, not even one inside a bin, gives a score better than
+/// the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistogramBest {
-    /// The best of the thresholds at the boundaries of neighbouring bins, where the confusion matrix and the score are exact.
+    /// The best of the thresholds at the boundaries between neighbouring bins, where the confusion matrix and the score are exact.
     pub best: Best,
     /// A bound of the score: no threshold, not even one inside a bin, gives a better score than this.
     pub bound: f64,
@@ -91,8 +92,8 @@ impl Histogram {
         Ok(())
     }
 
-    /// The best threshold between two bins, and a bound of the score: no threshold gives a better score than the bound. `None` if the score
-    /// is undefined at every threshold between two bins.
+    /// The best threshold among the boundaries between neighbouring bins, and a bound: no threshold, not even one inside a bin, gives a score better
+    /// than the bound. `None` if the score is undefined at every boundary.
     #[must_use]
     pub fn best(&self, score: &Score) -> Option<HistogramBest> {
         let table = RankedTable::new(self.filled_bins());
@@ -137,7 +138,7 @@ fn round_down_to_f32(probability: f64) -> f32 {
     if f64::from(nearest) > probability { nearest.next_down() } else { nearest }
 }
 
-/// The lower edge of the bin with this index; `shift` is the number of bits of the probability that are ignored.
+/// The lower edge of the bin with this index. A bin contains the probabilities (as f32) that agree in all bits except the lowest `shift` bits.
 fn bin_edge(index: usize, shift: u32) -> f64 {
     f64::from(f32::from_bits((index as u32) << shift))
 }

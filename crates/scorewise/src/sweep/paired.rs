@@ -102,7 +102,7 @@ impl Bootstrap<'_> {
         let find = |runs: &Runs, masses| runs.best_threshold(masses, score, conditions);
         let threshold = sweep(first)?.best_subject_to(score, conditions).map_or(0.5, |best| best.threshold);
         let resolved = self.with_block_length(first, threshold, score);
-        let best_of_replicates = resolved.threshold_of_each_replicate(first, forecasts, find);
+        let best_of_replicates = resolved.best_of_each_replicate(first, forecasts, find);
         Ok(PairedScores::new(
             score,
             &best_of_replicates.iter().map(|pair| pair.map(|best| best.map(|best| best.1))).collect::<Vec<_>>(),

@@ -62,7 +62,7 @@ struct RankedBands {
 }
 
 impl RankedBands {
-    /// Sorts the predictions and finds the bands of all rows.
+    /// Finds for every row of a series the bands, that is the intervals of thresholds in which the row contributes to a cell of the matrix.
     fn new<P: Predictions>(weighting: &Weighting, series: &Series<'_, P>) -> Self {
         let values: Vec<f64> =
             series.rows().predictions.values().iter().map(|value| P::probability(*value).p).collect();
@@ -162,7 +162,7 @@ impl TemporalSweep {
         TemporalSweep::of_bands(&RankedBands::new(weighting, series))
     }
 
-    /// The sweep of the series that has these bands.
+    /// Computes the matrices at all thresholds from the bands, that is the intervals of thresholds in which a row contributes to a cell.
     fn of_bands(bands: &RankedBands) -> Self {
         TemporalSweep { predictions: bands.predictions.clone(), matrices: bands.matrices(|_| 1) }
     }
@@ -243,7 +243,7 @@ fn best_threshold(
 #[derive(Clone, Copy, Debug, Default)]
 struct Change {
     size: f64,
-    /// The number of bands that begin at this prediction minus the number of bands that end there, as the threshold falls.
+    /// As the threshold falls below the prediction: the number of contributions to the cell that begin minus the number that end.
     bands: i64,
 }
 
@@ -255,9 +255,9 @@ impl Change {
     }
 }
 
-/// The confusion matrix with these cells. A cell to which no band contributes is exactly 0, whatever the rounding errors of its sum, so that a score
-/// is undefined where it should be. Credits are subtracted from the weight of a miss, so rounding may make the cell fn slightly negative; it is
-/// clamped at 0.
+/// The confusion matrix at a threshold, given for each cell the sum of its changes down to this threshold. A cell to which no row contributes is set
+/// to exactly 0, because its sum may differ from 0 by rounding errors, and then a score that is undefined there would get a value. A sum that is
+/// slightly negative because of rounding errors is also set to 0; this can happen in the cell fn, where early alarms reduce the weight of a miss.
 fn matrix(cells: [Change; 4]) -> Confusion {
     let [tn, fp, fn_, tp] = cells.map(|cell| if cell.bands == 0 { 0.0 } else { cell.size.max(0.0) });
     Confusion::new(tn, fp, fn_, tp)

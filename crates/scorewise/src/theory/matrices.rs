@@ -151,7 +151,8 @@ mod tests {
         );
         assert_eq!(matrices.expected(), Confusion::new(0.5, 0.5, 1.0, 1.0));
         assert_eq!(matrices.covariance(), [[0.5, 0.25], [0.25, 0.25]]);
-        // TN differs from its mean by ½ in all four matrices; TP differs from its mean by 1, 0, 0, 1.
+        // |TN − its mean| is ½ in all four matrices, and |TP − its mean| is 1, 0, 0 and 1. In every matrix these two numbers differ by ½, so the
+        // mean of their absolute difference is ½.
         assert_eq!(matrices.deviation_difference(), 0.5);
         assert_eq!(matrices.distribution_of(|confusion| confusion.tn + confusion.tp).range(), (1.0, 2.0));
     }

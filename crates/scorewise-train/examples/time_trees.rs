@@ -64,11 +64,19 @@ fn main() -> AnyResult<()> {
 /// must be a power of two.
 fn settings(growth: &str, leaves: usize, codes: usize, rounds: usize) -> AnyResult<TreeSettings> {
     let settings = match growth {
-        "leaf-wise" => TreeSettings { leaves, ..TreeSettings::leaf_wise() },
+        "leaf-wise" => TreeSettings { leaves: Some(leaves), ..TreeSettings::leaf_wise() },
         "symmetric" => TreeSettings { depth: leaves.ilog2() as usize, ..TreeSettings::symmetric() },
         _ => return Err(format!("`{growth}` is neither `leaf-wise` nor `symmetric`").into()),
     };
-    Ok(TreeSettings { rounds, patience: rounds, learning_rate: Some(0.1), row_share: 1.0, codes, ..settings })
+    Ok(TreeSettings {
+        rounds,
+        patience: rounds,
+        learning_rate: Some(0.1),
+        row_share: 1.0,
+        feature_share: Some(1.0),
+        codes,
+        ..settings
+    })
 }
 
 /// Trains trees on all rows of a table. Returns the duration in seconds and the training loss before the last round.

@@ -52,6 +52,8 @@ pub(super) struct GrowthData<'a> {
 #[derive(Debug)]
 pub(super) struct Grower {
     settings: TreeSettings,
+    /// Maximum number of leaves of a leaf-wise tree.
+    max_leaves: usize,
     free: Vec<GradientHistogram>,
     scratch: Vec<u32>,
 }
@@ -85,9 +87,10 @@ impl OpenLeaf {
 }
 
 impl Grower {
-    /// Creates a grower for trees with these settings, with empty buffers.
-    pub fn new(settings: &TreeSettings) -> Self {
-        Grower { settings: settings.clone(), free: Vec::new(), scratch: Vec::new() }
+    /// Creates a grower for trees with these settings and this number of training rows, with empty buffers.
+    pub fn new(settings: &TreeSettings, training_rows: usize) -> Self {
+        let max_leaves = settings.leaves(training_rows);
+        Grower { settings: settings.clone(), max_leaves, free: Vec::new(), scratch: Vec::new() }
     }
 
     /// Grows a tree on the given rows. The rows are reordered so that the rows of each node lie next to each other, in their original order.
@@ -123,7 +126,7 @@ impl Grower {
         let mut root = self.root(data, rows);
         root.best = best_of_leaf(&self.settings, data, &root.histogram, root.sums, rows.len());
         let (mut open, mut leaves) = (vec![root], 1);
-        while leaves < self.settings.leaves {
+        while leaves < self.max_leaves {
             // Of leaves with equal gains, the first in the list is split. The order of the list does not depend on the number of threads.
             let Some(index) = (0..open.len()).reduce(|a, b| if open[b].gain() > open[a].gain() { b } else { a }) else {
                 break;
@@ -132,7 +135,7 @@ impl Grower {
                 break;
             }
             if open[index].children.is_none() {
-                self.split_ahead(data, rows, scratch, &mut open, index, self.settings.leaves - leaves);
+                self.split_ahead(data, rows, scratch, &mut open, index, self.max_leaves - leaves);
             }
             let leaf = open.swap_remove(index);
             let Some((children, (gain, split))) = leaf.children.zip(leaf.best) else { break };

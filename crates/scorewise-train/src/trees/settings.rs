@@ -7,6 +7,8 @@ use crate::fit::{Keep, Objective, Policy, WarmUpPolicy};
 
 /// Maximum depth of a tree.
 pub(super) const MAX_DEPTH: usize = 32;
+/// From this number of training rows on, leaf-wise trees are by default smaller and use a random half of the features each.
+const MANY_ROWS: usize = 10_000;
 
 /// How a tree is grown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,16 +34,17 @@ pub struct TreeSettings {
     pub learning_rate: Option<f32>,
     /// Maximum number of splits between the root and a leaf.
     pub depth: usize,
-    /// Maximum number of leaves of a leaf-wise tree. A symmetric tree has up to 2 to the power of `depth` leaves.
-    pub leaves: usize,
+    /// Maximum number of leaves of a leaf-wise tree; `None` for a number that depends on the number of training rows. A symmetric tree has up to 2 to
+    /// the power of `depth` leaves.
+    pub leaves: Option<usize>,
     /// Minimum number of training rows in a leaf; used only for leaf-wise trees.
     pub min_rows: usize,
     /// A number that is added to the sum of the curvatures of a leaf. It moves the value of the leaf toward 0, most of all if this sum is small.
     pub l2: f64,
     /// Share of the training rows on which the splits of a tree are chosen. The values of leaves are computed from all rows.
     pub row_share: f64,
-    /// Share of the features that a tree may use.
-    pub feature_share: f64,
+    /// Share of the features that a tree may use; `None` for all features or, in leaf-wise trees for many training rows, half of them.
+    pub feature_share: Option<f64>,
     /// When the splits of a symmetric tree are compared, random noise is added to the square root of each score. This is the standard deviation of
     /// the noise in the first rounds, in units of the root mean square of the gradient. In later rounds the noise is smaller.
     pub random_strength: f64,
@@ -74,11 +77,11 @@ impl TreeSettings {
             patience: 50,
             learning_rate: None,
             depth: 6,
-            leaves: 64,
+            leaves: None,
             min_rows: 1,
             l2: 3.0,
             row_share: 0.8,
-            feature_share: 1.0,
+            feature_share: None,
             random_strength: 1.5,
             leaf_steps: 3,
             codes: 128,
@@ -97,7 +100,6 @@ impl TreeSettings {
         TreeSettings {
             growth: Growth::LeafWise,
             depth: MAX_DEPTH,
-            leaves: 31,
             min_rows: 20,
             l2: 1.0,
             random_strength: 0.0,
@@ -114,6 +116,22 @@ impl TreeSettings {
     /// but at least 0.02 and at most 0.1.
     pub(super) fn rate(&self, rows: usize) -> f32 {
         self.learning_rate.unwrap_or_else(|| (0.006 * (rows as f64).powf(0.246)).clamp(0.02, 0.1) as f32)
+    }
+
+    /// Maximum number of leaves of a leaf-wise tree for this number of training rows: by default 31, or 15 if there are many rows.
+    ///
+    /// With many rows there are hundreds of boosting rounds, and small trees that each see other features make different errors, which cancel. On five
+    /// tables with 10,000 to 40,000 training rows, small trees on half of the features lowered the out-of-fold log-loss of leaf-wise trees by 1.4 % in
+    /// the mean, and that of the mean of all learners by 0.1 %. On eight smaller tables, where training stops after few rounds, the log-loss of the mean
+    /// of all learners rose by 0.2 %.
+    pub(super) fn leaves(&self, rows: usize) -> usize {
+        self.leaves.unwrap_or(if rows < MANY_ROWS { 31 } else { 15 })
+    }
+
+    /// Share of the features that a tree may use for this number of training rows; see [`leaves`](TreeSettings::leaves) for the default.
+    pub(super) fn feature_share(&self, rows: usize) -> f64 {
+        let is_halved = self.growth == Growth::LeafWise && rows >= MANY_ROWS;
+        self.feature_share.unwrap_or(if is_halved { 0.5 } else { 1.0 })
     }
 
     /// The policy of a training run with these settings on this number of rows.
@@ -152,8 +170,8 @@ impl TreeSettings {
         if !(1..=max_depth).contains(&self.depth) {
             return refuse(format!("`depth` must be from 1 to {max_depth}, not {}", self.depth));
         }
-        if !(2..=4096).contains(&self.leaves) {
-            return refuse(format!("`leaves` must be from 2 to 4096, not {}", self.leaves));
+        if let Some(leaves) = self.leaves.filter(|leaves| !(2..=4096).contains(leaves)) {
+            return refuse(format!("`leaves` must be from 2 to 4096, not {leaves}"));
         }
         if [self.codes, self.statistic_codes].iter().any(|codes| !(2..=256).contains(codes)) || self.single_levels > 256
         {
@@ -164,7 +182,7 @@ impl TreeSettings {
         if !(self.l2 >= 0.0 && self.l2.is_finite() && self.random_strength >= 0.0 && self.random_strength.is_finite()) {
             return refuse("`l2` and `random_strength` must be 0 or above".into());
         }
-        if !(is_share(self.row_share) && is_share(self.feature_share)) {
+        if !(is_share(self.row_share) && self.feature_share.is_none_or(is_share)) {
             return refuse("`row_share` and `feature_share` must be above 0 and at most 1".into());
         }
         let is_rate = |rate: f32| rate > 0.0 && rate <= 1.0;

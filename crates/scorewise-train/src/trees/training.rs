@@ -173,7 +173,7 @@ impl<'a> TreeTraining<'a> {
     ) -> Self {
         let seed = stream(seed, Purpose::Restart, 0);
         let (tree_features, statistics) = features(sample, settings.single_levels);
-        let max_codes = max_codes(settings, tree_features.len());
+        let max_codes = max_codes(settings, sample.training.len(), tree_features.len());
         let count = sample.training.len();
         let orders: Vec<Vec<u32>> = (0..if statistics.is_empty() { 0 } else { settings.orders })
             .map(|order| random_order(count, &mut random(seed, Purpose::StatisticOrder, order as u64)))
@@ -241,7 +241,7 @@ impl<'a> TreeTraining<'a> {
             objective,
             warm_up,
             threads,
-            grower: Grower::new(settings),
+            grower: Grower::new(settings, count),
             codings,
             codes,
             columns,
@@ -383,7 +383,8 @@ impl<'a> TreeTraining<'a> {
     /// Draws the features that the trees of a round may use. Returns their indices in ascending order.
     fn draw_features(&mut self) -> Vec<usize> {
         let count = self.codings.len();
-        let drawn = ((self.settings.feature_share * count as f64).round() as usize).clamp(1, MAX_FEATURES).min(count);
+        let share = self.settings.feature_share(self.sample.training.len());
+        let drawn = ((share * count as f64).round() as usize).clamp(1, MAX_FEATURES).min(count);
         if drawn == count {
             return (0..count).collect();
         }
@@ -527,11 +528,11 @@ struct PreparedFeature {
     ordered: Vec<Vec<u8>>,
 }
 
-/// The maximum number of codes of a feature, so that the histograms of a tree fit into [`MAX_HISTOGRAM_BYTES`].
-fn max_codes(settings: &TreeSettings, features: usize) -> usize {
+/// The maximum number of codes of a feature for this number of training rows and of features, so that the histograms of a tree fit into [`MAX_HISTOGRAM_BYTES`].
+fn max_codes(settings: &TreeSettings, rows: usize, features: usize) -> usize {
     let leaves = match settings.growth {
         Growth::Symmetric => 1 << (settings.depth - 1),
-        Growth::LeafWise => settings.leaves,
+        Growth::LeafWise => settings.leaves(rows),
     };
     let max = if features > WIDE_TABLE { CODES_OF_WIDE_TABLES } else { MAX_CODES };
     (MAX_HISTOGRAM_BYTES / (8 * features.clamp(1, MAX_FEATURES) * leaves)).clamp(8, settings.codes.min(max).max(8))

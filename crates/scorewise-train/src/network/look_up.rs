@@ -34,7 +34,7 @@ const SCALE_RATE: f32 = 6.0;
 pub(super) struct LookUpParameters {
     /// One row of weights for each position (the increment at a knot, a frequent value, or a level), then one row for the linear term of each column.
     weights: AlignedBuffer,
-    /// One scale for each row of `weights`, then padding.
+    /// For each column one scale for each of its positions, one for its linear term, and padding to a multiple of [`PAD`].
     scales: AlignedBuffer,
 }
 
@@ -55,8 +55,14 @@ pub(super) struct LookUpTraining<'a> {
     pub parameters: LookUpParameters,
     /// The gradient of the scales.
     scale_gradient: AlignedBuffer,
-    optimisers: [OptimiserState; 2],
+    /// The optimiser of the weights and, after them, the scales.
+    optimiser: OptimiserState,
     instructions: InstructionSet,
+}
+
+/// Number of scales of a column, with padding.
+fn scales_of(column: &BinnedColumn) -> usize {
+    (column.positions() + 1).next_multiple_of(PAD)
 }
 
 impl<'a> LookUpTraining<'a> {
@@ -74,8 +80,12 @@ impl<'a> LookUpTraining<'a> {
         let positions: usize = columns.iter().map(BinnedColumn::positions).sum();
         let rows = positions + columns.len();
         let mut weights = AlignedBuffer::zeros(rows * stride);
-        let mut scales = AlignedBuffer::zeros(rows.next_multiple_of(PAD));
-        scales[..rows].fill(1.0);
+        let mut scales = AlignedBuffer::zeros(columns.iter().map(scales_of).sum());
+        let mut first_scale = 0;
+        for column in columns {
+            scales[first_scale..=first_scale + column.positions()].fill(1.0);
+            first_scale += scales_of(column);
+        }
         // The limit of Glorot initialisation for a dense layer in which a number has one input for each knot and a categorical column has one input.
         let inputs: usize = columns.iter().map(|column| column.knots.len().max(1)).sum();
         let limit = (6.0 / (inputs + outputs) as f64).sqrt();
@@ -89,26 +99,21 @@ impl<'a> LookUpTraining<'a> {
         let mut training = LookUpTraining {
             columns,
             stride,
-            optimisers: [
-                OptimiserState::new(settings.optimiser, 0, Vec::new(), 0.0),
-                OptimiserState::new(settings.optimiser, 0, Vec::new(), 0.0),
-            ],
+            optimiser: OptimiserState::new(settings.optimiser, 0, Vec::new(), 0.0),
             parameters: LookUpParameters { weights, scales },
             scale_gradient,
             instructions: InstructionSet::best(),
         };
-        training.reset_optimisers(settings);
+        training.reset_optimiser(settings);
         training
     }
 
-    /// Replaces the optimisers by new ones, which have no running means of earlier gradients.
-    pub fn reset_optimisers(&mut self, settings: &NetworkSettings) {
+    /// Replaces the optimiser by a new one, which has no running means of earlier gradients.
+    pub fn reset_optimiser(&mut self, settings: &NetworkSettings) {
         let LookUpParameters { weights, scales } = &self.parameters;
-        let all = std::iter::once(0..weights.len()).collect();
-        self.optimisers = [
-            OptimiserState::new(settings.optimiser, weights.len(), all, settings.weight_decay),
-            OptimiserState::new(settings.optimiser, scales.len(), Vec::new(), 0.0),
-        ];
+        let decaying = std::iter::once(0..weights.len()).collect();
+        let length = weights.len() + scales.len();
+        self.optimiser = OptimiserState::new(settings.optimiser, length, decaying, settings.weight_decay);
     }
 
     /// Computes the table from the trained parameters.
@@ -117,13 +122,11 @@ impl<'a> LookUpTraining<'a> {
         run(self.instructions, WriteTable { columns, stride: *stride, parameters, table });
     }
 
-    /// Takes one step of the optimisers, given the gradient with respect to the table.
-    pub fn step(&mut self, table_gradient: TableGradient<'_>, learning_rate: f32) {
-        let LookUpTraining { columns, stride, parameters, scale_gradient, optimisers, instructions } = self;
-        let [weight_optimiser, scale_optimiser] = optimisers;
-        let task = WeightStep { columns, stride: *stride, parameters, table_gradient, scale_gradient };
-        weight_optimiser.step_in(*instructions, learning_rate, task);
-        scale_optimiser.step(&mut parameters.scales, scale_gradient, SCALE_RATE * learning_rate);
+    /// Takes one step of the optimiser, given the gradient with respect to the table, and computes the new table.
+    pub fn step(&mut self, table_gradient: TableGradient<'_>, learning_rate: f32, table: &mut [f32]) {
+        let LookUpTraining { columns, stride, parameters, scale_gradient, optimiser, instructions } = self;
+        let task = TableStep { columns, stride: *stride, parameters, table_gradient, scale_gradient, table };
+        optimiser.step_in(*instructions, learning_rate, task);
     }
 }
 
@@ -169,14 +172,15 @@ impl SimdTask for WriteTable<'_> {
         let positions: usize = columns.iter().map(BinnedColumn::positions).sum();
         assert!(table.len() == positions * stride && weights.len() == (positions + columns.len()) * stride);
         let (weights, table) = (weights.as_ptr(), table.as_mut_ptr());
-        let mut first = 0;
+        let (mut first, mut first_scale) = (0, 0);
         for (number, column) in columns.iter().enumerate() {
-            let rows = (first, positions + number);
+            let (rows, scales) = ((first, positions + number), &scales[first_scale..][..scales_of(column)]);
             for_units!(stride, V, unit, N => {
                 // SAFETY: the lengths of the table and of the weights are checked above, and `run` has checked that the processor has the instructions of V.
                 unsafe { write_column::<V, N>(column, rows, stride, (weights.add(unit), scales), table.add(unit)) }
             });
             first += column.positions();
+            first_scale += scales_of(column);
         }
     }
 }
@@ -197,11 +201,11 @@ unsafe fn write_column<V: SimdVector, const N: usize>(
         let (mut linear, mut sums) = ([V::splat(0.0); N], [V::splat(0.0); N]);
         for (register, linear) in linear.iter_mut().enumerate() {
             let weights = V::load(weights.add(linear_row * stride + register * V::WIDTH));
-            *linear = V::splat(scales[linear_row]).times(weights);
+            *linear = V::splat(scales[column.positions()]).times(weights);
         }
-        for position in 0..column.positions() {
+        for (position, scale) in scales[..column.positions()].iter().enumerate() {
             let at = (first + position) * stride;
-            let scale = V::splat(scales[first + position]);
+            let scale = V::splat(*scale);
             for register in 0..N {
                 let at = at + register * V::WIDTH;
                 let scaled = scale.times(V::load(weights.add(at)));
@@ -221,42 +225,61 @@ unsafe fn write_column<V: SimdVector, const N: usize>(
     }
 }
 
-/// A task that computes the gradient of the trained parameters from the gradient of the table. It changes the weights immediately instead of storing
-/// the gradient of all weights, which would not fit into the L1 cache.
-struct WeightStep<'a> {
+/// A task that takes a step of the optimiser and computes the new table. Each column is finished before the next one begins, because the gradient,
+/// the parameters and the table of one column fit into the L1 cache, and those of all columns do not.
+struct TableStep<'a> {
     columns: &'a [BinnedColumn],
     stride: usize,
     parameters: &'a mut LookUpParameters,
     table_gradient: TableGradient<'a>,
     scale_gradient: &'a mut [f32],
+    table: &'a mut [f32],
 }
 
-impl UpdateTask for WeightStep<'_> {
+impl UpdateTask for TableStep<'_> {
     #[inline(always)]
     unsafe fn run_with<V: SimdVector>(self, rule: impl UpdateRule<V>) {
-        let WeightStep {
+        let TableStep {
             columns,
             stride,
             parameters: LookUpParameters { weights, scales },
             mut table_gradient,
             scale_gradient,
+            table,
         } = self;
         let positions: usize = columns.iter().map(BinnedColumn::positions).sum();
         assert!(table_gradient.rows() == positions && weights.len() == (positions + columns.len()) * stride);
-        assert!(scale_gradient.len() == scales.len());
+        assert!(scale_gradient.len() == scales.len() && table.len() == positions * stride);
         scale_gradient.fill(0.0);
-        let weights = weights.as_mut_ptr();
-        let mut first = 0;
+        let (scale_parameters, weights, table) = (weights.len(), weights.as_mut_ptr(), table.as_mut_ptr());
+        // SAFETY: the caller guarantees that the instructions of V are supported.
+        let scale_rule = unsafe { rule.without_decay(SCALE_RATE) };
+        let (mut first, mut first_scale) = (0, 0);
         for (number, column) in columns.iter().enumerate() {
-            let rows = (first, positions + number);
+            let (rows, count) = ((first, positions + number), scales_of(column));
+            let scale_gradient = &mut scale_gradient[first_scale..][..count];
             // SAFETY: the caller guarantees that the instructions of V are supported.
             let gradient = unsafe { table_gradient.column::<V>(number) };
             for_units!(stride, V, unit, N => {
-                let scales = (&scales[..], &mut *scale_gradient);
+                let scales = (&scales[first_scale..][..count], &mut *scale_gradient);
                 // SAFETY: the lengths of all lists are checked above, and the caller guarantees that the instructions of V are supported.
                 unsafe { step_column::<V, N>(column, rows, (stride, unit), weights, scales, gradient, rule) }
             });
+            let scales = &mut scales[first_scale..][..count];
+            for at in (0..count).step_by(V::WIDTH) {
+                // SAFETY: the number of scales is a multiple of the register width; the optimiser has a place for each scale after those of the weights.
+                unsafe {
+                    let (old, gradient) = (V::load(scales.as_ptr().add(at)), V::load(scale_gradient.as_ptr().add(at)));
+                    let new = scale_rule.update(scale_parameters + first_scale + at, old, gradient);
+                    new.store(scales.as_mut_ptr().add(at));
+                }
+            }
+            for_units!(stride, V, unit, N => {
+                // SAFETY: the lengths of the table and of the weights are checked above, and the caller guarantees that the instructions of V are supported.
+                unsafe { write_column::<V, N>(column, rows, stride, (weights.add(unit), scales), table.add(unit)) }
+            });
             first += column.positions();
+            first_scale += count;
         }
     }
 }
@@ -297,13 +320,13 @@ unsafe fn step_column<V: SimdVector, const N: usize>(
                     later[register] = later[register].plus(own[register]);
                 }
                 let gradient = if position == 0 { zero } else { later };
-                step_row(row * stride + unit, weights, scales[row], gradient, &mut scale_gradient[row], rule);
+                step_row(row * stride + unit, weights, scales[position], gradient, &mut scale_gradient[position], rule);
             } else {
-                step_row(row * stride + unit, weights, scales[row], own, &mut scale_gradient[row], rule);
+                step_row(row * stride + unit, weights, scales[position], own, &mut scale_gradient[position], rule);
             }
         }
-        let (at, scale) = (linear_row * stride + unit, scales[linear_row]);
-        step_row(at, weights, scale, linear, &mut scale_gradient[linear_row], rule);
+        let (at, last) = (linear_row * stride + unit, column.positions());
+        step_row(at, weights, scales[last], linear, &mut scale_gradient[last], rule);
     }
 }
 
@@ -344,11 +367,24 @@ mod tests {
         ]
     }
 
+    /// The index of the scale of each row of weights.
+    fn scale_of_row(columns: &[BinnedColumn]) -> Vec<usize> {
+        let (mut of_positions, mut of_linear_terms, mut first) = (Vec::new(), Vec::new(), 0);
+        for column in columns {
+            of_positions.extend(first..first + column.positions());
+            of_linear_terms.push(first + column.positions());
+            first += scales_of(column);
+        }
+        [of_positions, of_linear_terms].concat()
+    }
+
     fn training(columns: &[BinnedColumn]) -> LookUpTraining<'_> {
         let mut training = LookUpTraining::new(columns, (20, false), &[], &NetworkSettings::default(), 3);
         let mut random = random(5, Purpose::InitialWeights, 0);
         training.parameters.weights.iter_mut().for_each(|weight| *weight = uniform(&mut random, 1.0));
-        training.parameters.scales[..15].iter_mut().for_each(|scale| *scale = 1.0 + uniform(&mut random, 0.5));
+        for at in scale_of_row(columns) {
+            training.parameters.scales[at] = 1.0 + uniform(&mut random, 0.5);
+        }
         training
     }
 
@@ -359,7 +395,9 @@ mod tests {
         let mut table = vec![0.0; 12 * 32];
         training.write_table(&mut table);
         let LookUpParameters { weights, scales } = &training.parameters;
-        let scaled = |row: usize, unit: usize| f64::from(scales[row]) * f64::from(weights[row * 32 + unit]);
+        let scale_of_row = scale_of_row(&columns);
+        let scaled =
+            |row: usize, unit: usize| f64::from(scales[scale_of_row[row]]) * f64::from(weights[row * 32 + unit]);
         for unit in 0..20 {
             let linear = scaled(12, unit);
             let expected = [
@@ -398,13 +436,17 @@ mod tests {
         // A step of gradient descent with a learning rate of 1 subtracts the gradient.
         let settings = NetworkSettings { optimiser: Optimiser::Sgd, weight_decay: 0.0, ..NetworkSettings::default() };
         let parameters = training.parameters.clone();
-        training.reset_optimisers(&settings);
+        training.reset_optimiser(&settings);
         let shape = NetworkShape::look_up(columns.iter().map(BinnedColumn::positions).collect(), &[20], 1).unwrap();
-        training.step(Engine::new(&shape).table_gradient(&factors), 1.0);
+        let mut table = vec![0.0; 12 * 32];
+        training.step(Engine::new(&shape).table_gradient(&factors), 1.0, &mut table);
+        let mut expected_table = vec![0.0; 12 * 32];
+        training.write_table(&mut expected_table);
+        assert_eq!(table, expected_table);
         let after = std::mem::replace(&mut training.parameters, parameters);
         let minus = |before: f32, after: f32| f64::from(before) - f64::from(after);
         let step = 0.25; // exact in f32; a large step is allowed, because the sum is linear in each parameter while the others are fixed
-        for row in 0..15 {
+        for (row, scale) in scale_of_row(&columns).into_iter().enumerate() {
             for unit in [0, 7, 19] {
                 let before = sum(&training);
                 training.parameters.weights[row * 32 + unit] += step;
@@ -415,10 +457,10 @@ mod tests {
                 assert!((computed - difference).abs() < 1e-4, "weight {row}, {unit}: {computed}, {difference}");
             }
             let before = sum(&training);
-            training.parameters.scales[row] += step;
+            training.parameters.scales[scale] += step;
             let difference = (sum(&training) - before) / f64::from(step);
-            training.parameters.scales[row] -= step;
-            let computed = minus(training.parameters.scales[row], after.scales[row]) / f64::from(SCALE_RATE);
+            training.parameters.scales[scale] -= step;
+            let computed = minus(training.parameters.scales[scale], after.scales[scale]) / f64::from(SCALE_RATE);
             assert!((computed - difference).abs() < 1e-3, "scale {row}: {computed}, {difference}");
         }
     }

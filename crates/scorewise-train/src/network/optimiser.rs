@@ -222,6 +222,12 @@ pub(super) trait UpdateRule<V: SimdVector>: Copy {
     /// # Safety
     /// The conditions of [`SimdVector`] must hold, and the parameters must exist in the list for which the optimiser was made.
     unsafe fn update(self, index: usize, old: V, gradient: V) -> V;
+
+    /// The same rule for parameters that do not decay and whose learning rate is `factor` times that of the others.
+    ///
+    /// # Safety
+    /// The conditions of [`SimdVector`] must hold.
+    unsafe fn without_decay(self, factor: f32) -> Self;
 }
 
 /// One step of Adam with its constants in registers.
@@ -292,6 +298,14 @@ impl<V: SimdVector> UpdateRule<V> for AdamStep<V> {
     unsafe fn update(self, index: usize, old: V, gradient: V) -> V {
         // SAFETY: the caller guarantees that the parameters exist, and the conditions of `SimdVector`.
         unsafe { self.step(index, self.minus_shrink.multiply_add(old, old), gradient) }
+    }
+
+    #[inline(always)]
+    unsafe fn without_decay(self, factor: f32) -> Self {
+        // SAFETY: the caller guarantees the conditions of `SimdVector`.
+        unsafe {
+            AdamStep { minus_scale: self.minus_scale.times(V::splat(factor)), minus_shrink: V::splat(0.0), ..self }
+        }
     }
 }
 
@@ -387,6 +401,12 @@ impl<V: SimdVector> UpdateRule<V> for DescentStep<V> {
             velocity.store(at);
             self.minus_rate.multiply_add(velocity, self.remaining.times(old))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn without_decay(self, factor: f32) -> Self {
+        // SAFETY: the caller guarantees the conditions of `SimdVector`.
+        unsafe { DescentStep { minus_rate: self.minus_rate.times(V::splat(factor)), remaining: V::splat(1.0), ..self } }
     }
 }
 

@@ -165,7 +165,7 @@ impl<'a> NetworkTraining<'a> {
     fn start_phase(&mut self, phase: Phase) -> Result<f64> {
         self.optimiser = dense_optimiser(&self.network, self.settings);
         if let Some(look_up) = &mut self.look_up {
-            look_up.reset_optimisers(self.settings);
+            look_up.reset_optimiser(self.settings);
         }
         self.save_best();
         self.validate(phase).map(|(loss, _)| loss).map_err(|error| self.initial_loss_error(error))
@@ -231,8 +231,8 @@ impl<'a> NetworkTraining<'a> {
             let table = self.network.shape().table_length();
             self.optimiser.step(&mut self.network.parameters[table..], &self.gradient[table..], learning_rate);
             if let Some(look_up) = &mut self.look_up {
-                look_up.step(self.engine.table_gradient(&self.gradient[..table]), learning_rate);
-                look_up.write_table(&mut self.network.parameters[..table]);
+                let table_gradient = self.engine.table_gradient(&self.gradient[..table]);
+                look_up.step(table_gradient, learning_rate, &mut self.network.parameters[..table]);
             }
         }
         Ok(sum / f64::from(count))

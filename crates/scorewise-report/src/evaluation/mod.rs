@@ -48,6 +48,7 @@ mod explain;
 mod folds;
 mod reproduction;
 mod forecast;
+mod guarantee;
 mod report;
 mod provenance;
 mod registry;
@@ -72,6 +73,7 @@ pub use registry::{
     MultiScoreDescription, ParameterDescription, PriorDescription, PriorFamilyDescription, PriorQuantile,
     ScoreDescription, ScoreDirection, prior_families, registered_scores, shape_name,
 };
+pub use guarantee::{GuaranteeSummary, GuaranteedCondition, NeededEvents, NoBestThreshold};
 pub use report::{ReportOptions, forecast_report, theory_document};
 pub use reproduction::{
     DifferenceBlocks, DifferenceSummary, MeanAndSd, PaperComparison, PaperRow, ReproductionRow, ReproductionSummary,

@@ -18,8 +18,8 @@
 //! - If the left side of the condition only improves as the threshold falls (recall ≥ c), the sequence begins at the lowest threshold and rises.
 //! - If it only improves as the threshold rises (specificity ≥ c, alarms ≤ c), the sequence begins at the highest threshold and falls.
 //! - If it depends only on the rows predicted positive (precision ≥ c), there are few such rows at the highest threshold, and testing would stop there at
-//!   once. So the sequence begins at the lowest threshold for which the next rows below it, half as many as above it, contain at least the share c
-//!   of hits: these rows do not take part in the test of this threshold. From there it falls, and a second sequence rises. Precision on future rows is
+//!   once. So the sequence begins at the lowest threshold for which the next rows below it, as many as above it, contain at least the share c of
+//!   hits: these rows do not take part in the test of this threshold. From there it falls, and a second sequence rises. Precision on future rows is
 //!   supposed to rise with the threshold; where it does not, the stated confidence may be missed by the second sequence.
 //! - If it depends only on the rows predicted negative (npv ≥ c), the same with the roles of low and high thresholds exchanged.
 //! - Any other condition (F1, TSS) is best somewhere in the middle. Sequences begin at thresholds at which ½, ¼, ⅛, … of the rows are predicted
@@ -478,7 +478,7 @@ fn starts(test: &Test<'_>, candidates: &[Candidate]) -> Vec<usize> {
 }
 
 /// The index at which a sequence of tests begins. `counts` are the cumulative numbers of successes and failures at each candidate. The start is the last
-/// candidate after which the next rows, half as many as before it, contain at least the share `share` of successes. The test of the start uses only
+/// candidate after which the next rows, as many as before it, contain at least the share `share` of successes. The test of the start uses only
 /// the rows before it, so it is independent of this choice.
 fn start_by_next_rows(counts: &[(f64, f64)], share: f64, level: f64) -> usize {
     let rows = |at: usize| counts[at].0 + counts[at].1;
@@ -486,7 +486,7 @@ fn start_by_next_rows(counts: &[(f64, f64)], share: f64, level: f64) -> usize {
     let fewest = if share > 0.0 && share < 1.0 { level.ln() / share.ln() } else { 0.0 };
     let mut at = counts.len() - 1;
     while at > 0 && rows(at) > fewest {
-        let end = counts.partition_point(|count| count.0 + count.1 < 1.5 * rows(at));
+        let end = counts.partition_point(|count| count.0 + count.1 < 2.0 * rows(at));
         if end < counts.len() {
             let (successes, next) = (counts[end].0 - counts[at].0, rows(end) - rows(at));
             if successes >= share * next {

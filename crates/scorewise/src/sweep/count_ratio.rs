@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn conditions_that_are_not_about_one_ratio_of_counts_are_not_recognised() {
-        for text in ["tss >= 0.5", "hss >= 0.4", "mcc > 0.2", "fbeta(2) >= 0.5", "recall >= precision", "min(precision, recall) > 0.2", "base_rate > 0.1"] {
+        for text in ["tss >= 0.5", "hss >= 0.4", "mcc > 0.2", "fbeta(2) >= 0.5", "recall >= precision", "min(precision, recall) > 0.2", "(tp + fn)/total > 0.1"] {
             assert_eq!(recognised(text), None, "{text}");
         }
     }
@@ -205,5 +205,20 @@ mod tests {
         assert_eq!(upper_binomial_tail(3.0, 10.0, 0.0), 0.0);
         assert_eq!(upper_binomial_tail(0.0, 10.0, 0.4), 1.0);
         assert!((upper_binomial_tail(5.0, 5.0, 0.5) - 1.0 / 32.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn binomial_tails_agree_with_golden_values_of_scipy_and_of_fifty_digit_arithmetic() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/binomial.csv");
+        let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_path(path).unwrap();
+        let mut compared = 0;
+        for row in reader.records() {
+            let row = row.unwrap();
+            let number = |column: usize| row[column].parse::<f64>().unwrap();
+            let (got, expected) = (upper_binomial_tail(number(0), number(1), number(2)), number(3));
+            assert!((got - expected).abs() <= 1e-9 * expected, "{row:?}: {got}");
+            compared += 1;
+        }
+        assert!(compared > 100);
     }
 }

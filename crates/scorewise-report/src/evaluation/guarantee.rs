@@ -91,6 +91,19 @@ impl GuaranteeSummary {
         }
     }
 
+    /// A sentence for the case that there is no best threshold; `None` if the score is undefined at every threshold. `sweep` holds the confusion matrices
+    /// at all thresholds.
+    #[must_use]
+    pub fn no_best_threshold(&self, sweep: &Sweep, score: &Score, conditions: &[Condition]) -> Option<String> {
+        sweep.best(score)?;
+        let plain: Vec<Condition> = conditions.iter().map(Condition::without_confidence).collect();
+        match sweep.best_subject_to(score, &plain) {
+            // Not even on these rows does a threshold satisfy the conditions.
+            None => unmet_conditions(sweep, score, &plain),
+            Some(_) => Some(self.unmet()),
+        }
+    }
+
     /// A sentence for the case that no threshold was shown to satisfy all conditions, with the number of events that would be needed.
     #[must_use]
     pub fn unmet(&self) -> String {
@@ -115,13 +128,9 @@ impl NoBestThreshold {
     /// A sentence about the condition that cannot be met; `None` if the score is undefined at every threshold.
     #[must_use]
     pub fn sentence(&self, score: &Score, conditions: &[Condition]) -> Option<String> {
-        let Some(guarantee) = &self.guarantee else { return unmet_conditions(&self.sweep, score, conditions) };
-        self.sweep.best(score)?;
-        let plain: Vec<Condition> = conditions.iter().map(Condition::without_confidence).collect();
-        match self.sweep.best_subject_to(score, &plain) {
-            // Not even on these rows does a threshold satisfy the conditions.
-            None => unmet_conditions(&self.sweep, score, &plain),
-            Some(_) => Some(guarantee.unmet()),
+        match &self.guarantee {
+            Some(guarantee) => guarantee.no_best_threshold(&self.sweep, score, conditions),
+            None => unmet_conditions(&self.sweep, score, conditions),
         }
     }
 }

@@ -4,8 +4,9 @@ use scorewise::sweep::{Condition, SMOOTHING_WIDTHS, confusion};
 use scorewise::{Confusion, Score};
 use scorewise_report::document::{self, Document};
 use scorewise_report::evaluation::{
-    ClassThreshold, Estimate, ForecastOptions, GuaranteeSummary, ModelThreshold, SeriesOptions, SmoothThreshold, ThresholdBootstrap,
-    TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, tune_classes, tune_series, undefined_everywhere,
+    ClassThreshold, Estimate, ForecastOptions, GuaranteeSummary, ModelThreshold, SeriesOptions, SmoothThreshold,
+    ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, tune_classes, tune_series,
+    undefined_everywhere,
 };
 use scorewise_train::Error;
 
@@ -137,7 +138,12 @@ fn tune_time_series(
     let TuningOptions { score, conditions, .. } = *options;
     if conditions.iter().any(|condition| condition.confidence().is_some()) {
         let problem = "a condition with a confidence cannot be tested if errors are weighted by their timing";
-        return Err(Error::setting("subject-to", problem, "leave out `--temporal`, or the confidence of the condition").into());
+        return Err(Error::setting(
+            "subject-to",
+            problem,
+            "leave out `--temporal`, or the confidence of the condition",
+        )
+        .into());
     }
     let found = with_rows!(predictions, 0, rows => tune_series(&rows, options, series)?);
     let Some((best, summary)) = found else {

@@ -6,8 +6,8 @@ use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, BlockLength, Bootstrap, Condition, Resampling};
 use scorewise::{Confusion, Logits, Prior, Probabilities, Score};
 use scorewise_report::evaluation::{
-    BestThreshold, CountRows, CountSummary, GuaranteeSummary, ScoreDescription, ScoreSummary, SmoothThreshold, TheorySummary,
-    ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families,
+    BestThreshold, CountRows, CountSummary, GuaranteeSummary, ScoreDescription, ScoreSummary, SmoothThreshold,
+    TheorySummary, ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families,
     registered_scores, smooth_threshold_bootstrap,
 };
 use scorewise_table::groups::Groups;

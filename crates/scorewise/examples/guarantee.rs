@@ -238,7 +238,9 @@ fn main() {
     });
     results.sort_by_key(|(label, ..)| kinds.iter().position(|kind| kind.label() == *label));
     println!("{data_sets} data sets of each kind\n");
-    println!("| rows | number | events | condition | best | test | violated | without confidence | no threshold | loss | without confidence | corrected |");
+    println!(
+        "| rows | number | events | condition | best | test | violated | without confidence | no threshold | loss | without confidence | corrected |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (label, kind, sums) in &results {
         let percent = |count: f64, of: f64| format!("{:.1} %", 100.0 * count / of.max(1.0));

@@ -45,7 +45,8 @@ fn tail(at_least: usize, trials: usize, share: f64) -> f64 {
 
 #[test]
 fn confidences_and_numbers_of_alarms_are_parsed_and_mistakes_are_explained() {
-    let parsed = conditions("precision >= 0.3 and recall > 0.5 with 95%, far <= 0.5 with 90 % and alarms <= 50 per 1000 rows");
+    let parsed =
+        conditions("precision >= 0.3 and recall > 0.5 with 95%, far <= 0.5 with 90 % and alarms <= 50 per 1000 rows");
     let texts: Vec<_> = parsed.iter().map(|condition| (condition.text(), condition.confidence())).collect();
     assert_eq!(
         texts,
@@ -147,7 +148,10 @@ fn every_qualifying_threshold_of_a_ratio_passes_its_own_test() {
                     qualified += 1;
                 }
             }
-            assert_eq!(found.needed.is_some() || !found.thresholds.is_empty(), found.needed.is_some() ^ !found.thresholds.is_empty());
+            assert_eq!(
+                found.needed.is_some() || !found.thresholds.is_empty(),
+                found.needed.is_some() ^ !found.thresholds.is_empty()
+            );
         }
     }
     assert!(qualified > 50, "{qualified}");
@@ -173,7 +177,9 @@ fn several_conditions_share_the_error_and_must_all_be_shown() {
     let (predictions, labels) = forecast(2000, 8);
     let one = guarantee(&predictions, &labels, "precision >= 0.5 with 95%");
     let both = guarantee(&predictions, &labels, "precision >= 0.5 and recall >= 0.5 with 95%");
-    assert!((one.tests[0].level - 0.05).abs() < 1e-12 && both.tests.iter().all(|test| (test.level - 0.025).abs() < 1e-12));
+    assert!(
+        (one.tests[0].level - 0.05).abs() < 1e-12 && both.tests.iter().all(|test| (test.level - 0.025).abs() < 1e-12)
+    );
     let recall = guarantee(&predictions, &labels, "recall >= 0.5 with 97.5%");
     for (low, high) in &both.thresholds {
         let inside = |thresholds: &[(f64, f64)]| thresholds.iter().any(|(first, end)| first <= low && high <= end);
@@ -198,7 +204,8 @@ fn the_best_threshold_is_searched_among_those_that_qualify() {
         assert_eq!(found.tests[0].method, method, "{text}");
         for name in ["recall", "precision", "tss"] {
             let best = swept.best_subject_to(&score(name), &found.conditions(&parsed)).unwrap();
-            let qualifies = |threshold: f64| found.thresholds.iter().any(|(low, high)| *low <= threshold && threshold < *high);
+            let qualifies =
+                |threshold: f64| found.thresholds.iter().any(|(low, high)| *low <= threshold && threshold < *high);
             assert!(qualifies(best.threshold) && parsed[0].holds(&best.confusion), "{text}, {name}");
             // The same as looking at every prediction that qualifies.
             let values = predictions.iter().filter(|threshold| qualifies(**threshold));
@@ -262,7 +269,10 @@ fn dependent_and_weighted_rows_count_less_than_independent_ones() {
     let groups: Vec<u32> = (0..1200).map(|row| row % 300).collect();
     let repeated = Rows::new(Probabilities(&copies), &labels_of_copies).unwrap();
     let (grouped, method) = found(&repeated, Resampling::Groups(&groups));
-    assert!(grouped <= independent && grouped > 0.3 * independent && method == TestMethod::EffectiveRows, "{grouped}, {independent}");
+    assert!(
+        grouped <= independent && grouped > 0.3 * independent && method == TestMethod::EffectiveRows,
+        "{grouped}, {independent}"
+    );
     assert!(found(&repeated, Resampling::Poisson).0 > independent);
     let (blocks, method) = found(&rows, Resampling::Blocks(BlockLength::Rows(10)));
     assert!(blocks > 0.0 && method == TestMethod::EffectiveRows);
@@ -292,7 +302,15 @@ fn odd_rows_and_conditions_give_an_answer_without_a_panic() {
     for _ in 0..80 {
         let batch = Batch::random(&mut random);
         let rows = batch.rows();
-        for text in ["precision >= 0.99 with 99%", "fp <= 0 with 95%", "tp >= 1 with 95%", "mcc > 0 with 60%", "exp(1000*total) > 1 with 95%", "p/total > 0.1 with 95%", "specificity >= 0 with 95%"] {
+        for text in [
+            "precision >= 0.99 with 99%",
+            "fp <= 0 with 95%",
+            "tp >= 1 with 95%",
+            "mcc > 0 with 60%",
+            "exp(1000*total) > 1 with 95%",
+            "p/total > 0.1 with 95%",
+            "specificity >= 0 with 95%",
+        ] {
             let found = INDEPENDENT.guarantee(&rows, &conditions(text)).unwrap().unwrap();
             assert!(found.thresholds.iter().all(|(low, high)| low <= high), "{text}");
         }
@@ -301,6 +319,12 @@ fn odd_rows_and_conditions_give_an_answer_without_a_panic() {
     assert!(INDEPENDENT.guarantee(&rows, &conditions("precision > 0.3")).unwrap().is_none());
     let none = Bootstrap { replicates: 0, ..INDEPENDENT }.guarantee(&rows, &conditions("tss > 0.3 with 95%"));
     assert!(none.is_err());
-    let paired = INDEPENDENT.paired_best(&rows, Probabilities(&[0.5; 3]), &score("tss"), &conditions("recall > 0.3 with 95%"), 10);
+    let paired = INDEPENDENT.paired_best(
+        &rows,
+        Probabilities(&[0.5; 3]),
+        &score("tss"),
+        &conditions("recall > 0.3 with 95%"),
+        10,
+    );
     assert!(paired.unwrap_err().to_string().contains("must have no confidence here"));
 }

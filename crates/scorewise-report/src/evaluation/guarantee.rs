@@ -85,7 +85,8 @@ impl GuaranteeSummary {
         match self.conditions.as_slice() {
             [only] => test(only),
             several => {
-                let texts: Vec<_> = several.iter().map(|tested| format!("{}: {}", tested.condition, test(tested))).collect();
+                let texts: Vec<_> =
+                    several.iter().map(|tested| format!("{}: {}", tested.condition, test(tested))).collect();
                 texts.join("; ")
             }
         }
@@ -111,7 +112,9 @@ impl GuaranteeSummary {
         let named = if unmet.is_empty() { self.conditions.iter().collect() } else { unmet };
         let texts: Vec<_> = named.iter().map(|tested| format!("`{}`", tested.condition)).collect();
         let head = format!("no threshold was shown to satisfy {} for future rows", texts.join(" and "));
-        let plural = |number: f64, one: &str| format!("{} more {one}{}", format_number(number), if number == 1.0 { "" } else { "s" });
+        let plural = |number: f64, one: &str| {
+            format!("{} more {one}{}", format_number(number), if number == 1.0 { "" } else { "s" })
+        };
         match self.needed {
             Some(NeededEvents { events, rows, threshold }) => format!(
                 "{head}; about {} ({} with the same rates) would be needed, with a threshold near {}",

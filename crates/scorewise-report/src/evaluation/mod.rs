@@ -64,6 +64,7 @@ pub use explain::{
 };
 pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
 pub use forecast::{ForecastOptions, curve_points, forecast, unnamed_classes};
+pub use guarantee::{GuaranteeSummary, GuaranteedCondition, NeededEvents, NoBestThreshold};
 pub use model::{
     ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model,
     evaluation_bootstrap, evaluation_sweep, model_document, training_curves,
@@ -73,7 +74,6 @@ pub use registry::{
     MultiScoreDescription, ParameterDescription, PriorDescription, PriorFamilyDescription, PriorQuantile,
     ScoreDescription, ScoreDirection, prior_families, registered_scores, shape_name,
 };
-pub use guarantee::{GuaranteeSummary, GuaranteedCondition, NeededEvents, NoBestThreshold};
 pub use report::{ReportOptions, forecast_report, theory_document};
 pub use reproduction::{
     DifferenceBlocks, DifferenceSummary, MeanAndSd, PaperComparison, PaperRow, ReproductionRow, ReproductionSummary,

@@ -230,7 +230,8 @@ impl Tuning {
         let TuningOptions { score, conditions, smooth, bootstrap } = *options;
         let sweep = sweep(rows)?;
         let guarantee = bootstrap.guarantee(rows, conditions)?;
-        let tested = guarantee.as_ref().map_or_else(|| conditions.to_vec(), |guarantee| guarantee.conditions(conditions));
+        let tested =
+            guarantee.as_ref().map_or_else(|| conditions.to_vec(), |guarantee| guarantee.conditions(conditions));
         let conditions = tested.as_slice();
         let Some(best) = sweep.best_subject_to(score, conditions) else {
             return Ok(Err(NoBestThreshold { sweep, guarantee: guarantee.as_ref().map(GuaranteeSummary::from) }));

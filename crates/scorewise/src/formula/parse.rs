@@ -11,8 +11,8 @@
 //! ```
 
 use super::error::{FormulaError, Span, excerpt};
-use super::token::{SpannedToken, Token, tokenize};
 use super::print::shortest_decimal;
+use super::token::{SpannedToken, Token, tokenize};
 use super::tree::{Binary, Builder, Cell, CellValues, ExpressionTree, LimitExceeded, Node, Unary};
 use crate::score::registry::{self, Direction, RegistryEntry};
 

@@ -137,9 +137,10 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         let is_constant = value.is_point()
             && value.defined
             && value.low.is_finite()
-            && self.conditions.iter().all(|condition| {
-                !condition.is_restricted() && condition.must_hold(tp, fp, counts, &mut self.bounds)
-            });
+            && self
+                .conditions
+                .iter()
+                .all(|condition| !condition.is_restricted() && condition.must_hold(tp, fp, counts, &mut self.bounds));
         Some((self.score.oriented_bound(value), is_constant))
     }
 

@@ -56,7 +56,8 @@ impl LinearCondition {
             (scale > 0.0 && scale.is_finite()).then(|| [a0 / scale, a1 / scale, a2 / scale])
         };
         let at = [(97.0, 1013.0), (641.0, 229.0), (31.0, 37.0)];
-        let [first, second, third] = [boundary(at[0].0, at[0].1)?, boundary(at[1].0, at[1].1)?, boundary(at[2].0, at[2].1)?];
+        let [first, second, third] =
+            [boundary(at[0].0, at[0].1)?, boundary(at[1].0, at[1].1)?, boundary(at[2].0, at[2].1)?];
         let [p1, n1] = [at[0].0 - at[2].0, at[0].1 - at[2].1];
         let [p2, n2] = [at[1].0 - at[2].0, at[1].1 - at[2].1];
         let (d1, d2) = (first[0] - third[0], second[0] - third[0]);
@@ -93,8 +94,11 @@ impl LinearCondition {
         let mut compared = 0;
         for cells in matrices {
             let value = self.value(&cells);
-            let is_on_boundary = value.abs() <= 1e-7 * self.0.iter().fold(0.0, |sum, weight| sum + weight.abs()) * total;
-            let Some(nearness) = score.checked(&Confusion::new(cells[0], cells[1], cells[2], cells[3])) else { continue };
+            let is_on_boundary =
+                value.abs() <= 1e-7 * self.0.iter().fold(0.0, |sum, weight| sum + weight.abs()) * total;
+            let Some(nearness) = score.checked(&Confusion::new(cells[0], cells[1], cells[2], cells[3])) else {
+                continue;
+            };
             if !is_on_boundary && (value > 0.0) != (nearness > 0.0) {
                 return false;
             }
@@ -107,7 +111,8 @@ impl LinearCondition {
     pub fn ratio(&self) -> Option<CountRatio> {
         let common = |sign: f64| {
             let chosen = self.0.iter().map(|weight| sign * weight).filter(|weight| *weight > 0.0);
-            let (low, high) = chosen.fold((f64::INFINITY, 0.0f64), |(low, high), weight| (low.min(weight), high.max(weight)));
+            let (low, high) =
+                chosen.fold((f64::INFINITY, 0.0f64), |(low, high), weight| (low.min(weight), high.max(weight)));
             (high == 0.0 || high - low <= TOLERANCE * high).then_some(high)
         };
         let (up, down) = (common(1.0)?, common(-1.0)?);
@@ -122,7 +127,8 @@ impl LinearCondition {
 impl CountRatio {
     /// The numbers of successes and of failures in a confusion matrix with these cells.
     pub fn counts(&self, cells: &[f64; 4]) -> (f64, f64) {
-        let sum = |chosen: &[bool; 4]| cells.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(cell, _)| cell).sum();
+        let sum =
+            |chosen: &[bool; 4]| cells.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(cell, _)| cell).sum();
         (sum(&self.successes), sum(&self.failures))
     }
 
@@ -193,7 +199,15 @@ mod tests {
 
     #[test]
     fn conditions_that_are_not_about_one_ratio_of_counts_are_not_recognised() {
-        for text in ["tss >= 0.5", "hss >= 0.4", "mcc > 0.2", "fbeta(2) >= 0.5", "recall >= precision", "min(precision, recall) > 0.2", "(tp + fn)/total > 0.1"] {
+        for text in [
+            "tss >= 0.5",
+            "hss >= 0.4",
+            "mcc > 0.2",
+            "fbeta(2) >= 0.5",
+            "recall >= precision",
+            "min(precision, recall) > 0.2",
+            "(tp + fn)/total > 0.1",
+        ] {
             assert_eq!(recognised(text), None, "{text}");
         }
     }

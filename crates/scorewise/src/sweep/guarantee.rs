@@ -323,9 +323,8 @@ impl Bootstrap<'_> {
             let confusion = candidate.confusion();
             conditions.iter().all(|condition| condition.holds(&confusion))
         };
-        let evidence = |candidate: &Candidate| {
-            tests.iter().map(|test| test.evidence(candidate)).fold(f64::INFINITY, f64::min)
-        };
+        let evidence =
+            |candidate: &Candidate| tests.iter().map(|test| test.evidence(candidate)).fold(f64::INFINITY, f64::min);
         let best = candidates
             .iter()
             .filter(holds)

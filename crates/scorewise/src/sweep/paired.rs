@@ -97,7 +97,8 @@ impl Bootstrap<'_> {
     ) -> Result<PairedScores> {
         self.check_both_forecasts(first, second)?;
         if conditions.iter().any(Condition::is_untested) {
-            let reason = "must have no confidence here, because each of the two forecasts has thresholds of its own".into();
+            let reason =
+                "must have no confidence here, because each of the two forecasts has thresholds of its own".into();
             return Err(Error::Setting { what: "conditions", reason });
         }
         let one = sweep(first)?.runs(at_most);

@@ -118,7 +118,7 @@ pub struct NeededRows {
 }
 
 /// The thresholds between two neighbouring predictions, which all give the same confusion matrix.
-struct Candidate {
+struct ThresholdStep {
     /// The number of rows that are predicted positive.
     above: usize,
     /// The interval of the thresholds, from the first end up to but not including the second.
@@ -236,7 +236,7 @@ impl Bootstrap<'_> {
         &self,
         test: &Test<'_>,
         rows: &Rows<'_, Probabilities<'_, R>>,
-        candidates: &[Candidate],
+        candidates: &[ThresholdStep],
     ) -> (Vec<bool>, usize) {
         let starts = starts(test, candidates);
         let level = test.level / starts.len().max(1) as f64;
@@ -269,7 +269,7 @@ impl Bootstrap<'_> {
         &self,
         test: &Test<'_>,
         rows: &Rows<'_, Probabilities<'_, R>>,
-        candidate: &Candidate,
+        candidate: &ThresholdStep,
         factor: f64,
     ) -> f64 {
         let total: f64 = candidate.cells.iter().sum();
@@ -288,12 +288,12 @@ impl Bootstrap<'_> {
                 let row = total / rows.len() as f64;
                 let share = (successes + row) / (successes + failures + 2.0 * row);
                 let mut derivatives = [0.0; 8];
-                for cell in 0..4 {
-                    derivatives[cell] = match (ratio.successes[cell], ratio.failures[cell]) {
-                        (true, _) => 1.0 - share,
-                        (_, true) => -share,
-                        _ => 0.0,
-                    };
+                for (cell, derivative) in derivatives.iter_mut().take(4).enumerate() {
+                    if ratio.successes[cell] {
+                        *derivative = 1.0 - share;
+                    } else if ratio.failures[cell] {
+                        *derivative = -share;
+                    }
                 }
                 let scale = factor * effective_rows(&derivatives) / total;
                 ratio.p_value((successes * scale, failures * scale))
@@ -317,14 +317,14 @@ impl Bootstrap<'_> {
         tests: &[Test<'_>],
         conditions: &[Condition],
         rows: &Rows<'_, Probabilities<'_, R>>,
-        candidates: &[Candidate],
+        candidates: &[ThresholdStep],
     ) -> Option<NeededRows> {
-        let holds = |candidate: &&Candidate| {
+        let holds = |candidate: &&ThresholdStep| {
             let confusion = candidate.confusion();
             conditions.iter().all(|condition| condition.holds(&confusion))
         };
         let evidence =
-            |candidate: &Candidate| tests.iter().map(|test| test.evidence(candidate)).fold(f64::INFINITY, f64::min);
+            |candidate: &ThresholdStep| tests.iter().map(|test| test.evidence(candidate)).fold(f64::INFINITY, f64::min);
         let best = candidates
             .iter()
             .filter(holds)
@@ -375,7 +375,7 @@ impl Guarantee {
     }
 }
 
-impl Candidate {
+impl ThresholdStep {
     /// The confusion matrix at these thresholds.
     fn confusion(&self) -> Confusion {
         let [tn, fp, fn_, tp] = self.cells;
@@ -423,7 +423,7 @@ impl<'a> Test<'a> {
 
     /// The evidence of the rows that the condition holds at a candidate, as a multiple of the evidence that is needed; approximate, because it is only used
     /// to find the candidate that needs the fewest additional rows. It is the relative entropy per row, or half the squared number of standard errors.
-    fn evidence(&self, candidate: &Candidate) -> f64 {
+    fn evidence(&self, candidate: &ThresholdStep) -> f64 {
         let needed = -self.level.ln();
         if let Some(ratio) = self.ratio {
             let (successes, failures) = ratio.counts(&candidate.cells);
@@ -449,7 +449,7 @@ impl<'a> Test<'a> {
 }
 
 /// The candidates with which sequences of tests begin. A sequence first goes to lower thresholds, that is to higher indices, and then to higher ones.
-fn starts(test: &Test<'_>, candidates: &[Candidate]) -> Vec<usize> {
+fn starts(test: &Test<'_>, candidates: &[ThresholdStep]) -> Vec<usize> {
     let last = candidates.len() - 1;
     match (test.order(), test.ratio) {
         (Order::Falling, _) => vec![0],
@@ -500,7 +500,7 @@ fn start_by_next_rows(counts: &[(f64, f64)], share: f64, level: f64) -> usize {
 
 /// The candidates in descending order of their thresholds, at most about `at_most`: if there are more, they are spread evenly over the ranks of the rows
 /// and, more densely, over the highest and the lowest ranks.
-fn candidates<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, at_most: usize) -> Vec<Candidate> {
+fn candidates<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, at_most: usize) -> Vec<ThresholdStep> {
     let count = rows.len();
     let prediction = |row: usize| rows.predictions.0[row].to_f64();
     let mut order: Vec<usize> = (0..count).collect();
@@ -535,14 +535,14 @@ fn candidates<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, at_most: usize) ->
         let high = if above == 0 { 1.0 } else { prediction(order[above - 1]) };
         if (low < high || above == 0) && wanted(above) {
             let cells = [(negatives - fp).max(0.0), fp, (positives - tp).max(0.0), tp];
-            candidates.push(Candidate { above, interval: (low, high), cells });
+            candidates.push(ThresholdStep { above, interval: (low, high), cells });
         }
     }
     candidates
 }
 
 /// The intervals of candidates in descending order of their thresholds, in ascending order, with adjacent intervals joined.
-fn merged_intervals<'a>(candidates: impl Iterator<Item = (&'a Candidate, &'a bool)>) -> Vec<(f64, f64)> {
+fn merged_intervals<'a>(candidates: impl Iterator<Item = (&'a ThresholdStep, &'a bool)>) -> Vec<(f64, f64)> {
     let mut merged: Vec<(f64, f64)> = Vec::new();
     for (candidate, _) in candidates {
         let (low, high) = candidate.interval;

@@ -110,7 +110,8 @@ class Best(NamedTuple):
         if self.smooth is not None:
             rows += [["smooth", self.smooth], [f"expected {self.score}", self.expected_value]]
         rows += [["subject to", condition] for condition in self.subject_to]
-        rows += [["shown by", tested["test"]] for tested in (self.guarantee or {}).get("conditions", [])]
+        if self.guarantee is not None:
+            rows += [["shown by", tested["test"]] for tested in self.guarantee["conditions"]]
         return _html_table(["", "best"], rows) + self.confusion._repr_html_()
 
 
@@ -219,9 +220,9 @@ class Sweep:
         settings = (replicates, seed, _arrays.dependence(block, groups))
         result = json.loads(self._sweep.best(self._rows, score, _arrays.string_list(subject_to), settings))
         guarantee = Document(result["guarantee"]) if "guarantee" in result else None
-        interval = tuple(result["interval"])
+        low, high = result["interval"]
         confusion = Confusion(**result["confusion"])
-        return Best(result["score"], result["threshold"], interval, result["value"], confusion, tuple(result["subject_to"]), guarantee=guarantee)
+        return Best(result["score"], result["threshold"], (low, high), result["value"], confusion, tuple(result["subject_to"]), guarantee=guarantee)
 
     def curve(self, score: str | Sequence[str], points: int = 400) -> Curve:
         """Return scores at about ``points`` thresholds, which include the best threshold of each score."""

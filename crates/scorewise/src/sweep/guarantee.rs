@@ -48,6 +48,8 @@ use crate::score::Score;
 
 /// If the test of a threshold takes a time that is proportional to the number of rows, only about this many thresholds are tested.
 const SLOW_TESTS: usize = 1024;
+/// With exact tests, only about this many thresholds are tested, which limits the memory that very many rows need.
+const EXACT_TESTS: usize = 1 << 20;
 /// A sequence of tests in the middle of the thresholds begins only where at least this many rows are predicted positive.
 const FIRST_ALARMS: usize = 8;
 /// With more than this many times the rows, a condition counts as one that more rows cannot help to show.
@@ -194,7 +196,7 @@ impl Bootstrap<'_> {
             })
             .collect();
         let is_slow = tests.iter().any(|test| test.method != TestMethod::Exact);
-        let candidates = candidates(rows, if is_slow { SLOW_TESTS } else { usize::MAX });
+        let candidates = candidates(rows, if is_slow { SLOW_TESTS } else { EXACT_TESTS });
         // A condition whose formula is too large to be tested is missing among the tests; then no threshold qualifies.
         let mut qualifies = vec![tests.len() == with_confidence; candidates.len()];
         let mut described = Vec::with_capacity(tests.len());

@@ -2,7 +2,7 @@
 
     pip install -r scripts/golden-requirements.txt
     python scripts/golden.py                    # all golden files
-    python scripts/golden.py scores priors      # only these; the names are scores, priors, losses and multiclass
+    python scripts/golden.py scores priors      # only these; the names are scores, priors, losses, multiclass and binomial
 
 Every value comes from another tool (scikit-learn, scores, pycm, xskillscore, imbalanced-learn, scipy, torch), or from the textbook formula
 evaluated by mpmath with 50 digits; none comes from the Rust code. The run stops if a tool disagrees with the formula by more than 1e-12,
@@ -11,6 +11,7 @@ unless KNOWN_DIFFERENCES (scores) or KNOWN_SCIPY_DIFFERENCES (priors) gives a re
 
 import sys
 
+from golden_parts.binomial import make_binomial
 from golden_parts.losses import make_losses
 from golden_parts.multiclass import make_multiclass
 from golden_parts.priors import make_priors
@@ -22,6 +23,7 @@ MAKERS = {
     "priors": make_priors,
     "losses": make_losses,
     "multiclass": make_multiclass,
+    "binomial": make_binomial,
 }
 
 

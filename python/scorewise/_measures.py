@@ -89,6 +89,9 @@ class Best(NamedTuple):
     expected_value : float or None
         The score of the expected confusion matrix under the prior of the smoothing, which is best at the smoothed threshold; None without
         smoothing.
+    guarantee : Document or None
+        How conditions with a confidence were tested (``conditions``), and the ``thresholds`` at which they were shown to hold; None if no condition
+        has a confidence.
     """
 
     score: str
@@ -99,6 +102,7 @@ class Best(NamedTuple):
     subject_to: tuple[str, ...] = ()
     smooth: float | None = None
     expected_value: float | None = None
+    guarantee: Document | None = None
 
     def _repr_html_(self) -> str:
         low, high = self.interval
@@ -106,6 +110,8 @@ class Best(NamedTuple):
         if self.smooth is not None:
             rows += [["smooth", self.smooth], [f"expected {self.score}", self.expected_value]]
         rows += [["subject to", condition] for condition in self.subject_to]
+        if self.guarantee is not None:
+            rows += [["shown by", tested["test"]] for tested in self.guarantee["conditions"]]
         return _html_table(["", "best"], rows) + self.confusion._repr_html_()
 
 
@@ -177,7 +183,17 @@ class Sweep:
         """Return the confusion matrix at a threshold."""
         return Confusion(*self._sweep.at(threshold))
 
-    def best(self, score: str, subject_to: str | Sequence[str] | None = None, *, smooth: float | None = None) -> Best:
+    def best(
+        self,
+        score: str,
+        subject_to: str | Sequence[str] | None = None,
+        *,
+        smooth: float | None = None,
+        replicates: int = 1000,
+        seed: int = 0,
+        block: int | str | None = None,
+        groups: Any = None,
+    ) -> Best:
         """Return the exact best threshold of a score, or one that is best on average over nearby thresholds.
 
         Parameters
@@ -185,11 +201,15 @@ class Sweep:
         score : str
             The name of a registered score, or a formula.
         subject_to : str or sequence of str, optional
-            Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``; not possible with ``smooth``.
+            Conditions that the threshold must satisfy on these rows, such as ``"precision >= 0.3"`` or ``"alarms <= 50 per 1000"``; not possible
+            with ``smooth``. With a confidence, as in ``"precision >= 0.3 with 95%"``, the condition must also hold for future rows: only thresholds
+            at which a statistical test shows this are used. If there is none, the error says how many more events would be needed.
         smooth : float, optional
             A width from 0.001 to below 0.5, usually 0.2: return the smoothed threshold, which depends less on single rows than the exactly best
             one. It is best on average over the thresholds near it, judged by the score of the expected confusion matrix; at a threshold of
             0.5 the average is from ``0.5 - smooth`` to ``0.5 + smooth``.
+        replicates, seed, block, groups
+            The settings of the tests of conditions with a confidence, as in :meth:`bootstrap`: ``block`` or ``groups`` if rows depend on each other.
         """
         if smooth is not None:
             result = json.loads(self._sweep.smooth_best(score, check_smooth(smooth, subject_to)))
@@ -197,11 +217,12 @@ class Sweep:
             value = math.nan if result["value"] is None else result["value"]
             confusion = Confusion(**result["confusion"])
             return Best(result["score"], result["threshold"], (low, high), value, confusion, (), result["width"], result["expected_value"])
-        result = json.loads(self._sweep.best(score, _arrays.string_list(subject_to)))
+        settings = (replicates, seed, _arrays.dependence(block, groups))
+        result = json.loads(self._sweep.best(self._rows, score, _arrays.string_list(subject_to), settings))
+        guarantee = Document(result["guarantee"]) if "guarantee" in result else None
         low, high = result["interval"]
-        return Best(
-            result["score"], result["threshold"], (low, high), result["value"], Confusion(**result["confusion"]), tuple(result["subject_to"])
-        )
+        confusion = Confusion(**result["confusion"])
+        return Best(result["score"], result["threshold"], (low, high), result["value"], confusion, tuple(result["subject_to"]), guarantee=guarantee)
 
     def curve(self, score: str | Sequence[str], points: int = 400) -> Curve:
         """Return scores at about ``points`` thresholds, which include the best threshold of each score."""

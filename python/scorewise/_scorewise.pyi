@@ -70,9 +70,10 @@ class Sweep:
         """
         The confusion matrix at a threshold, as `[tn, fp, fn, tp]`.
         """
-    def best(self, /, score: str, subject_to: SupportsGetItem[int, str]) -> str:
+    def best(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
         """
-        The best threshold among those that satisfy the conditions, as JSON.
+        The best threshold among those that satisfy the conditions, as JSON. The bootstrap is only used to test conditions with a confidence. `rows` must be
+        the rows that the sweep was made from.
         """
     def bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
         """

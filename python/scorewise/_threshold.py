@@ -51,8 +51,9 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
     score : str, default="f1"
         The score to optimise, by name (see :func:`scorewise.scores`) or as a formula.
     subject_to : str or sequence of str, default=None
-        Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``. If no threshold satisfies them, ``fit`` raises a
-        ValueError.
+        Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``, or ``"precision >= 0.3 with 95%"`` for future rows with this
+        confidence (see :meth:`scorewise.Sweep.best`). If no threshold satisfies them, ``fit`` raises a ValueError. Rows with equal ``groups``,
+        and repeated predictions of the same row, are treated as dependent.
     smooth : float, default=None
         A width from 0.001 to below 0.5, usually 0.2: use the threshold that is best on average over nearby thresholds, which depends less on
         single rows than the exactly best one (see :meth:`scorewise.Sweep.best`). It needs ``predict_proba`` and cannot be combined with
@@ -82,6 +83,8 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         The score of the held-out predictions at the threshold.
     confusion_ : Confusion
         The weighted confusion matrix of the held-out predictions at the threshold: tn, fp, fn, tp.
+    guarantee_ : Document or None
+        How conditions with a confidence were tested; None if no condition has one.
     method_ : str
         The method of the estimator whose values are compared with the threshold.
     estimator_ : classifier
@@ -112,6 +115,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
     interval_: tuple[float, float]
     best_score_: float
     confusion_: Confusion
+    guarantee_: _measures.Document | None
 
     def __init__(
         self,
@@ -180,11 +184,18 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
                     "omit smooth, or use an estimator with predict_proba"
                 )
             values, to_original_scale = _ranks(values)
-        best = _measures.sweep(positive, values, row_weights).best(score, self.subject_to, smooth=smooth)
+        # A condition with a confidence is tested for rows that are independent between groups; predictions of the same row belong together, too.
+        groups = fit_params.get("groups")
+        if groups is not None:
+            groups = np.asarray(groups)[rows]
+        elif len(np.unique(rows)) < len(rows):
+            groups = rows
+        best = _measures.sweep(positive, values, row_weights).best(score, self.subject_to, smooth=smooth, groups=groups)
         self.interval_ = (to_original_scale(best.interval[0]), to_original_scale(best.interval[1]))
         self.threshold_ = best.threshold if method == "predict_proba" else _midpoint(*self.interval_)
         self.best_score_ = best.value
         self.confusion_ = best.confusion
+        self.guarantee_ = best.guarantee
         self.method_ = method
         self.classes_ = classes
         for name in ("n_features_in_", "feature_names_in_"):

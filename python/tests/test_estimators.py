@@ -445,6 +445,13 @@ def test_threshold_satisfies_the_conditions_or_fit_raises_an_error():
     assert tp / (tp + fp) >= 0.3 and constrained.best_score_ < unconstrained.best_score_ == 1
     with pytest.raises(ValueError, match=r"^no threshold satisfies `precision >= 0.999`"):
         sw.ScoreThreshold(GaussianNB(), "f1", subject_to="precision >= 0.999 and recall >= 0.9").fit(X, y)
+    sure = sw.ScoreThreshold(LogisticRegression(), "recall", subject_to="precision >= 0.3 with 95%").fit(X, y)
+    assert sure.guarantee_ is not None and constrained.guarantee_ is None
+    assert sure.guarantee_["conditions"][0]["test"] == "exact binomial test"
+    # Every row is predicted twice, so its two predictions belong together.
+    repeated = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    twice = sw.ScoreThreshold(LogisticRegression(), "recall", subject_to="precision >= 0.3 with 95%", cv=repeated)
+    assert "effective number of rows" in twice.fit(X, y).guarantee_["conditions"][0]["test"]
 
 
 def test_smoothed_threshold_is_chosen_on_the_held_out_predictions():

@@ -349,3 +349,26 @@ def test_score_counts_accepts_groups_and_blocks_and_refuses_invalid_counts() -> 
         sw.score_counts(tn, fp, fn, tp[:-1])
     with pytest.raises(ValueError, match="counts, row 0: -1 is not a finite number at or above 0"):
         sw.score_counts([-1.0], [1.0], [1.0], [1.0])
+
+
+def test_conditions_with_a_confidence_use_only_thresholds_that_a_test_has_shown() -> None:
+    """With a confidence fewer thresholds qualify, the result says how this was shown, and the error says how many events are missing."""
+    generator = np.random.default_rng(3)
+    labels = generator.random(2000) < 0.2
+    probabilities = np.clip(0.3 + 0.3 * labels + 0.15 * generator.normal(size=2000), 0, 1)
+    sweep = sw.sweep(labels, probabilities)
+    plain = sweep.best("recall", subject_to="precision >= 0.6")
+    sure = sweep.best("recall", subject_to="precision >= 0.6 with 95%")
+    assert plain.guarantee is None and sure.threshold > plain.threshold and sure.subject_to == ("precision >= 0.6 with 95%",)
+    assert sure.guarantee is not None and sure.guarantee["conditions"][0]["test"] == "exact binomial test"
+    assert any(low <= sure.threshold < high for low, high in sure.guarantee["thresholds"])
+    groups = np.repeat(np.arange(200), 10)
+    grouped = sweep.best("recall", subject_to="precision >= 0.6 with 95%", groups=groups)
+    assert grouped.guarantee is not None and grouped.guarantee["conditions"][0]["test"] == "binomial test with the effective number of rows"
+    drawn = sweep.best("recall", subject_to="tss >= 0.5 with 95%", replicates=200)
+    assert drawn.guarantee is not None and drawn.guarantee["conditions"][0]["test"] == "bootstrap"
+    budget = sweep.best("recall", subject_to="alarms <= 50 per 1000").confusion
+    assert budget.tp + budget.fp == 100
+    few = sw.sweep([1, 1, 1, 0, 0, 0], [0.9, 0.8, 0.7, 0.3, 0.2, 0.1])
+    with pytest.raises(ValueError, match=r"no threshold was shown to satisfy `precision >= 0.8 with 95%` for future rows; about \d+ more events"):
+        few.best("f1", subject_to="precision >= 0.8 with 95%")

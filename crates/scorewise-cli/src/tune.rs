@@ -4,9 +4,9 @@ use scorewise::sweep::{Condition, SMOOTHING_WIDTHS, confusion};
 use scorewise::{Confusion, Score};
 use scorewise_report::document::{self, Document};
 use scorewise_report::evaluation::{
-    ClassThreshold, Estimate, ForecastOptions, ModelThreshold, SeriesOptions, SmoothThreshold, ThresholdBootstrap,
-    TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, tune_classes, tune_series, undefined_everywhere,
-    unmet_conditions,
+    ClassThreshold, Estimate, ForecastOptions, GuaranteeSummary, ModelThreshold, SeriesOptions, SmoothThreshold,
+    ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, tune_classes, tune_series,
+    undefined_everywhere,
 };
 use scorewise_train::Error;
 
@@ -29,6 +29,8 @@ use crate::temporal::{TemporalOptions, timing_text};
 #[command(after_help = "Examples:\n  \
     scorewise tune predictions.csv --score f1\n  \
     scorewise tune p.csv --score tss --subject-to \"precision >= 0.3\"\n  \
+    scorewise tune p.csv --subject-to \"precision >= 0.3 with 95%\"      also on future rows, with this confidence\n  \
+    scorewise tune p.csv --subject-to \"alarms <= 50 per 1000\"          at most 50 alarms in 1000 rows\n  \
     scorewise tune p.csv --score \"cost(fp=1, fn=10)\" --json\n  \
     scorewise tune p.csv --score csi --smooth                             averaged over nearby thresholds\n  \
     scorewise tune hourly.csv --score csi --temporal value                errors near an event or alarm count less\n\n\
@@ -39,7 +41,8 @@ pub struct TuneArguments {
     /// Score to optimise, by name or formula [default: the score of the model if the table names one, else tss]
     #[arg(long)]
     score: Option<String>,
-    /// Conditions that the threshold must satisfy, such as "precision >= 0.3"
+    /// Conditions that the threshold must satisfy on these rows, such as "precision >= 0.3" or "alarms <= 50 per 1000"; or for future rows, with a
+    /// confidence: "precision >= 0.3 with 95%"
     #[arg(long, value_name = "CONDITIONS")]
     subject_to: Vec<String>,
     /// Propose the threshold that is best on average over nearby thresholds, which depends less on single rows than the exactly best one; at
@@ -106,20 +109,22 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     let tuned = tune(arguments, &predictions, &options)?;
     let summary = match &tuned {
         Ok(tuned) => tuned.tuning.summary(&options, tuned.model),
-        Err(_) => TuningSummary { score: score.name().into(), ..TuningSummary::default() },
+        Err((_, guarantee)) => {
+            TuningSummary { score: score.name().into(), guarantee: guarantee.clone(), ..TuningSummary::default() }
+        }
     };
     arguments.report.write(report_files, || {
         let provenance = provenance(Some(bootstrap.seed), vec![predictions.data_source()]);
         let document = Document::new(provenance, TuneSummary::Binary(Box::new(summary.clone())).into());
         Ok(match &tuned {
             Ok(tuned) => Document { forecast: tuned.forecast.clone(), ..document },
-            Err(sentence) => Document { notes: vec![sentence.clone()], ..document },
+            Err((sentence, _)) => Document { notes: vec![sentence.clone()], ..document },
         })
     })?;
     let json = arguments.json.then(|| pretty_json(&summary));
     Ok(match tuned {
         Ok(tuned) => json.unwrap_or_else(|| tuning_text(&options, &tuned)).into(),
-        Err(sentence) => Outcome { text: json.unwrap_or_default(), unmet: Some(sentence) },
+        Err((sentence, _)) => Outcome { text: json.unwrap_or_default(), unmet: Some(sentence) },
     })
 }
 
@@ -131,6 +136,15 @@ fn tune_time_series(
     series: &SeriesOptions<'_>,
 ) -> Result<Outcome, Failure> {
     let TuningOptions { score, conditions, .. } = *options;
+    if conditions.iter().any(|condition| condition.confidence().is_some()) {
+        let problem = "a condition with a confidence cannot be tested if errors are weighted by their timing";
+        return Err(Error::setting(
+            "subject-to",
+            problem,
+            "leave out `--temporal`, or the confidence of the condition",
+        )
+        .into());
+    }
     let found = with_rows!(predictions, 0, rows => tune_series(&rows, options, series)?);
     let Some((best, summary)) = found else {
         let texts: Vec<_> = conditions.iter().map(Condition::text).collect();
@@ -164,20 +178,21 @@ fn tune_time_series(
     Ok(format!("{head}\n{}", confusion_table(&best.confusion)).into())
 }
 
-/// Returns the tuned threshold, or, if no threshold satisfies the conditions of the user, a sentence that says so.
+/// Returns the tuned threshold, or, if no threshold satisfies the conditions of the user, a sentence that says so, and how conditions with a confidence
+/// were tested.
 fn tune(
     arguments: &TuneArguments,
     predictions: &BinaryPredictions,
     options: &TuningOptions<'_>,
-) -> Result<Result<TunedForecast, String>, Failure> {
+) -> Result<Result<TunedForecast, (String, Option<GuaranteeSummary>)>, Failure> {
     let TuningOptions { score, conditions, bootstrap, .. } = *options;
     with_rows!(predictions, 0, rows => {
         let tuning = match Tuning::new(&rows, options)? {
             Ok(tuning) => tuning,
-            Err(sweep) => {
-                return match unmet_conditions(&sweep, score, conditions) {
-                    Some(sentence) => Ok(Err(sentence)),
-                    None => Err(undefined_everywhere(&arguments.forecast.predictions, &sweep, score).into()),
+            Err(reason) => {
+                return match reason.sentence(score, conditions) {
+                    Some(sentence) => Ok(Err((sentence, reason.guarantee))),
+                    None => Err(undefined_everywhere(&arguments.forecast.predictions, &reason.sweep, score).into()),
                 };
             }
         };
@@ -188,6 +203,7 @@ fn tune(
         let mut report_forecast = None;
         if arguments.report.is_requested() {
             let classes = predictions.classes();
+            let conditions = &tuning.conditions;
             let mut options = ForecastOptions { score, conditions, classes, ..ForecastOptions::default() };
             options.set_tuned(&tuning);
             options.set_intervals(&rows, bootstrap)?;
@@ -279,7 +295,7 @@ fn smoothing_text(width: f64) -> String {
 
 /// The tuned threshold as text for the terminal.
 fn tuning_text(options: &TuningOptions<'_>, TunedForecast { tuning, model, .. }: &TunedForecast) -> String {
-    let Tuning { sweep, best, distribution, corrected, smooth } = tuning;
+    let Tuning { sweep, best, distribution, corrected, smooth, guarantee, .. } = tuning;
     let TuningOptions { score, bootstrap, .. } = *options;
     let exact = ThresholdBootstrap::new(distribution, bootstrap);
     let model_line = model.map_or(String::new(), |ModelThreshold { threshold, value }| {
@@ -334,6 +350,7 @@ fn tuning_text(options: &TuningOptions<'_>, TunedForecast { tuning, model, .. }:
     let head = key_value_lines(&[
         ("score", score.name().to_string()),
         ("subject to", conditions.join(" and ")),
+        ("shown by", guarantee.as_ref().map_or(String::new(), |guarantee| GuaranteeSummary::from(guarantee).text())),
         ("threshold", threshold),
         ("interval", format!("{interval}{others}")),
         ("value", value),

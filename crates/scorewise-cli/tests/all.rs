@@ -9,6 +9,7 @@ mod cli;
 mod counts;
 mod explain;
 mod files;
+mod guarantee;
 mod hints;
 mod odd_tables;
 mod options;

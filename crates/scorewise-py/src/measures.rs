@@ -6,8 +6,8 @@ use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, BlockLength, Bootstrap, Condition, Resampling};
 use scorewise::{Confusion, Logits, Prior, Probabilities, Score};
 use scorewise_report::evaluation::{
-    BestThreshold, CountRows, CountSummary, ScoreDescription, ScoreSummary, SmoothThreshold, TheorySummary,
-    ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families,
+    BestThreshold, CountRows, CountSummary, GuaranteeSummary, ScoreDescription, ScoreSummary, SmoothThreshold,
+    TheorySummary, ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families,
     registered_scores, smooth_threshold_bootstrap,
 };
 use scorewise_table::groups::Groups;
@@ -229,12 +229,34 @@ impl PySweep {
         self.0.at(threshold).array()
     }
 
-    /// The best threshold among those that satisfy the conditions, as JSON.
-    fn best(&self, py: Python<'_>, score: &str, subject_to: Vec<String>) -> PyResult<String> {
+    /// The best threshold among those that satisfy the conditions, as JSON. The bootstrap is only used to test conditions with a confidence. `rows` must be
+    /// the rows that the sweep was made from.
+    #[pyo3(signature = (rows, score, subject_to, bootstrap))]
+    fn best(
+        &self,
+        py: Python<'_>,
+        rows: RowArrays<'_>,
+        score: &str,
+        subject_to: Vec<String>,
+        bootstrap: BootstrapSettings<'_>,
+    ) -> PyResult<String> {
         let (score, conditions) = (parse_score(score)?, parse_conditions(&subject_to)?);
-        py.detach(|| match self.0.best_subject_to(&score, &conditions) {
-            Some(best) => Ok(json!(BestThreshold::new(&score, &conditions, &best)).to_string()),
-            None => Err(no_best_threshold(&self.0, &score, &conditions)),
+        let (bootstrap, slices) = (bootstrap.to_bootstrap()?, rows.to_slices()?);
+        let guarantee = py.detach(|| -> scorewise::Result<_> {
+            with_rows!(Probabilities, slices, rows => bootstrap.guarantee(&rows, &conditions))
+        });
+        let guarantee = guarantee.map_err(value_error)?;
+        let tested = guarantee.as_ref().map(|guarantee| guarantee.conditions(&conditions));
+        let summary = guarantee.as_ref().map(GuaranteeSummary::from);
+        py.detach(|| match self.0.best_subject_to(&score, tested.as_deref().unwrap_or(&conditions)) {
+            Some(best) => {
+                let best = BestThreshold::new(&score, &conditions, &best);
+                Ok(json!(BestThreshold { guarantee: summary, ..best }).to_string())
+            }
+            None => {
+                let sentence = summary.and_then(|summary| summary.no_best_threshold(&self.0, &score, &conditions));
+                Err(sentence.unwrap_or_else(|| no_best_threshold(&self.0, &score, &conditions)))
+            }
         })
         .map_err(value_error)
     }

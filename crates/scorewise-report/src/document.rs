@@ -155,6 +155,10 @@ pub struct ForecastEvaluation {
     /// Conditions that a threshold must satisfy, such as `precision >= 0.3`.
     #[serde(default)]
     pub conditions: Vec<String>,
+    /// The thresholds at which conditions with a confidence were shown to hold, as intervals from the first end up to but not including the second; `None`
+    /// if no condition has a confidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qualifying: Option<Vec<(f64, f64)>>,
     /// Thresholds in increasing order with their confusion matrices, including the decision threshold and the best threshold of every score.
     pub points: Vec<ThresholdPoint>,
     /// Weights of the positive and negative rows in bins of the predicted probability; all bins have the same width.

@@ -306,7 +306,13 @@ pub(crate) fn conditions_met(forecast: &ForecastEvaluation) -> Result<Vec<bool>>
     for text in &forecast.conditions {
         conditions.extend(Condition::parse(text).map_err(|error| Error::Drawing(error.to_string()))?);
     }
-    let holds = |point: &ThresholdPoint| conditions.iter().all(|condition| condition.holds(&point.confusion()));
+    let qualifies = |point: &ThresholdPoint| {
+        let contains = |(low, high): &(f64, f64)| *low <= point.threshold && (point.threshold < *high || low == high);
+        forecast.qualifying.as_ref().is_none_or(|intervals| intervals.iter().any(contains))
+    };
+    let holds = |point: &ThresholdPoint| {
+        qualifies(point) && conditions.iter().all(|condition| condition.holds(&point.confusion()))
+    };
     Ok(forecast.points.iter().map(holds).collect())
 }
 

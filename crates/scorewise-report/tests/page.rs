@@ -52,6 +52,7 @@ fn six_row_forecast() -> ForecastEvaluation {
         spread: Some((0.2, 0.85)),
         prior: Some("cosine:0.5,0.2".into()),
         conditions: vec!["precision >= 0.7".into()],
+        qualifying: None,
         points: steps.into_iter().map(point).collect(),
         bins: (0..10).map(bin).collect(),
         optima: vec![

@@ -9,6 +9,7 @@ mod counts;
 mod docs;
 mod formula;
 mod golden;
+mod guarantee;
 mod host;
 mod laws;
 mod multiclass;

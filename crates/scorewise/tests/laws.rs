@@ -419,7 +419,10 @@ fn identities_between_scores_hold() {
 
 #[test]
 fn registry_names_are_valid_and_unique() {
-    let reserved = ["tp", "fp", "fn", "tn", "p", "n", "total", "sqrt", "ln", "exp", "abs", "min", "max", "and"];
+    let reserved = [
+        "tp", "fp", "fn", "tn", "p", "n", "total", "sqrt", "ln", "exp", "abs", "min", "max", "and", "alarms", "per",
+        "with",
+    ];
     let mut seen = BTreeSet::new();
     for row in REGISTRY {
         for name in std::iter::once(&row.name).chain(row.aliases) {

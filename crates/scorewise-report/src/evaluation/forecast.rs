@@ -39,6 +39,8 @@ pub struct ForecastOptions<'a> {
     pub prior: Option<&'a Prior>,
     /// Conditions that a threshold must satisfy.
     pub conditions: &'a [Condition],
+    /// The thresholds at which the conditions with a confidence were shown to hold; `None` if no condition has one.
+    pub qualifying: Option<Vec<(f64, f64)>>,
     /// 95 % intervals of the scores at the decision threshold.
     pub intervals: Vec<ScoreInterval>,
     /// Confusion matrix of the persistence forecast, which predicts an event later if there is an event now; `None` when the target has no lead
@@ -61,6 +63,7 @@ impl Default for ForecastOptions<'_> {
             spread: None,
             prior: None,
             conditions: &[],
+            qualifying: None,
             intervals: Vec::new(),
             persistence: None,
         }
@@ -72,6 +75,7 @@ impl ForecastOptions<'_> {
     /// interval of equally good thresholds is set too; a smoothed threshold has no such interval.
     pub fn set_tuned(&mut self, tuning: &Tuning) {
         self.threshold = tuning.proposed_threshold();
+        self.qualifying = tuning.guarantee.as_ref().map(|guarantee| guarantee.thresholds.clone());
         if let Some(smooth) = tuning.smooth.as_ref().filter(|smooth| smooth.threshold.is_some()) {
             self.spread = smooth.bootstrap.as_ref().and_then(ThresholdBootstrap::threshold_interval);
             self.chosen = format!("best {} on these rows, averaged over nearby thresholds", self.score);
@@ -124,6 +128,7 @@ pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluat
         spread: options.spread,
         prior: options.prior.map(ToString::to_string),
         conditions: options.conditions.iter().map(|condition| condition.text().into()).collect(),
+        qualifying: options.qualifying.clone(),
         points: curve_points(sweep, &marks.collect::<Vec<_>>()),
         bins: prediction_bins(sweep),
         optima,

@@ -48,6 +48,7 @@ mod explain;
 mod folds;
 mod reproduction;
 mod forecast;
+mod guarantee;
 mod report;
 mod provenance;
 mod registry;
@@ -63,6 +64,7 @@ pub use explain::{
 };
 pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
 pub use forecast::{ForecastOptions, curve_points, forecast, unnamed_classes};
+pub use guarantee::{GuaranteeSummary, GuaranteedCondition, NeededEvents, NoBestThreshold};
 pub use model::{
     ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model,
     evaluation_bootstrap, evaluation_sweep, model_document, training_curves,

@@ -405,6 +405,7 @@ pub fn model_document(
         spread,
         prior: prior.as_ref(),
         conditions: &[],
+        qualifying: None,
         intervals: evaluation.intervals(),
         persistence: persistence_confusion(predictions)?,
     };

@@ -40,11 +40,17 @@ pub fn forecast_report<R: Real>(
     bootstrap: &Bootstrap<'_>,
 ) -> Result<std::result::Result<Document, String>> {
     let ReportOptions { score, threshold, chosen, prior, conditions, classes, training, provenance } = options;
+    let tested_conditions;
     let mut options = ForecastOptions { score, prior, conditions, classes, ..ForecastOptions::default() };
     let (mut document, sweep) = match threshold {
         Some(threshold) => {
             let summary = ScoreSummary::new(rows, threshold, &scores_in_display_order(Some(score.clone())), bootstrap)?;
             options.intervals = summary.intervals();
+            if let Some(guarantee) = bootstrap.guarantee(rows, conditions)? {
+                tested_conditions = guarantee.conditions(conditions);
+                options.conditions = &tested_conditions;
+                options.qualifying = Some(guarantee.thresholds);
+            }
             (options.threshold, options.chosen) = (threshold, chosen);
             let result = Evaluation::Binary(summary.with_bootstrap(bootstrap));
             (Document::new(provenance, result.into()), sweep(rows)?)
@@ -53,11 +59,16 @@ pub fn forecast_report<R: Real>(
             let tuning_options = TuningOptions { score, conditions, smooth: None, bootstrap };
             let tuning = match Tuning::new(rows, &tuning_options)? {
                 Ok(tuning) => tuning,
-                Err(sweep) => return Ok(Err(no_best_threshold(&sweep, score, conditions))),
+                Err(reason) => {
+                    let sentence = reason.sentence(score, conditions);
+                    return Ok(Err(sentence.unwrap_or_else(|| no_best_threshold(&reason.sweep, score, conditions))));
+                }
             };
             options.set_tuned(&tuning);
             options.set_intervals(rows, bootstrap)?;
             let result = TuneSummary::Binary(Box::new(tuning.summary(&tuning_options, None)));
+            tested_conditions = tuning.conditions;
+            options.conditions = &tested_conditions;
             (Document::new(provenance, result.into()), tuning.sweep)
         }
     };

@@ -2,7 +2,7 @@
 
 use scorewise::sweep::{Best, BestDistribution, Bootstrap, PairedScores, Resampling};
 use scorewise::temporal::{Series, TemporalSweep, Weighting, matrices_of_rows};
-use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
+use scorewise::{Confusion, Error, Probabilities, Real, Result, Rows, Score};
 use serde::{Deserialize, Serialize};
 
 use super::summary::{Estimate, NamedEstimate, ScoreSummary};
@@ -99,6 +99,10 @@ pub fn tune_series<R: Real>(
     series: &SeriesOptions<'_>,
 ) -> Result<Option<(Best, TuningSummary)>> {
     let TuningOptions { score, conditions, bootstrap, .. } = *options;
+    if conditions.iter().any(|condition| condition.confidence().is_some()) {
+        let reason = "must have no confidence if errors are weighted by their timing, because there is no test for weighted counts".into();
+        return Err(Error::Setting { what: "conditions", reason });
+    }
     let ordered = series.series(rows)?;
     let Some(best) = TemporalSweep::new(series.weighting, &ordered).best(score, conditions) else { return Ok(None) };
     let distribution: BestDistribution = bootstrap.best_of_series(series.weighting, &ordered, score, conditions)?;

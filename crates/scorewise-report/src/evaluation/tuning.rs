@@ -1,10 +1,11 @@
 //! Finds the best threshold of a score and its uncertainty, or explains why no threshold is best.
 
-use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, CorrectedScore, Runs, Sweep, sweep};
+use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, CorrectedScore, Guarantee, Runs, Sweep, sweep};
 use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
 use scorewise_train::{Error, Location};
 use serde::{Deserialize, Serialize};
 
+use super::guarantee::{GuaranteeSummary, NoBestThreshold};
 use super::series::TimingSummary;
 use super::summary::Estimate;
 use crate::number::format_number;
@@ -43,6 +44,10 @@ pub struct Tuning {
     pub corrected: Option<Estimate>,
     /// The smoothed threshold, if it was asked for.
     pub smooth: Option<SmoothThreshold>,
+    /// The conditions. Those with a confidence hold only at the thresholds at which they were shown to hold.
+    pub conditions: Vec<Condition>,
+    /// The tests of the conditions with a confidence; `None` if no condition has one.
+    pub guarantee: Option<Guarantee>,
 }
 
 /// The smoothed threshold, whose score is best on average over nearby thresholds, in the form that is written as JSON. The fields after `width` are
@@ -86,6 +91,9 @@ pub struct BestThreshold {
     pub confusion: Confusion,
     /// The conditions that the threshold had to satisfy, as texts such as `precision >= 0.3`.
     pub subject_to: Vec<String>,
+    /// How conditions with a confidence were tested; `None` if no condition has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarantee: Option<GuaranteeSummary>,
 }
 
 /// 95 % intervals of the best threshold and of its score over bootstrap replicates, in the form that is written as JSON.
@@ -146,6 +154,9 @@ pub struct TuningSummary {
     /// The conditions that the threshold had to satisfy, as texts such as `precision >= 0.3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject_to: Option<Vec<String>>,
+    /// How conditions with a confidence were tested; `None` if no condition has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarantee: Option<GuaranteeSummary>,
     /// The smoothed threshold, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smooth: Option<Box<SmoothThreshold>>,
@@ -200,6 +211,9 @@ pub struct ClassThreshold {
     /// The smoothed threshold of the class, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smooth: Option<SmoothThreshold>,
+    /// How conditions with a confidence were tested; `None` if no condition has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarantee: Option<GuaranteeSummary>,
     /// Number of rows of the class; shown in tables, not part of the JSON.
     #[serde(skip)]
     pub rows: usize,
@@ -208,13 +222,20 @@ pub struct ClassThreshold {
 impl Tuning {
     /// Finds the best threshold that satisfies the conditions, and its distribution over bootstrap replicates; also the smoothed threshold, if the
     /// options ask for it. If there is no best threshold, the inner `Err` holds the confusion matrices at all thresholds, which show why.
+    /// Conditions with a confidence are tested once, and the bootstrap replicates search the thresholds that qualify.
     pub fn new<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
         options: &TuningOptions<'_>,
-    ) -> Result<std::result::Result<Self, Sweep>> {
+    ) -> Result<std::result::Result<Self, NoBestThreshold>> {
         let TuningOptions { score, conditions, smooth, bootstrap } = *options;
         let sweep = sweep(rows)?;
-        let Some(best) = sweep.best_subject_to(score, conditions) else { return Ok(Err(sweep)) };
+        let guarantee = bootstrap.guarantee(rows, conditions)?;
+        let tested =
+            guarantee.as_ref().map_or_else(|| conditions.to_vec(), |guarantee| guarantee.conditions(conditions));
+        let conditions = tested.as_slice();
+        let Some(best) = sweep.best_subject_to(score, conditions) else {
+            return Ok(Err(NoBestThreshold { sweep, guarantee: guarantee.as_ref().map(GuaranteeSummary::from) }));
+        };
         let bootstrap = &bootstrap.with_block_length(rows, best.threshold, score);
         let distribution = best_threshold_bootstrap(rows, Some(&sweep), score, conditions, bootstrap)?;
         let corrected = corrected_score(rows, &sweep, score, conditions, None, bootstrap)?;
@@ -222,7 +243,7 @@ impl Tuning {
             Some(width) => Some(SmoothThreshold::new(rows, &sweep, score, width, bootstrap)?),
             None => None,
         };
-        Ok(Ok(Tuning { sweep, best, distribution, corrected, smooth }))
+        Ok(Ok(Tuning { sweep, best, distribution, corrected, smooth, conditions: tested, guarantee }))
     }
 
     /// Converts the result to the form that is written as JSON; `model` is the threshold of the model that made the predictions, if it is known.
@@ -237,6 +258,7 @@ impl Tuning {
             confusion: Some(self.best.confusion),
             bootstrap: Some(ThresholdBootstrap::new(&self.distribution, options.bootstrap)),
             subject_to: Some(condition_texts(options.conditions)),
+            guarantee: self.guarantee.as_ref().map(GuaranteeSummary::from),
             smooth: self.smooth.clone().map(Box::new),
             model,
             temporal: None,
@@ -303,6 +325,7 @@ impl BestThreshold {
             value: best.value,
             confusion: best.confusion,
             subject_to: condition_texts(conditions),
+            guarantee: None,
         }
     }
 }
@@ -351,7 +374,10 @@ pub fn tune_classes(
         let is_class: Vec<bool> = labels.iter().map(|label| *label == number).collect();
         let rows = Rows::new(Probabilities(probabilities.as_slice()), &is_class)?;
         let rows = weights.map_or(Ok(rows), |weights| rows.weighted(weights))?;
-        let summary = Tuning::new(&rows, options)?.map(|tuning| tuning.summary(options, None)).unwrap_or_default();
+        let summary = match Tuning::new(&rows, options)? {
+            Ok(tuning) => tuning.summary(options, None),
+            Err(reason) => TuningSummary { guarantee: reason.guarantee, ..TuningSummary::default() },
+        };
         thresholds.push(ClassThreshold {
             class: class.clone(),
             threshold: summary.threshold,
@@ -361,6 +387,7 @@ pub fn tune_classes(
             confusion: summary.confusion,
             bootstrap: summary.bootstrap,
             smooth: summary.smooth.map(|smooth| *smooth),
+            guarantee: summary.guarantee,
             rows: is_class.iter().filter(|is_class| **is_class).count(),
         });
     }

@@ -1,17 +1,19 @@
 //! Recursive-descent parser from tokens to the expression tree; names of registered scores are replaced by their formulas.
 //!
 //! ```text
-//! condition  = formula comparison formula { ("and" | ",") condition }
+//! conditions = condition { ("and" | ",") condition }
+//! condition  = formula comparison formula [ "per" number [ "rows" ] ] [ "with" number "%" ]
 //! formula    = product { ("+" | "-") product }
 //! product    = factor { ("*" | "/") factor }
 //! factor     = ("-" | "+") factor | power
 //! power      = atom [ "^" factor ]                       right-associative, binds tighter than a sign: -x^2 = -(x^2)
-//! atom       = number | cell | function "(" formula, … ")" | score [ "(" [name "="] constant, … ")" ] | "(" formula ")"
+//! atom       = number | cell | "alarms" | function "(" formula, … ")" | score [ "(" [name "="] constant, … ")" ] | "(" formula ")"
 //! ```
 
 use super::error::{FormulaError, Span, excerpt};
+use super::print::shortest_decimal;
 use super::token::{SpannedToken, Token, tokenize};
-use super::tree::{Binary, Builder, Cell, ExpressionTree, LimitExceeded, Node, Unary};
+use super::tree::{Binary, Builder, Cell, CellValues, ExpressionTree, LimitExceeded, Node, Unary};
 use crate::score::registry::{self, Direction, RegistryEntry};
 
 /// Maximum nesting of brackets, signs and powers: more than any real formula needs, and far below what would overflow the stack.
@@ -31,12 +33,16 @@ pub(crate) enum Comparator {
     NotEqual,
 }
 
-/// One parsed condition: its left and right side, its comparison operator and its text.
+/// The name of the number of rows that are predicted positive, tp + fp.
+const ALARMS: &str = "alarms";
+
+/// One parsed condition: its left and right side, its comparison operator, its text, and the confidence (0.95 for `with 95%`) if it has one.
 pub(crate) struct ParsedCondition {
     pub left: ExpressionTree,
     pub comparison: Comparator,
     pub right: ExpressionTree,
     pub text: String,
+    pub confidence: Option<f64>,
 }
 
 /// Parses a formula.
@@ -47,35 +53,25 @@ pub(crate) fn parse_formula(text: &str) -> Result<ExpressionTree, FormulaError> 
     Ok(parser.builder.tree(result))
 }
 
-/// Parses one or more conditions joined by `and` or a comma.
+/// Parses one or more conditions joined by `and` or a comma. A confidence applies to all conditions before it that have no confidence of their own.
 pub(crate) fn parse_conditions(text: &str) -> Result<Vec<ParsedCondition>, FormulaError> {
-    let mut result = Vec::new();
+    let mut result: Vec<ParsedCondition> = Vec::new();
     let mut parser = Parser::new(text, &[])?;
+    let mut without_confidence = 0;
     loop {
-        let start = parser.current_span().start;
-        let left = parser.parse_sum()?;
-        let comparison = match parser.peek() {
-            Token::AtLeast => Comparator::AtLeast,
-            Token::Above => Comparator::Above,
-            Token::AtMost => Comparator::AtMost,
-            Token::Below => Comparator::Below,
-            Token::Equal => Comparator::Equal,
-            Token::NotEqual => Comparator::NotEqual,
-            _ => {
-                return Err(parser
-                    .error(
-                        parser.current_span(),
-                        "a condition needs a comparison: one of >=, >, <=, <, =, != is missing here",
-                    )
-                    .with_hint("write a condition such as `precision >= 0.3`"));
+        let condition = parser.parse_condition()?;
+        result.push(condition);
+        if let Some((confidence, span)) = parser.parse_confidence()? {
+            for condition in &mut result[without_confidence..] {
+                if matches!(condition.comparison, Comparator::Equal | Comparator::NotEqual) {
+                    let message = "only a condition with >=, >, <= or < can have a confidence";
+                    return Err(parser.error(span, message));
+                }
+                condition.confidence = Some(confidence / 100.0);
+                condition.text = format!("{} with {}%", condition.text, shortest_decimal(confidence));
             }
-        };
-        parser.advance();
-        let right = parser.parse_sum()?;
-        let end = parser.current_span().start;
-        let condition: String = text.chars().skip(start).take(end - start).collect();
-        let (left, right) = (parser.builder.tree(left), parser.builder.tree(right));
-        result.push(ParsedCondition { left, comparison, right, text: condition.trim().to_string() });
+            without_confidence = result.len();
+        }
         match parser.peek() {
             Token::And | Token::Comma => parser.advance(),
             _ => {
@@ -133,10 +129,106 @@ impl<'a> Parser<'a> {
             Token::AtLeast | Token::AtMost | Token::Above | Token::Below | Token::Equal | Token::NotEqual => {
                 Err(self.error(self.current_span(), "a score cannot contain a comparison"))
             }
+            Token::Percent => Err(self
+                .error(self.current_span(), "`%` has no meaning in a formula")
+                .with_hint("write 0.3 for 30 %; a condition can end with a confidence such as `with 95%`")),
             _ => Err(self
                 .error(self.current_span(), "an operator is missing before the marked text")
                 .with_hint("write `2*tp` for twice tp")),
         }
+    }
+
+    /// Parses two formulas with a comparison between them, and `per 1000` after them if the condition has it.
+    fn parse_condition(&mut self) -> Result<ParsedCondition, FormulaError> {
+        let start = self.current_span().start;
+        let left = self.parse_sum()?;
+        let comparison = match self.peek() {
+            Token::AtLeast => Comparator::AtLeast,
+            Token::Above => Comparator::Above,
+            Token::AtMost => Comparator::AtMost,
+            Token::Below => Comparator::Below,
+            Token::Equal => Comparator::Equal,
+            Token::NotEqual => Comparator::NotEqual,
+            _ => {
+                return Err(self
+                    .error(
+                        self.current_span(),
+                        "a condition needs a comparison: one of >=, >, <=, <, =, != is missing here",
+                    )
+                    .with_hint("write a condition such as `precision >= 0.3`"));
+            }
+        };
+        self.advance();
+        let right = self.parse_sum()?;
+        let right = self.parse_per(left, right)?;
+        let end = self.current_span().start;
+        let condition: String = self.text.chars().skip(start).take(end - start).collect();
+        let (left, right) = (self.builder.tree(left), self.builder.tree(right));
+        Ok(ParsedCondition { left, comparison, right, text: condition.trim().to_string(), confidence: None })
+    }
+
+    /// Whether the next token is this word.
+    fn is_at_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Token::Name(name) if name == word)
+    }
+
+    /// Parses `per 1000` or `per 1000 rows` after the right side of a condition, if it is there. Returns the right side for the number of rows that
+    /// there are: `50 per 1000` is 50 total/1000.
+    fn parse_per(&mut self, left: u16, right: u16) -> Result<u16, FormulaError> {
+        let span = self.current_span();
+        if !self.is_at_word("per") {
+            return Ok(right);
+        }
+        self.advance();
+        let rows = match *self.peek() {
+            Token::Number(rows) if rows > 0.0 => rows,
+            _ => {
+                let error = self.error(self.current_span(), "a number of rows above 0 is expected here");
+                return Err(error.with_hint("write a condition such as `alarms <= 50 per 1000`"));
+            }
+        };
+        self.advance();
+        if self.is_at_word("rows") || self.is_at_word("row") {
+            self.advance();
+        }
+        // Twice as many rows of each cell must double a number of rows. A score such as precision would stay the same.
+        let left = self.builder.tree(left);
+        let value = |scale: f64| {
+            left.evaluate(&CellValues::new([13.0, 7.0, 5.0, 11.0].map(|cell| cell * scale)), &mut Vec::new())
+        };
+        let (once, twice): (f64, f64) = (value(1.0), value(2.0));
+        if !((twice - 2.0 * once).abs() <= 1e-9 * once.abs() && once != 0.0) {
+            let message = "only a number of rows, such as `alarms`, can be compared with a number per so many rows";
+            return Err(self.error(span, message).with_hint("write a condition such as `alarms <= 50 per 1000`"));
+        }
+        let total = self.add(Node::Cell(Cell::Total), span)?;
+        let product = self.add_binary(Binary::Multiply, right, total, span)?;
+        let rows = self.add(Node::Constant(rows), span)?;
+        self.add_binary(Binary::Divide, product, rows, span)
+    }
+
+    /// Parses the confidence after a condition, such as `with 95%`, if it is there. Returns the percentage and its position.
+    fn parse_confidence(&mut self) -> Result<Option<(f64, Span)>, FormulaError> {
+        if !self.is_at_word("with") {
+            return Ok(None);
+        }
+        self.advance();
+        let span = self.current_span();
+        let Token::Number(percentage) = *self.peek() else {
+            let error = self.error(span, "a percentage is expected here");
+            return Err(error.with_hint("write a confidence such as `with 95%`"));
+        };
+        self.advance();
+        if *self.peek() != Token::Percent {
+            let error = self.error(span, "a confidence is a percentage, and `%` is missing after this number");
+            return Err(error.with_hint("write a confidence such as `with 95%`"));
+        }
+        self.advance();
+        if !(50.0..100.0).contains(&percentage) {
+            let error = self.error(span, "a confidence must be a percentage from 50 to below 100");
+            return Err(error.with_hint("write a confidence such as `with 95%`"));
+        }
+        Ok(Some((percentage, span)))
     }
 
     /// Adds a node to the tree and returns its index. `span` is the position that is reported if the formula becomes too large.
@@ -270,6 +362,10 @@ impl<'a> Parser<'a> {
     fn parse_name(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
         if let Some(cell) = Cell::from_name(name) {
             return self.add(Node::Cell(cell), span);
+        }
+        if name == ALARMS {
+            let (tp, fp) = (self.add(Node::Cell(Cell::Tp), span)?, self.add(Node::Cell(Cell::Fp), span)?);
+            return self.add_binary(Binary::Add, tp, fp, span);
         }
         if FUNCTIONS.contains(&name) {
             return self.parse_function_call(name, span);
@@ -442,7 +538,7 @@ pub(crate) fn nearest_name(name: &str) -> Option<&'static str> {
     if name.len() > 40 {
         return None;
     }
-    let known = Cell::ALL.iter().map(|(_, cell)| *cell).chain(FUNCTIONS);
+    let known = Cell::ALL.iter().map(|(_, cell)| *cell).chain(FUNCTIONS).chain([ALARMS]);
     let all = known.chain(registry::names());
     // A suggestion may differ in one character of a short name, or in a third of the characters of a long name. A name that differs more
     // would be misleading.

@@ -26,6 +26,8 @@ pub(crate) enum Token {
     Above,
     Below,
     And,
+    /// The sign `%` after the confidence of a condition.
+    Percent,
     End,
 }
 
@@ -79,6 +81,7 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<SpannedToken>, FormulaError> {
             '>' => (Token::Above, 1),
             '<' => (Token::Below, 1),
             '&' if next == Some('&') => (Token::And, 2),
+            '%' => (Token::Percent, 1),
             '0'..='9' | '.' => read_number(&characters, at)?,
             '$' if next.is_some_and(is_name_start) => {
                 let (name, length) = read_name(&characters, at + 1);

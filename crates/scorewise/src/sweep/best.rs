@@ -137,7 +137,10 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
         let is_constant = value.is_point()
             && value.defined
             && value.low.is_finite()
-            && self.conditions.iter().all(|condition| condition.must_hold(tp, fp, counts, &mut self.bounds));
+            && self
+                .conditions
+                .iter()
+                .all(|condition| !condition.is_restricted() && condition.must_hold(tp, fp, counts, &mut self.bounds));
         Some((self.score.oriented_bound(value), is_constant))
     }
 
@@ -204,10 +207,14 @@ impl<'a, T: RankedRows> BestThresholdSearch<'a, T> {
             return;
         }
         let oriented_value = self.score.oriented_value(value.value);
-        if oriented_value < self.best || self.table.threshold_interval(above).is_none() {
+        let Some(interval) = self.table.threshold_interval(above) else { return };
+        if oriented_value < self.best {
             return;
         }
-        if self.conditions.iter().all(|condition| condition.holds_at(tp, fp, counts, &mut self.checked)) {
+        let is_met = |condition: &Condition| {
+            condition.allows(middle(interval)) && condition.holds_at(tp, fp, counts, &mut self.checked)
+        };
+        if self.conditions.iter().all(is_met) {
             self.record_if_best(oriented_value, above, above);
         }
     }

@@ -201,7 +201,8 @@ impl Bootstrap<'_> {
         Bootstrap { resampling: Resampling::Blocks(BlockLength::Rows(length)), ..*self }
     }
 
-    /// The distributions of the best threshold, and of the score at this threshold, over the replicates.
+    /// The distributions of the best threshold, and of the score at this threshold, over the replicates. A condition with a confidence is tested once,
+    /// on the original rows, and every replicate searches the thresholds that qualify.
     pub fn best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -210,6 +211,7 @@ impl Bootstrap<'_> {
     ) -> Result<BestDistribution> {
         let runs = sweep(rows)?.runs(usize::MAX);
         self.check_settings_for(rows.len())?;
+        let conditions = &self.tested(rows, conditions)?;
         let find = |runs: &Runs, masses| runs.best_threshold(masses, score, conditions);
         let resolved = self.with_block_length_for_runs(rows, &runs, score, &find);
         Ok(BestDistribution::new(&resolved.best_of_each_replicate(rows, [(&runs, rows.predictions)], find)))
@@ -228,6 +230,7 @@ impl Bootstrap<'_> {
     ) -> Result<BestDistribution> {
         self.check_settings_for(rows.len())?;
         check_same_length("runs", rows.len(), runs.rows)?;
+        let conditions = &self.tested(rows, conditions)?;
         let find = |runs: &Runs, masses| runs.best_threshold(masses, score, conditions);
         Ok(self.with_block_length_for_runs(rows, runs, score, &find).thresholds_between_runs(rows, runs, find))
     }

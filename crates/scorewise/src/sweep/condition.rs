@@ -1,4 +1,6 @@
-//! Conditions on a threshold, such as `precision >= 0.3` or `recall >= 0.8 and far <= 0.5`.
+//! Conditions on a threshold, such as `precision >= 0.3`, `recall >= 0.8 and far <= 0.5` or `alarms <= 50 per 1000 with 95%`.
+
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::formula::{Checked, ClassCounts, Comparator, Formula, Interval, parse_conditions};
@@ -14,6 +16,11 @@ use crate::score::{Direction, Score};
 /// assert!(both.iter().all(|condition| condition.holds(&confusion)));
 /// // A condition on an undefined score does not hold.
 /// assert!(!both[0].holds(&Confusion::new(92.0, 0.0, 8.0, 0.0)));
+///
+/// // `alarms` is tp + fp; here at most 5 of 100 rows may be predicted positive. With a confidence, the condition must also hold for future rows: see
+/// // `Bootstrap::guarantee`.
+/// let budget = Condition::parse("alarms <= 50 per 1000 with 95%")?;
+/// assert!(!budget[0].holds(&confusion) && budget[0].confidence() == Some(0.95));
 /// # Ok::<(), scorewise::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -22,10 +29,16 @@ pub struct Condition {
     comparison: Comparator,
     right: Formula,
     text: String,
+    /// The probability, such as 0.95, with which the condition must hold for future rows; `None` if it must hold only for the given rows.
+    confidence: Option<f64>,
+    /// The thresholds at which tests have shown that the condition holds for future rows, as intervals from the first end up to but not including the
+    /// second (an interval whose ends are equal is a single threshold); `None` before the tests and for a condition without a confidence.
+    qualifying: Option<Arc<[(f64, f64)]>>,
 }
 
 impl Condition {
-    /// Parses one condition, or several joined by `and` or a comma.
+    /// Parses one condition, or several joined by `and` or a comma. `with 95%` applies to all conditions before it that have no confidence of their
+    /// own.
     pub fn parse(text: &str) -> Result<Vec<Condition>> {
         let parsed = parse_conditions(text)?;
         Ok(parsed
@@ -35,6 +48,8 @@ impl Condition {
                 comparison: condition.comparison,
                 right: Formula::from_tree(condition.right),
                 text: condition.text,
+                confidence: condition.confidence,
+                qualifying: None,
             })
             .collect())
     }
@@ -45,7 +60,49 @@ impl Condition {
         &self.text
     }
 
-    /// Whether a confusion matrix satisfies the condition; false if either side of the condition is undefined.
+    /// The probability with which the condition must hold for future rows, such as 0.95 for `with 95%`; `None` if it must hold only for the given rows.
+    #[must_use]
+    pub fn confidence(&self) -> Option<f64> {
+        self.confidence
+    }
+
+    /// The same condition without its confidence, so that it must hold only for the given rows.
+    #[must_use]
+    pub fn without_confidence(&self) -> Self {
+        let text = match self.text.rsplit_once(" with ") {
+            Some((condition, _)) if self.confidence.is_some() => condition.to_string(),
+            _ => self.text.clone(),
+        };
+        Condition { text, confidence: None, qualifying: None, ..self.clone() }
+    }
+
+    /// The same condition, which now holds only at the given thresholds.
+    pub(super) fn restricted_to(&self, qualifying: Arc<[(f64, f64)]>) -> Self {
+        Condition { qualifying: Some(qualifying), ..self.clone() }
+    }
+
+    /// Whether the condition has a confidence and has not been tested yet ([`Bootstrap::guarantee`](super::Bootstrap::guarantee)).
+    pub(crate) fn is_untested(&self) -> bool {
+        self.confidence.is_some() && self.qualifying.is_none()
+    }
+
+    /// Whether the condition holds only at some thresholds, because it has a confidence.
+    pub(super) fn is_restricted(&self) -> bool {
+        self.qualifying.is_some()
+    }
+
+    /// Whether the tests allow this threshold; true for a condition without a confidence.
+    pub(super) fn allows(&self, threshold: f64) -> bool {
+        self.qualifying.as_ref().is_none_or(|intervals| {
+            let after = intervals.partition_point(|interval| interval.0 <= threshold);
+            after > 0 && {
+                let (low, high) = intervals[after - 1];
+                threshold < high || low == high
+            }
+        })
+    }
+
+    /// Whether a confusion matrix satisfies the condition, regardless of a confidence; false if either side of the condition is undefined.
     #[must_use]
     pub fn holds(&self, confusion: &crate::Confusion) -> bool {
         match (self.left.checked(confusion), self.right.checked(confusion)) {

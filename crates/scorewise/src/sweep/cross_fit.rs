@@ -48,7 +48,8 @@ pub struct CorrectedScore {
 impl Bootstrap<'_> {
     /// An estimate, by cross-fitting, of the score that the best threshold ([`Sweep::best_subject_to`](super::Sweep::best_subject_to)) has on new
     /// rows. `runs` are the runs of the same rows ([`Sweep::runs`](super::Sweep::runs)). `None` if there is no best threshold for all rows, or for
-    /// the rows outside one of the folds, for example because no threshold satisfies the conditions for these rows.
+    /// the rows outside one of the folds, for example because no threshold satisfies the conditions for these rows. Conditions with a confidence are tested
+    /// once, on all rows.
     pub fn corrected_best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -56,6 +57,7 @@ impl Bootstrap<'_> {
         score: &Score,
         conditions: &[Condition],
     ) -> Result<Option<CorrectedScore>> {
+        let conditions = &self.tested(rows, conditions)?;
         self.corrected(rows, runs, score, |masses| runs.best_threshold(masses, score, conditions))
     }
 

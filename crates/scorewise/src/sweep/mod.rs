@@ -18,6 +18,8 @@
 mod sort;
 mod ranked;
 mod condition;
+mod count_ratio;
+mod guarantee;
 mod best;
 mod curve;
 mod bins;
@@ -45,6 +47,7 @@ pub use counts::sum_of_counts;
 pub use cross_fit::CorrectedScore;
 pub use curve::CurvePoint;
 pub use distribution::BootstrapDistribution;
+pub use guarantee::{ConditionTest, Guarantee, NeededRows, TestMethod};
 pub use histogram::{Histogram, HistogramBest};
 pub use paired::PairedScores;
 pub(crate) use ranked::{RankedTable, SortedRows};
@@ -136,9 +139,32 @@ impl Sweep {
 
     /// The best threshold of a score among the thresholds that satisfy all conditions; `None` if no threshold satisfies them, or if the score is
     /// undefined at every threshold that does.
+    ///
+    /// Conditions with a confidence, such as `precision >= 0.3 with 95%`, are tested as if the rows were independent. If they depend on each other, use
+    /// [`Bootstrap::guarantee`] first.
     #[must_use]
     pub fn best_subject_to(&self, score: &Score, conditions: &[Condition]) -> Option<Best> {
+        if conditions.iter().any(Condition::is_untested) {
+            let conditions = self.tested_as_independent(conditions).ok()?;
+            return for_sorted!(&self.sorted, table => best_threshold(table, score, &conditions));
+        }
         for_sorted!(&self.sorted, table => best_threshold(table, score, conditions))
+    }
+
+    /// The conditions, with those that have a confidence tested as if the rows were independent.
+    fn tested_as_independent(&self, conditions: &[Condition]) -> Result<Vec<Condition>> {
+        let (mut predictions, mut labels, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        for_sorted!(&self.sorted, table => {
+            for rank in 0..table.rows.len() {
+                let (positive, negative) = table.rows.class_weights(rank);
+                predictions.push(table.rows.prediction(rank));
+                labels.push(positive > 0.0);
+                weights.push(positive + negative);
+            }
+        });
+        let rows = Rows::new(Probabilities(&predictions), &labels)?;
+        let rows = if self.is_weighted() { rows.weighted(&weights)? } else { rows };
+        Bootstrap { resampling: Resampling::Poisson, replicates: 1000, seed: 0 }.tested(&rows, conditions)
     }
 
     /// The threshold whose score is best on average over nearby thresholds, which depends less on single rows than the exactly best threshold;

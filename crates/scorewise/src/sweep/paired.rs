@@ -9,7 +9,7 @@ use super::distribution::BootstrapDistribution;
 use super::effective::CellSample;
 use super::{Condition, Runs, sweep};
 use crate::confusion::Confusion;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows, check_same_length};
 use crate::score::Score;
@@ -96,6 +96,11 @@ impl Bootstrap<'_> {
         at_most: usize,
     ) -> Result<PairedScores> {
         self.check_both_forecasts(first, second)?;
+        if conditions.iter().any(Condition::is_untested) {
+            let reason =
+                "must have no confidence here, because each of the two forecasts has thresholds of its own".into();
+            return Err(Error::Setting { what: "conditions", reason });
+        }
         let one = sweep(first)?.runs(at_most);
         let other = sweep(&Rows { predictions: second, ..*first })?.runs(at_most);
         let forecasts = [(&one, first.predictions), (&other, second)];

@@ -186,7 +186,7 @@ impl TemporalSweep {
     }
 
     /// The best threshold of a score among the thresholds that satisfy the conditions; `None` if no threshold satisfies them, or if the score is
-    /// undefined at every threshold that does.
+    /// undefined at every threshold that does. A condition with a confidence is never satisfied, because there is no test of it for weighted counts.
     #[must_use]
     pub fn best(&self, score: &Score, conditions: &[Condition]) -> Option<Best> {
         best_threshold(&self.predictions, &self.matrices, score, conditions)
@@ -219,7 +219,8 @@ fn best_threshold(
     for (ends, matrix) in intervals(predictions, matrices) {
         let Some(value) = score.checked(&matrix).filter(|value| value.is_finite()) else { continue };
         let value = score.oriented_value(value);
-        if is_as_good(value, best) && conditions.iter().all(|condition| condition.holds(&matrix)) {
+        let is_met = |condition: &Condition| condition.confidence().is_none() && condition.holds(&matrix);
+        if is_as_good(value, best) && conditions.iter().all(is_met) {
             best = best.max(value);
             candidates.push((ends, value));
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::classes::{ClassSummary, common_class_scores};
 use super::folds::FoldsSummary;
-use super::forecast::{ForecastOptions, forecast};
+use super::forecast::{ForecastOptions, forecast, net_benefit_intervals};
 use super::summary::{NamedEstimate, ScoreSummary};
 use super::theory::theory_page;
 use super::tuning::best_threshold_bootstrap;
@@ -406,6 +406,7 @@ pub fn model_document(
         prior: prior.as_ref(),
         conditions: &[],
         intervals: evaluation.intervals(),
+        net_benefit: with_resampled_rows(predictions, bootstrap, net_benefit_intervals)?,
         persistence: persistence_confusion(predictions)?,
     };
     document.forecast = Some(forecast(swept, &options));

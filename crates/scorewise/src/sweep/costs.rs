@@ -70,6 +70,8 @@ pub struct CostRows<'a> {
     ranks: Vec<u32>,
     /// The number θ₀ of the module documentation; 0 if all costs are 0.
     error_on_random_row: f64,
+    /// See [`CostRows::score`].
+    score: Score,
 }
 
 /// The costs of the errors at a threshold.
@@ -183,7 +185,10 @@ impl<'a> CostRows<'a> {
             return Err(Error::Setting { what: "costs", reason: "are too large: their sum is not finite".into() });
         }
         let error_on_random_row = if sum > 0.0 { squares / sum / weights.iter().sum::<f64>() } else { 0.0 };
-        Ok(CostRows { labels, probabilities, weights, costs, predictions, ranks, error_on_random_row })
+        let score = Score::parse("cost(fp=1, fn=1)")
+            .map_err(|error| Error::Setting { what: "costs", reason: error.to_string() })?
+            .with_name("cost per row");
+        Ok(CostRows { labels, probabilities, weights, costs, predictions, ranks, error_on_random_row, score })
     }
 
     /// The number of rows.
@@ -196,6 +201,12 @@ impl<'a> CostRows<'a> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
+    }
+
+    /// The name and the direction of the mean cost per row: lower is better. It cannot be computed from a confusion matrix of counts.
+    #[must_use]
+    pub fn score(&self) -> &Score {
+        &self.score
     }
 
     /// The costs at a threshold.
@@ -437,7 +448,7 @@ impl Bootstrap<'_> {
             let correlation = correlation(one_variance, other_variance, of_difference);
             resolved.pairs_with_correlation(&distributions[0], &distributions[1], correlation)
         };
-        Ok(PairedScores::new(&lower_is_better()?, &pairs))
+        Ok(PairedScores::new(&first.score, &pairs))
     }
 
     /// Compares the mean costs per row of two forecasts of the same rows, each at the threshold with its lowest cost, which is searched anew in each
@@ -448,12 +459,6 @@ impl Bootstrap<'_> {
         let resolved = self.with_block_length_of_costs(first, threshold);
         let mean = |rows: &CostRows<'_>, copies: &[u32]| rows.best_of_copies(copies, &[]).map(|best| best.1);
         let values = resolved.map_copies(first.labels, |copies| [mean(first, copies), mean(second, copies)])?;
-        Ok(PairedScores::new(&lower_is_better()?, &values))
+        Ok(PairedScores::new(&first.score, &values))
     }
-}
-
-/// A score for which lower is better, as for a cost.
-fn lower_is_better() -> Result<Score> {
-    let error = |error: crate::formula::FormulaError| Error::Setting { what: "cost", reason: error.to_string() };
-    Score::parse("cost(fp=1, fn=1)").map_err(error)
 }

@@ -236,6 +236,8 @@ class ScoreClassifier(ScoreEstimator):
             return np.asarray(p - np.array(rule["thresholds"])[self._places])
         if "factors" in rule:
             return np.asarray(p * np.array(rule["factors"])[self._places])
+        if "costs" in rule:
+            return np.asarray(-p @ np.array(rule["costs"])[np.ix_(self._places, self._places)])
         if "centres" in rule:
             centres = np.array(rule["centres"])[self._places]
             return np.asarray(p * np.exp(centres.min() - centres))

@@ -81,10 +81,11 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
         });
     }
     temporal.refuse("report", arguments.report.is_requested())?;
-    let predictions = match arguments.forecast.read(temporal.group_column(&arguments.resampling)?, arguments.costs.sources())? {
-        PredictionTable::Binary(predictions) => predictions,
-        PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions),
-    };
+    let predictions =
+        match arguments.forecast.read(temporal.group_column(&arguments.resampling)?, arguments.costs.sources())? {
+            PredictionTable::Binary(predictions) => predictions,
+            PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions),
+        };
     let scores = parse_scores(&arguments.score)?;
     let bootstrap = temporal.bootstrap(&arguments.resampling, predictions.groups.as_deref());
     let series = temporal.series(predictions.groups.as_deref());

@@ -73,7 +73,7 @@ fn parse_score(text: &str) -> Result<Score, Failure> {
 /// such as `macro(f1)`, an error says what is wrong with the average; for any other text, the error is `binary_error`.
 fn parse_multi_score(text: &str, binary_error: Failure) -> Result<MultiScore, Failure> {
     let head = text.split_once('(').map(|(head, _)| head.trim().to_ascii_lowercase());
-    let is_average = head.is_some_and(|head| ["macro", "weighted", "micro"].contains(&head.as_str()));
+    let is_average = head.is_some_and(|head| ["macro", "weighted", "micro", "cost_matrix"].contains(&head.as_str()));
     MultiScore::parse(text).map_err(|error| if is_average { error.into() } else { binary_error })
 }
 

@@ -5,8 +5,8 @@ use scorewise::{Confusion, Score};
 use scorewise_report::document::{self, Document};
 use scorewise_report::evaluation::{
     ClassThreshold, Estimate, ForecastOptions, ModelThreshold, SeriesOptions, SmoothThreshold, ThresholdBootstrap,
-    TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, tune_classes, tune_costs, tune_series, undefined_everywhere,
-    unmet_conditions,
+    TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, tune_classes, tune_costs, tune_series,
+    undefined_everywhere, unmet_conditions,
 };
 use scorewise_train::Error;
 
@@ -211,15 +211,13 @@ fn tune_cost(
         ("score", score.name().to_string()),
         ("subject to", conditions.iter().map(Condition::text).collect::<Vec<_>>().join(" and ")),
         ("threshold", threshold),
-        (
-            "interval",
-            format!("{}{others}", format_threshold_range(best.interval.0, best.interval.1, includes_1)),
-        ),
+        ("interval", format!("{}{others}", format_threshold_range(best.interval.0, best.interval.1, includes_1))),
         ("value", value),
         ("on new rows", score_on_new_rows(summary.corrected.as_ref())),
     ];
     if let Some(ModelThreshold { threshold, value }) = summary.model {
-        let text = format!("value {} at the model's own threshold {}", format_optional(value), format_number(threshold));
+        let text =
+            format!("value {} at the model's own threshold {}", format_optional(value), format_number(threshold));
         lines.push(("model", text));
     }
     lines.extend(summary.costs.iter().flat_map(|costs| cost_lines(costs, false)));

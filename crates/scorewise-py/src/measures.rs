@@ -6,8 +6,8 @@ use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, BlockLength, Bootstrap, Condition, CostRows, Resampling};
 use scorewise::{Confusion, Logits, Prior, Probabilities, Score};
 use scorewise_report::evaluation::{
-    BestThreshold, CostSummary, CountRows, CountSummary, ScoreDescription, ScoreSummary, SmoothThreshold, TheorySummary,
-    ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families,
+    BestThreshold, CostSummary, CountRows, CountSummary, ScoreDescription, ScoreSummary, SmoothThreshold,
+    TheorySummary, ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families,
     registered_scores, smooth_threshold_bootstrap, tune_costs,
 };
 use scorewise_table::groups::Groups;
@@ -117,7 +117,8 @@ pub fn costs(
     subject_to: Vec<String>,
     bootstrap: BootstrapSettings<'_>,
 ) -> PyResult<String> {
-    let (conditions, bootstrap, slices) = (parse_conditions(&subject_to)?, bootstrap.to_bootstrap()?, rows.to_slices()?);
+    let (conditions, bootstrap, slices) =
+        (parse_conditions(&subject_to)?, bootstrap.to_bootstrap()?, rows.to_slices()?);
     let (false_alarms, misses) = (slice(&costs.0)?, slice(&costs.1)?);
     let json = py.detach(|| -> scorewise::Result<_> {
         with_rows!(Probabilities, slices, rows => {
@@ -195,6 +196,7 @@ pub fn class_score(
     score: &str,
 ) -> PyResult<Option<f64>> {
     let score = multi_score(score).map_err(value_error)?;
+    score.check_classes(classes).map_err(value_error)?;
     let weights = weights.as_ref().map(slice).transpose()?;
     let matrix =
         MultiConfusion::from_labels(classes, slice(&labels)?, slice(&predicted)?, weights).map_err(value_error)?;

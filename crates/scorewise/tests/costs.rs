@@ -22,10 +22,12 @@ struct Sample {
 impl Sample {
     /// Draws random rows with many equal predictions. The cost of a miss varies strongly.
     fn new(random: &mut Random, rows: usize) -> Self {
-        let mut draw = |function: &dyn Fn(f64) -> f64| (0..rows).map(|_| function(random.uniform())).collect::<Vec<f64>>();
+        let mut draw =
+            |function: &dyn Fn(f64) -> f64| (0..rows).map(|_| function(random.uniform())).collect::<Vec<f64>>();
         let labels: Vec<bool> = draw(&|u| u).into_iter().map(|u| u < 0.3).collect();
         let noise = draw(&|u| u);
-        let probabilities = labels.iter().zip(noise).map(|(label, u)| ((u + if *label { 0.5 } else { 0.0 }) * 10.0).round() / 15.0);
+        let probabilities =
+            labels.iter().zip(noise).map(|(label, u)| ((u + if *label { 0.5 } else { 0.0 }) * 10.0).round() / 15.0);
         let probabilities = probabilities.collect();
         Sample {
             labels,
@@ -130,7 +132,8 @@ fn the_total_cost_is_fp_plus_fn_of_the_matrix_in_which_each_row_has_its_cost_as_
                 cost * if is_weighted { sample.weights[row] } else { 1.0 }
             })
             .collect();
-        let weighted = Rows::new(Probabilities(&sample.probabilities), &sample.labels).unwrap().weighted(&weights).unwrap();
+        let weighted =
+            Rows::new(Probabilities(&sample.probabilities), &sample.labels).unwrap().weighted(&weights).unwrap();
         let expected = sweep(&weighted).unwrap().best(&score("fp + fn")).unwrap();
         let best = rows.best(&[]).unwrap();
         assert!((best.costs.total() - expected.value).abs() < 1e-9, "{best:?}, {expected:?}");
@@ -141,10 +144,8 @@ fn the_total_cost_is_fp_plus_fn_of_the_matrix_in_which_each_row_has_its_cost_as_
 fn if_all_costs_are_1_the_interval_of_the_mean_cost_is_that_of_a_small_error_rate() {
     let mut random = Random(5);
     let labels: Vec<bool> = (0..4000).map(|_| random.uniform() < 0.1).collect();
-    let probabilities: Vec<f64> = labels
-        .iter()
-        .map(|label| if (random.uniform() < 0.02) == *label { 0.2 } else { 0.8 })
-        .collect();
+    let probabilities: Vec<f64> =
+        labels.iter().map(|label| if (random.uniform() < 0.02) == *label { 0.2 } else { 0.8 }).collect();
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
     let costs = CostRows::new(&rows, &[1.0; 4000], &[1.0; 4000]).unwrap();
     let bootstrap = Bootstrap { replicates: 20_000, ..BOOTSTRAP };

@@ -139,12 +139,20 @@ impl Layout {
 
     /// Restricts `reading` to the columns of this layout and sets their column types.
     pub(super) fn configure_reading(&self, names: &[&str], reading: &mut Reading) {
-        let numbers = self.probabilities.iter().chain(&self.weight).chain(self.cost_columns()).map(String::as_str).chain([THRESHOLD]);
+        let numbers = self
+            .probabilities
+            .iter()
+            .chain(&self.weight)
+            .chain(self.cost_columns())
+            .map(String::as_str)
+            .chain([THRESHOLD]);
         reading.kinds.extend(numbers.map(|name| (name.to_owned(), ColumnKind::Number)));
         let strings = [SCORE, NEGATIVE, POSITIVE];
         reading.kinds.extend(strings.map(|name| (name.to_owned(), ColumnKind::Category)));
         let mut only = vec![self.label.clone()];
-        only.extend(self.probabilities.iter().chain(&self.weight).chain(&self.group).chain(self.cost_columns()).cloned());
+        only.extend(
+            self.probabilities.iter().chain(&self.weight).chain(&self.group).chain(self.cost_columns()).cloned(),
+        );
         if self.is_from_predict {
             only.extend(
                 [THRESHOLD, SCORE, NEGATIVE, POSITIVE]

@@ -501,7 +501,8 @@ const PROBABILITY_HINT: &str =
 /// The hint in the error message for a cell that is not a weight.
 const WEIGHT_HINT: &str = "weights must be numbers, 0 or above";
 /// The hint in the error message for a cell that is not a cost.
-const COST_HINT: &str = "costs must be finite numbers, 0 or above; costs of errors that cannot happen to a row are not read";
+const COST_HINT: &str =
+    "costs must be finite numbers, 0 or above; costs of errors that cannot happen to a row are not read";
 
 /// The column with this name; an error with a suggestion if there is none.
 fn required_column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {

@@ -8,7 +8,9 @@ use scorewise::{Confusion, Prior, Probabilities, Real, Result, Rows, Score};
 
 use super::summary::ScoreSummary;
 use super::tuning::{ThresholdBootstrap, Tuning};
-use crate::document::{self, ForecastEvaluation, NetBenefitInterval, Optimum, ReferenceForecast, ScoreInterval, ThresholdPoint};
+use crate::document::{
+    self, ForecastEvaluation, NetBenefitInterval, Optimum, ReferenceForecast, ScoreInterval, ThresholdPoint,
+};
 
 /// Approximate number of points of a curve: more than a screen can show, but few enough to embed in a page.
 const CURVE_POINTS: usize = 1000;

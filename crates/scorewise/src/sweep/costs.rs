@@ -24,6 +24,7 @@
 //! Fay, M. P. & Feuer, E. J. (1997). Confidence intervals for directly standardized rates: a method based on the gamma distribution. Statistics in
 //! Medicine 16, 791–801. doi:10.1002/(SICI)1097-0258(19970415)16:7<791::AID-SIM500>3.0.CO;2-#.
 
+use super::Condition;
 use super::bootstrap::{BestDistribution, BlockLength, Bootstrap, Resampling};
 use super::cells::cell_index;
 use super::counts::{correlation, variance_of_rows};
@@ -34,7 +35,6 @@ use super::effective::{safe_block_length, share_for};
 use super::paired::PairedScores;
 use super::scan::{BestInterval, best_interval};
 use super::sort::map_parallel;
-use super::Condition;
 use crate::confusion::{Confusion, is_positive};
 use crate::error::{Error, Result};
 use crate::real::Real;
@@ -149,16 +149,13 @@ impl CostsByThreshold {
 impl<'a> CostRows<'a> {
     /// Combines rows with the cost of a false alarm and the cost of a miss of each row. Only the costs that can be paid are read: those of false
     /// alarms for negative rows, and those of misses for positive rows. They must be finite and not negative.
-    pub fn new<R: Real>(
-        rows: &Rows<'a, Probabilities<'_, R>>,
-        false_alarms: &[f64],
-        misses: &[f64],
-    ) -> Result<Self> {
+    pub fn new<R: Real>(rows: &Rows<'a, Probabilities<'_, R>>, false_alarms: &[f64], misses: &[f64]) -> Result<Self> {
         check_same_length("costs of false alarms", rows.len(), false_alarms.len())?;
         check_same_length("costs of misses", rows.len(), misses.len())?;
         rows.check()?;
         let labels = rows.labels;
-        let costs: Vec<f64> = (0..rows.len()).map(|row| if labels[row] { misses[row] } else { false_alarms[row] }).collect();
+        let costs: Vec<f64> =
+            (0..rows.len()).map(|row| if labels[row] { misses[row] } else { false_alarms[row] }).collect();
         for (row, &value) in costs.iter().enumerate() {
             let what = if labels[row] { "costs of misses" } else { "costs of false alarms" };
             if value.is_nan() {
@@ -351,7 +348,8 @@ impl<'a> CostRows<'a> {
         let weight = self.weight_of_copies(copies);
         let costs = self.costs_by_threshold(|row| f64::from(copies[row]), !conditions.is_empty());
         let found = costs.best(&self.predictions, conditions)?;
-        (weight > 0.0).then(|| (found.threshold, (costs.false_alarms[found.above] + costs.misses[found.above]) / weight))
+        (weight > 0.0)
+            .then(|| (found.threshold, (costs.false_alarms[found.above] + costs.misses[found.above]) / weight))
     }
 }
 

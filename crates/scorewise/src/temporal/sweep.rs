@@ -192,7 +192,8 @@ impl TemporalSweep {
 
 /// The intervals of thresholds with the same predicted labels, each with its matrix; see [`TemporalSweep::intervals`].
 fn intervals(predictions: &[f64], matrices: &[Confusion]) -> impl Iterator<Item = ((f64, f64), Confusion)> {
-    let intervals = matrices.iter().enumerate().map(|(above, matrix)| (above, interval_below(predictions, above), matrix));
+    let intervals =
+        matrices.iter().enumerate().map(|(above, matrix)| (above, interval_below(predictions, above), matrix));
     let is_possible = |(above, ends, _): &(usize, (f64, f64), &Confusion)| has_thresholds(*ends, *above);
     intervals.filter(is_possible).map(|(_, ends, matrix)| (ends, *matrix))
 }

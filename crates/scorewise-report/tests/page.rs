@@ -7,8 +7,9 @@
 
 use crate::picture_reader::{BLUE, FRAME, GREEN, INK, ReadPicture, VERMILLION, assert_points_close};
 use scorewise_report::document::{
-    Document, EpochRecord, ForecastCurves, ForecastEvaluation, MemberHistory, Optimum, PredictionBin, Provenance,
-    ReferenceForecast, ScoreInterval, TheoryBound, TheoryReport, ThresholdPoint, TrainingHistory,
+    Document, EpochRecord, ForecastCurves, ForecastEvaluation, MemberHistory, NetBenefitInterval, Optimum,
+    PredictionBin, Provenance, ReferenceForecast, ScoreInterval, TheoryBound, TheoryReport, ThresholdPoint,
+    TrainingHistory,
 };
 use scorewise_report::evaluation::{ComparedForecast, ComparisonSummary, Estimate, TuneSummary, TuningSummary};
 use scorewise_report::{figures, page};

@@ -37,7 +37,8 @@ class ScoreClassifier(ScoreEstimator):
     score : str, default="f1"
         The score to optimise, by name (see :func:`scorewise.scores`) or as a formula. With more than two classes it is ``accuracy``, ``mcc``,
         ``hss``, ``peirce``, ``gerrity``, or an average of a score of two classes: ``macro(…)``, ``weighted(…)``, ``micro(…)``. A score of two
-        classes without an average, such as ``f1``, is macro-averaged.
+        classes without an average, such as ``f1``, is macro-averaged. ``cost_matrix(0, 1, 5; 1, 0, 2; 10, 3, 0)`` is the mean cost, with the costs of all
+        predicted classes for each true class in the order of ``classes_``; the class with the lowest expected cost is predicted.
     prior : str, default=None
         The distribution of the threshold in the loss, such as ``"cosine:0.5,0.1"``. None uses the recipe's prior.
     loss : {"sol", "exact", "ce", "weighted-ce"}, default="sol"
@@ -236,6 +237,8 @@ class ScoreClassifier(ScoreEstimator):
             return np.asarray(p - np.array(rule["thresholds"])[self._places])
         if "factors" in rule:
             return np.asarray(p * np.array(rule["factors"])[self._places])
+        if "costs" in rule:
+            return np.asarray(-p @ np.array(rule["costs"])[np.ix_(self._places, self._places)])
         if "centres" in rule:
             centres = np.array(rule["centres"])[self._places]
             return np.asarray(p * np.exp(centres.min() - centres))

@@ -436,6 +436,59 @@ def score_counts(
     return Document(json.loads(_scorewise.score_counts((cells[0], cells[1], cells[2], cells[3]), names, codes, settings)))
 
 
+def costs(
+    labels: Any,
+    probabilities: Any,
+    cost_fp: Any,
+    cost_fn: Any,
+    threshold: float | None = None,
+    *,
+    subject_to: str | Sequence[str] | None = None,
+    weights: Any = None,
+    positive: Any = None,
+    replicates: int = 1000,
+    seed: int = 0,
+    block: int | str | None = None,
+    groups: Any = None,
+) -> Document:
+    """Compute the mean cost per row at a threshold, or find the threshold with the lowest cost, if errors cost a different amount in every row.
+
+    Without ``threshold``, the result has the keys of ``scorewise tune --json``: ``threshold``, ``interval``, ``value`` (the mean cost per row),
+    ``corrected`` (the mean cost to expect on new rows), ``bootstrap``, ``confusion`` and ``costs``. With it, the result has the keys of ``costs``: the
+    total costs ``false_alarms``, ``misses`` and ``total``, the mean cost ``per_row`` with its 95 % interval, and the mean costs ``always_alarm`` and
+    ``never_alarm`` of the forecasts that always and never give an alarm.
+
+    Parameters
+    ----------
+    labels, probabilities, weights, positive
+        The rows, as in :func:`sweep`.
+    cost_fp, cost_fn : float or array-like of shape (n_rows,)
+        The cost of a false alarm and of a miss in each row, or one number for all rows. Costs of errors that cannot happen to a row, such as that of a
+        miss in a negative row, are not read and may be NaN.
+    threshold : float, optional
+        The threshold at which the costs are computed.
+    subject_to : str or sequence of str, optional
+        Conditions on the counts that the threshold must satisfy, such as ``"tp + fp <= 50"``; not possible with ``threshold``.
+    replicates, seed, block, groups
+        The settings of the bootstrap, as in :meth:`Sweep.bootstrap`.
+
+    Examples
+    --------
+    >>> best = costs([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], 5, [80, np.nan, 300, np.nan])
+    >>> best.value, best.interval
+    (1.25, [0.1, 0.5])
+    """
+    if threshold is not None and _arrays.string_list(subject_to):
+        raise ValueError("subject_to cannot be combined with threshold: conditions choose the threshold")
+    rows = _arrays.row_arrays(labels, probabilities, weights, positive, name="probabilities")
+    both = [
+        np.full(len(rows[0]), float(values)) if np.ndim(values) == 0 else np.ascontiguousarray(_arrays.float_array(values, name), dtype=np.float64)
+        for name, values in (("cost_fp", cost_fp), ("cost_fn", cost_fn))
+    ]
+    settings = (replicates, seed, _arrays.dependence(block, groups))
+    return Document(json.loads(_scorewise.costs(rows, (both[0], both[1]), threshold, _arrays.string_list(subject_to), settings)))
+
+
 #: The names of the cells of a confusion matrix, in their order.
 _CELLS = ("tn", "fp", "fn", "tp")
 

@@ -76,6 +76,9 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
     factors_ : ndarray of shape (n_classes,) or None
         With more than two classes, the factors by which the probabilities of the classes are multiplied; the class with the greatest product is
         predicted. None with two classes.
+    costs_ : ndarray of shape (n_classes, n_classes) or None
+        If ``score`` is a ``cost_matrix(…)``, the costs, with a row for each true class: the class with the lowest expected cost is predicted. None if
+        the class with the greatest probability has a lower cost on the out-of-fold predictions, and for other scores.
     best_score_ : float or None
         The score of the out-of-fold predictions of this pool of classifiers, with ``threshold_`` or ``factors_``; None when it is undefined. It is
         slightly too good, because the weights and the threshold or factors were chosen on the same predictions.
@@ -111,6 +114,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
     weights_: dict[str, float]
     threshold_: float | None
     factors_: Array | None
+    costs_: Array | None
     best_score_: float | None
     oof_probabilities_: Array
     estimators_: dict[str, list[Any]]
@@ -200,6 +204,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         self.calibrations_ = dict(zip(estimators, map(tuple, found["calibrations"]), strict=True))
         self.threshold_ = found["threshold"]
         self.factors_ = None if outputs == 1 else np.ones(outputs) if found["factors"] is None else np.array(found["factors"])
+        self.costs_ = None if found["costs"] is None else np.array(found["costs"])
         self.best_score_ = found["value"]
         self.oof_probabilities_ = np.full((n_rows, len(classes)), np.nan)
         self.oof_probabilities_[rows] = _columns(probabilities, len(classes))
@@ -224,12 +229,14 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         more classes, there is one column for each class, and the predicted class has the greatest value.
         """
         p = self.predict_proba(X)
+        if self.costs_ is not None:
+            return np.asarray(-p @ self.costs_)
         return np.asarray(p[:, 1] - self.threshold_ if self.factors_ is None else p * self.factors_)
 
     def predict(self, X: Any) -> Array:
         """Return the predicted class of each row; with two classes, the positive class if its probability is above the threshold."""
-        p = self.predict_proba(X)
-        chosen = p[:, 1] > self.threshold_ if self.factors_ is None else (p * self.factors_).argmax(axis=1)
+        confidence = self.decision_function(X)
+        chosen = confidence > 0 if self.factors_ is None else confidence.argmax(axis=1)
         predicted: Array = self.classes_[chosen.astype(np.intp)]
         return predicted
 

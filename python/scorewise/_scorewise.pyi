@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import SupportsFloat, SupportsIndex, final
 
-__all__ = ["Model", "Sweep", "boosting", "check_output", "class_loss", "class_score", "command", "confusion", "cross_fit", "curves_svg", "expected_confusion", "figure_png", "figures", "loss", "page", "pieces", "pool", "pool_logits", "pool_probabilities", "prior_facts", "priors", "report", "score", "score_facts", "scores", "temporal_loss", "theory", "train", "training_options"]
+__all__ = ["Model", "Sweep", "boosting", "check_output", "class_loss", "class_score", "command", "confusion", "costs", "cross_fit", "curves_svg", "expected_confusion", "figure_png", "figures", "loss", "page", "pieces", "pool", "pool_logits", "pool_probabilities", "prior_facts", "priors", "report", "score", "score_facts", "scores", "temporal_loss", "theory", "train", "training_options"]
 
 @final
 class Model:
@@ -146,6 +146,12 @@ def command(arguments: SupportsGetItem[int, str]) -> int:
 def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex) -> list[float]:
     """
     The confusion matrix at a threshold, as `[tn, fp, fn, tp]`.
+    """
+
+def costs(rows: tuple[Incomplete, Incomplete, Incomplete | None], costs: tuple[Incomplete, Incomplete], threshold: SupportsFloat | SupportsIndex | None, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
+    """
+    The costs of the errors at a threshold or, without one, the threshold with the lowest cost among those that satisfy the conditions, as JSON.
+    `costs` are the costs of a false alarm and of a miss in each row.
     """
 
 def cross_fit(labels: Incomplete, classes: SupportsGetItem[int, str], columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], folds: SupportsIndex, repeats: SupportsIndex, may_reduce: bool, seed: SupportsIndex) -> list[tuple[Incomplete, Incomplete]]:

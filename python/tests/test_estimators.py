@@ -743,3 +743,14 @@ def test_a_loaded_model_has_the_parameters_it_was_trained_with(tmp_path):
     assert {name: loaded[name] for name in given} == given
     again = sw.ScoreClassifier(**loaded).fit(X, y)
     assert again.model_bytes_ == model.model_bytes_
+
+
+def test_a_classifier_with_a_cost_matrix_predicts_the_class_with_the_lowest_expected_cost():
+    X, y = make_blobs(600, centers=3, cluster_std=4.0, random_state=3)
+    labels = np.array([2, 7, 10])[y]
+    costs = np.array([[0, 1, 2], [1, 0, 1], [60, 20, 0]], float)
+    model = sw.ScoreClassifier("cost_matrix(0, 1, 2; 1, 0, 1; 60, 20, 0)", loss="ce", learners="linear").fit(X, labels)
+    p = model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[(p @ costs).argmin(axis=1)])
+    np.testing.assert_array_equal(model.classes_[model.decision_function(X).argmax(axis=1)], model.predict(X))
+    assert (model.predict(X) == 10).sum() > (model.classes_[p.argmax(axis=1)] == 10).sum()

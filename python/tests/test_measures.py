@@ -372,3 +372,32 @@ def test_conditions_with_a_confidence_use_only_thresholds_that_a_test_has_shown(
     few = sw.sweep([1, 1, 1, 0, 0, 0], [0.9, 0.8, 0.7, 0.3, 0.2, 0.1])
     with pytest.raises(ValueError, match=r"no threshold was shown to satisfy `precision >= 0.8 with 95%` for future rows; about \d+ more events"):
         few.best("f1", subject_to="precision >= 0.8 with 95%")
+
+
+def test_costs_are_sums_over_rows_and_equal_those_of_the_command(tmp_path: Path, forecast: tuple[np.ndarray, ...]) -> None:
+    y, p, w = forecast
+    amount = 1000 * w**4
+    found = sw.costs(y, p, 5, np.where(y, amount, np.nan))
+    totals = [5 * np.sum(~y & (p > t)) + np.sum(amount[y & (p <= t)]) for t in np.append(p, 1.0)]
+    assert found.value == pytest.approx(min(totals) / 2000, rel=1e-12)
+    assert found.interval[0] <= found.threshold < found.interval[1]
+    assert found.costs["total"] == pytest.approx(min(totals), rel=1e-12)
+    assert found.corrected["value"] > found.value
+    at = sw.costs(y, p, 5, amount, found.threshold)
+    assert at.per_row["value"] == found.value
+    assert at.per_row["low"] < found.value < at.per_row["high"]
+    few = sw.costs(y, p, 5, amount, subject_to="tp + fp <= 50", replicates=10)
+    assert few.confusion["tp"] + few.confusion["fp"] <= 50
+    assert few.value > found.value
+    table = tmp_path / "p.csv"
+    pd.DataFrame({"label": y.astype(int), "probability": p, "amount": amount}).to_csv(table, index=False)
+    command = [sys.executable, "-m", "scorewise", "tune", str(table), "--cost-fp", "5", "--cost-fn", "amount", "--json"]
+    assert found == json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    for arguments, options, message in [
+        ((y, p, -1, amount), {}, "costs of false alarms, row 0: -1 is not a finite number at or above 0"),
+        ((y, p, 5, amount[:-1]), {}, "wrong number of rows in costs of misses"),
+        ((y, p, 5, amount, 0.5), {"subject_to": "tp >= 1"}, "subject_to cannot be combined with threshold"),
+        ((y, p, 5, amount), {"subject_to": "precision >= 2"}, "no threshold satisfies `precision >= 2`"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            sw.costs(*arguments, **options)

@@ -594,3 +594,19 @@ def test_native_functions_refuse_arrays_of_inconsistent_lengths_and_invalid_valu
 def test_examples_in_docstrings_run():
     results = doctest.testmod(_pool)
     assert results.attempted >= 2 and results.failed == 0
+
+
+def test_a_cost_matrix_predicts_the_class_with_the_lowest_expected_cost():
+    X, y = three_classes()
+    costs = np.array([[0, 1, 2], [1, 0, 1], [60, 20, 0]], float)
+    text = "cost_matrix(0, 1, 2; 1, 0, 1; 60, 20, 0)"
+    pool = sw.ScorePool([("logistic", LogisticRegression()), ("bayes", GaussianNB())], text).fit(X, y)
+    np.testing.assert_array_equal(pool.costs_, costs)
+    p = pool.predict_proba(X)
+    np.testing.assert_array_equal(pool.predict(X), pool.classes_[(p @ costs).argmin(axis=1)])
+    places = np.searchsorted(pool.classes_, y)
+    out_of_fold = (pool.oof_probabilities_ @ costs).argmin(axis=1)
+    assert pool.best_score_ == pytest.approx(costs[places, out_of_fold].mean(), rel=1e-12)
+    assert costs[places, out_of_fold].mean() < costs[places, pool.oof_probabilities_.argmax(axis=1)].mean()
+    with pytest.raises(ValueError, match="a matrix of costs for 2 classes, but there are 3"):
+        sw.ScorePool([("logistic", LogisticRegression())], "cost_matrix(0, 1; 1, 0)").fit(X, y)

@@ -7,6 +7,7 @@ use scorewise::{Real, Score};
 use scorewise_report::document::Document;
 use scorewise_report::evaluation::{ComparedThresholds, ForecastComparison, ForecastPair};
 
+use crate::costs::{CostOptions, cost_rows};
 use crate::counts::{self, COUNTS, CountComparisonRequest, CountOptions};
 use crate::formatting::{aligned_table, format_number, format_optional, pretty_json};
 use crate::outcome::{Failure, Outcome, note};
@@ -24,6 +25,7 @@ use crate::temporal::TemporalOptions;
     scorewise compare p.csv --probability model,persistence --score csi    two columns of one file\n  \
     scorewise compare a.csv b.csv --thresholds 0.31,0.5                    each at its own threshold\n  \
     scorewise compare a.csv b.csv --temporal value                         errors near an event or alarm count less\n  \
+    scorewise compare a.csv b.csv --cost-fp 5 --cost-fn amount             costs that differ from row to row, read from the first table\n  \
     scorewise compare a.csv b.csv --tuned                                  each at its best threshold, found anew in each bootstrap replicate\n  \
     scorewise compare a.csv b.csv --counts --on date --score csi           confusion matrices of each day")]
 pub struct CompareArguments {
@@ -58,6 +60,8 @@ pub struct CompareArguments {
     #[command(flatten)]
     temporal: TemporalOptions,
     #[command(flatten)]
+    costs: CostOptions,
+    #[command(flatten)]
     report: ReportArguments,
     /// Print the result as JSON
     #[arg(long)]
@@ -67,6 +71,9 @@ pub struct CompareArguments {
 /// Compares two forecasts from one or two tables.
 pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
     arguments.temporal.refuse("counts", arguments.counts.counts)?;
+    arguments.costs.refuse("counts", arguments.counts.counts)?;
+    arguments.costs.refuse("temporal", arguments.temporal.temporal.is_some())?;
+    arguments.costs.refuse("score", arguments.score.is_some())?;
     if arguments.counts.counts {
         return run_counts(arguments);
     }
@@ -74,12 +81,15 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
     arguments.temporal.refuse("tuned", arguments.tuned)?;
     let (predictions, names) = read_forecasts(arguments)?;
     let score = predictions.score(arguments.score.as_deref())?;
-    score.caution().iter().for_each(note);
+    if predictions.costs.is_none() {
+        score.caution().iter().for_each(note);
+    }
     let files: Vec<&Path> =
         [Some(&arguments.first), arguments.second.as_ref()].into_iter().flatten().map(Path::new).collect();
     let report_files = arguments.report.open(&files)?;
     let (labels, weights) = (predictions.labels.as_slice(), predictions.weights.as_ref());
     let comparison = match predictions.forecasts.as_slice() {
+        [_, _] if predictions.costs.is_some() => compare_costs(arguments, names, &predictions)?,
         [FloatValues::F32(first), FloatValues::F32(second)] => {
             let weights = weights.map(|numbers| match numbers {
                 FloatValues::F32(weights) => weights.as_slice(),
@@ -135,6 +145,7 @@ fn read_forecasts(arguments: &CompareArguments) -> Result<(BinaryPredictions, [S
     let default_column = || String::from(PROBABILITY);
     let columns_of_first = PredictionColumns {
         group: arguments.temporal.group_column(&arguments.resampling)?.map(str::to_owned),
+        costs: arguments.costs.sources(),
         ..arguments.columns.clone()
     };
     match (&arguments.second, arguments.probability.as_slice()) {
@@ -145,8 +156,8 @@ fn read_forecasts(arguments: &CompareArguments) -> Result<(BinaryPredictions, [S
         (Some(second), names) if names.len() <= 2 => {
             let column = |k: usize| names.get(k).or(names.first()).cloned().into_iter().collect::<Vec<_>>();
             let mut predictions = predictions::read(&arguments.first, &columns_of_first, &column(0))?.into_binary()?;
-            // Both files have the same rows, so the weights are read from the first file only.
-            let columns = PredictionColumns { weight: None, ..arguments.columns.clone() };
+            // Both files have the same rows, so weights and costs are read from the first file only.
+            let columns = PredictionColumns { weight: None, costs: None, ..arguments.columns.clone() };
             let others = predictions::read(second, &columns, &column(1))?.into_binary()?;
             predictions.join(others)?;
             let names = if arguments.first == *second {
@@ -175,7 +186,22 @@ fn compare<R: Real>(
     score: &Score,
     predictions: &BinaryPredictions,
 ) -> Result<ForecastComparison, Failure> {
-    let thresholds = match (arguments.tuned, arguments.thresholds.as_slice()) {
+    let thresholds = compared_thresholds(arguments, predictions)?;
+    if thresholds == ComparedThresholds::Best {
+        resampling::note_approximate_interval(pair.labels.len());
+    }
+    let groups = predictions.groups.as_deref();
+    let bootstrap = arguments.temporal.bootstrap(&arguments.resampling, groups);
+    let (series, with_curves) = (arguments.temporal.series(groups), arguments.report.is_requested());
+    Ok(ForecastComparison::new(pair, score, thresholds, series.as_ref(), &bootstrap, with_curves)?)
+}
+
+/// The thresholds at which the forecasts are compared.
+fn compared_thresholds(
+    arguments: &CompareArguments,
+    predictions: &BinaryPredictions,
+) -> Result<ComparedThresholds, Failure> {
+    Ok(match (arguments.tuned, arguments.thresholds.as_slice()) {
         (true, _) => ComparedThresholds::Best,
         (false, []) => {
             let threshold = |forecast: usize| arguments.threshold.or(predictions.thresholds[forecast]).unwrap_or(0.5);
@@ -185,14 +211,21 @@ fn compare<R: Real>(
         (false, other) => {
             return Err(Failure(format!("--thresholds needs two numbers (FIRST,SECOND), not {}", other.len())));
         }
+    })
+}
+
+/// Compares the mean costs of the two forecasts.
+fn compare_costs(
+    arguments: &CompareArguments,
+    names: [String; 2],
+    predictions: &BinaryPredictions,
+) -> Result<ForecastComparison, Failure> {
+    let (Some(first), Some(second)) = (cost_rows(predictions, 0)?, cost_rows(predictions, 1)?) else {
+        return Err(Failure("both --cost-fp and --cost-fn are needed".into()));
     };
-    if thresholds == ComparedThresholds::Best {
-        resampling::note_approximate_interval(pair.labels.len());
-    }
-    let groups = predictions.groups.as_deref();
-    let bootstrap = arguments.temporal.bootstrap(&arguments.resampling, groups);
-    let (series, with_curves) = (arguments.temporal.series(groups), arguments.report.is_requested());
-    Ok(ForecastComparison::new(pair, score, thresholds, series.as_ref(), &bootstrap, with_curves)?)
+    let at = compared_thresholds(arguments, predictions)?;
+    let bootstrap = arguments.resampling.bootstrap(predictions.groups.as_deref());
+    Ok(ForecastComparison::of_costs(names, [&first, &second], at, predictions.positives(), &bootstrap)?)
 }
 
 /// The comparison as text for the terminal.

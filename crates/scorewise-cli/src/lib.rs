@@ -16,6 +16,7 @@ mod export;
 mod resampling;
 mod temporal;
 mod report_output;
+mod costs;
 mod counts;
 mod score;
 mod tune;

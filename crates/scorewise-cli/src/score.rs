@@ -4,11 +4,13 @@ use scorewise::Score;
 use scorewise::sweep::{Sweep, sweep};
 use scorewise_report::document::Document;
 use scorewise_report::evaluation::{
-    ClassSummary, Evaluation, ForecastOptions, NamedEstimate, ScoreSummary, common_class_scores, forecast,
+    ClassSummary, CostSummary, Evaluation, ForecastOptions, NamedEstimate, ScoreSummary, common_class_scores, forecast,
+    net_benefit_intervals,
 };
 use scorewise_train::Error;
 use scorewise_train::plan::multi_score;
 
+use crate::costs::{CostOptions, cost_lines, cost_rows};
 use crate::counts::{self, COUNTS, CountOptions, CountScoreRequest};
 use crate::formatting::{
     aligned_table, class_summary_text, confusion_table, format_number, format_optional, key_value_lines, pretty_json,
@@ -32,6 +34,7 @@ use crate::temporal::{TemporalOptions, timing_text};
     scorewise score hourly.csv --resample blocks --json          time series\n  \
     scorewise score patients.csv --resample group:patient        several rows for each patient\n  \
     scorewise score hourly.csv --temporal value --score csi      errors near an event or alarm count less\n  \
+    scorewise score p.csv --cost-fp 5 --cost-fn amount           a false alarm costs 5, a miss the amount of the row\n  \
     scorewise score counts.csv --counts --by station --score csi  confusion matrices of days and stations, summed")]
 pub struct ScoreArguments {
     #[command(flatten)]
@@ -52,6 +55,8 @@ pub struct ScoreArguments {
     #[command(flatten)]
     temporal: TemporalOptions,
     #[command(flatten)]
+    costs: CostOptions,
+    #[command(flatten)]
     report: ReportArguments,
     /// Print the result as JSON
     #[arg(long)]
@@ -62,6 +67,8 @@ pub struct ScoreArguments {
 pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
     let temporal = &arguments.temporal;
     temporal.refuse("counts", arguments.counts.counts)?;
+    arguments.costs.refuse("counts", arguments.counts.counts)?;
+    arguments.costs.refuse("temporal", temporal.temporal.is_some())?;
     if arguments.counts.counts {
         return counts::score(&CountScoreRequest {
             file: &arguments.forecast.predictions,
@@ -74,10 +81,11 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
         });
     }
     temporal.refuse("report", arguments.report.is_requested())?;
-    let predictions = match arguments.forecast.read(temporal.group_column(&arguments.resampling)?)? {
-        PredictionTable::Binary(predictions) => predictions,
-        PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions),
-    };
+    let predictions =
+        match arguments.forecast.read(temporal.group_column(&arguments.resampling)?, arguments.costs.sources())? {
+            PredictionTable::Binary(predictions) => predictions,
+            PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions),
+        };
     let scores = parse_scores(&arguments.score)?;
     let bootstrap = temporal.bootstrap(&arguments.resampling, predictions.groups.as_deref());
     let series = temporal.series(predictions.groups.as_deref());
@@ -86,14 +94,18 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     // Only the report and the plot need the sweep, which gives the confusion matrix at every threshold.
     let needs_sweep = arguments.report.is_requested() || !arguments.json && series.is_none();
-    let (summary, swept) = with_rows!(&predictions, 0, rows => {
+    let costs = cost_rows(&predictions, 0)?;
+    let (mut summary, swept) = with_rows!(&predictions, 0, rows => {
         let summary = match &series {
             None => ScoreSummary::new(&rows, threshold, &scores, &bootstrap)?,
             Some(series) => ScoreSummary::of_series(&rows, threshold, &scores, series, &bootstrap)?,
         };
         let summary = summary.with_bootstrap(&bootstrap);
-        (summary, if needs_sweep { Some(sweep(&rows)?) } else { None })
+        let is_reported = arguments.report.is_requested();
+        let net_benefit = if is_reported { net_benefit_intervals(&rows, &bootstrap)? } else { Vec::new() };
+        (summary, if needs_sweep { Some((sweep(&rows)?, net_benefit)) } else { None })
     });
+    summary.costs = costs.map(|rows| CostSummary::new(&rows, threshold, &bootstrap)).transpose()?;
     arguments.report.write(report_files, || {
         let options = ForecastOptions {
             score: &report_score,
@@ -101,11 +113,12 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
             chosen: origin.into(),
             classes: predictions.classes(),
             intervals: summary.intervals(),
+            net_benefit: swept.as_ref().map_or(Vec::new(), |(_, net_benefit)| net_benefit.clone()),
             ..ForecastOptions::default()
         };
         let provenance = provenance(Some(bootstrap.seed), vec![predictions.data_source()]);
         Ok(Document {
-            forecast: swept.as_ref().map(|sweep| forecast(sweep, &options)),
+            forecast: swept.as_ref().map(|(sweep, _)| forecast(sweep, &options)),
             ..Document::new(provenance, Evaluation::Binary(summary.clone()).into())
         })
     })?;
@@ -119,7 +132,7 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
         return Ok(pretty_json(&summary).into());
     }
     let plot = |sweep: &Sweep| TerminalPlot::new(sweep, &report_score, threshold, None).text(&report_score);
-    let plot = swept.as_ref().map_or(String::new(), plot);
+    let plot = swept.as_ref().map_or(String::new(), |(sweep, _)| plot(sweep));
     let gap = if plot.is_empty() { "" } else { "\n" };
     Ok(format!("{}{gap}{plot}", summary_text(&summary, &scores, origin)).into())
 }
@@ -136,6 +149,7 @@ fn run_multiclass(arguments: &ScoreArguments, predictions: &ClassPredictions) ->
         return Err(Error::setting("threshold", problem, hint).into());
     }
     arguments.temporal.refuse_classes(predictions)?;
+    arguments.costs.refuse_classes(predictions)?;
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     let scores = if arguments.score.is_empty() {
         common_class_scores(multi_score(predictions.score.as_deref().unwrap_or("macro(f1)"))?)?
@@ -213,14 +227,16 @@ fn summary_text(summary: &ScoreSummary, scores: &[Score], origin: &str) -> Strin
         ]
     };
     let rows: Vec<Vec<String>> = summary.scores.iter().zip(scores).map(row).collect();
-    let head = key_value_lines(&[
+    let mut head = vec![
         ("rows", summary.rows.to_string()),
         ("positives", summary.positives.to_string()),
         ("base rate", format_number(summary.positives as f64 / summary.rows as f64)),
         ("threshold", format!("{} ({origin})", format_number(summary.threshold))),
         ("errors", timing_text(summary.temporal.as_ref())),
         ("intervals", summary.resampled.as_ref().map_or(String::new(), |what| format!("by resampling {what}"))),
-    ]);
+    ];
+    head.extend(summary.costs.iter().flat_map(|costs| cost_lines(costs, true)));
+    let head = key_value_lines(&head);
     let table = aligned_table(&["score", "value", "low", "high", "best"], &rows);
     format!("{head}\n{}\n{table}", confusion_table(&summary.confusion))
 }

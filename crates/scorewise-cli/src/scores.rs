@@ -73,7 +73,7 @@ fn parse_score(text: &str) -> Result<Score, Failure> {
 /// such as `macro(f1)`, an error says what is wrong with the average; for any other text, the error is `binary_error`.
 fn parse_multi_score(text: &str, binary_error: Failure) -> Result<MultiScore, Failure> {
     let head = text.split_once('(').map(|(head, _)| head.trim().to_ascii_lowercase());
-    let is_average = head.is_some_and(|head| ["macro", "weighted", "micro"].contains(&head.as_str()));
+    let is_average = head.is_some_and(|head| ["macro", "weighted", "micro", "cost_matrix"].contains(&head.as_str()));
     MultiScore::parse(text).map_err(|error| if is_average { error.into() } else { binary_error })
 }
 
@@ -91,15 +91,19 @@ fn multi_score_text(score: &MultiScore, description: &MultiScoreDescription) -> 
         Some((Average::Micro, score)) => {
             format!("{score} of the sum of the confusion matrices of each class against the rest")
         }
+        None if matches!(score, MultiScore::Costs(_)) => {
+            "the mean cost; for each true class, separated by semicolons, the costs of all predicted classes".into()
+        }
         None => "a score of the confusion matrix of all classes".into(),
     };
+    let best_of_all_classes = if matches!(score, MultiScore::Costs(_)) { "lower" } else { "higher, up to 1" };
     let value = |value: Option<f64>| value.map_or("undefined".into(), format_number);
     key_value_lines(&[
         ("score", description.name.clone()),
         ("value", description.value.map_or(String::new(), value)),
         ("meaning", meaning),
         ("formula", averaged.map_or(String::new(), |(_, score)| score.formula().text())),
-        ("best", averaged.map_or("higher, up to 1".into(), |(_, score)| direction_text(score))),
+        ("best", averaged.map_or(best_of_all_classes.into(), |(_, score)| direction_text(score))),
     ])
 }
 
@@ -132,7 +136,7 @@ fn scores_table() -> String {
     let table = aligned_table(&["score", "best", "shape", "also called"], &rows);
     format!(
         "{table}\n{} scores; `scorewise scores NAME` describes one.\n\
-         For more than two classes: accuracy, mcc, hss, peirce, gerrity, and macro(NAME), weighted(NAME), micro(NAME) of any score.\n",
+         For more than two classes: accuracy, mcc, hss, peirce, gerrity, and macro(NAME), weighted(NAME), micro(NAME) of any score; a matrix of costs is written cost_matrix(0, 1, 5; 1, 0, 2; 10, 3, 0).\n",
         REGISTRY.len()
     )
 }

@@ -1,15 +1,16 @@
 //! `scorewise tune`: the threshold with exactly the best score, with its interval; with `--smooth`, a threshold that depends less on single rows.
 
-use scorewise::sweep::{Condition, SMOOTHING_WIDTHS, confusion};
+use scorewise::sweep::{Condition, CostRows, SMOOTHING_WIDTHS, confusion, sweep};
 use scorewise::{Confusion, Score};
 use scorewise_report::document::{self, Document};
 use scorewise_report::evaluation::{
     ClassThreshold, Estimate, ForecastOptions, GuaranteeSummary, ModelThreshold, SeriesOptions, SmoothThreshold,
-    ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, tune_classes, tune_series,
-    undefined_everywhere,
+    ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, tune_classes, tune_costs,
+    tune_series, undefined_everywhere, unmet_conditions,
 };
 use scorewise_train::Error;
 
+use crate::costs::{CostOptions, cost_lines, cost_rows};
 use crate::formatting::{
     aligned_table, confusion_table, format_number, format_optional, format_threshold_range, format_with_interval,
     key_value_lines, pretty_json,
@@ -32,6 +33,7 @@ use crate::temporal::{TemporalOptions, timing_text};
     scorewise tune p.csv --subject-to \"precision >= 0.3 with 95%\"      also on future rows, with this confidence\n  \
     scorewise tune p.csv --subject-to \"alarms <= 50 per 1000\"          at most 50 alarms in 1000 rows\n  \
     scorewise tune p.csv --score \"cost(fp=1, fn=10)\" --json\n  \
+    scorewise tune p.csv --cost-fp 5 --cost-fn amount                     a false alarm costs 5, a miss the amount of the row\n  \
     scorewise tune p.csv --score csi --smooth                             averaged over nearby thresholds\n  \
     scorewise tune hourly.csv --score csi --temporal value                errors near an event or alarm count less\n\n\
     Exit code 1: no threshold satisfies the conditions.")]
@@ -53,6 +55,8 @@ pub struct TuneArguments {
     resampling: BootstrapOptions,
     #[command(flatten)]
     temporal: TemporalOptions,
+    #[command(flatten)]
+    costs: CostOptions,
     #[command(flatten)]
     report: ReportArguments,
     /// Print the result as JSON
@@ -93,10 +97,18 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     let temporal = &arguments.temporal;
     temporal.refuse("report", arguments.report.is_requested())?;
     temporal.refuse("smooth", arguments.smooth.is_some())?;
-    let predictions = match arguments.forecast.read(temporal.group_column(&arguments.resampling)?)? {
+    let costs = &arguments.costs;
+    costs.refuse("temporal", temporal.temporal.is_some())?;
+    costs.refuse("report", arguments.report.is_requested())?;
+    costs.refuse("smooth", arguments.smooth.is_some())?;
+    costs.refuse("score", arguments.score.is_some())?;
+    let predictions = match arguments.forecast.read(temporal.group_column(&arguments.resampling)?, costs.sources())? {
         PredictionTable::Binary(predictions) => predictions,
         PredictionTable::Classes(predictions) => return run_multiclass(arguments, &predictions, &conditions),
     };
+    if let Some(rows) = cost_rows(&predictions, 0)? {
+        return tune_cost(arguments, &predictions, &rows, &conditions);
+    }
     let score = predictions.score(arguments.score.as_deref())?;
     score.caution().iter().for_each(note);
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
@@ -178,6 +190,54 @@ fn tune_time_series(
     Ok(format!("{head}\n{}", confusion_table(&best.confusion)).into())
 }
 
+/// Finds the threshold with the lowest cost, for errors whose costs differ from row to row.
+fn tune_cost(
+    arguments: &TuneArguments,
+    predictions: &BinaryPredictions,
+    rows: &CostRows<'_>,
+    conditions: &[Condition],
+) -> Result<Outcome, Failure> {
+    let bootstrap = arguments.resampling.bootstrap(predictions.groups.as_deref());
+    let score = rows.score();
+    let Some((best, mut summary)) = tune_costs(rows, conditions, &bootstrap)? else {
+        // Without conditions every threshold has a cost, so a condition excludes all thresholds.
+        let sweep = with_rows!(predictions, 0, rows => sweep(&rows)?);
+        let any = Score::parse("error_rate")?;
+        let sentence = unmet_conditions(&sweep, &any, conditions);
+        let sentence = sentence.unwrap_or_else(|| "no threshold satisfies the conditions".into());
+        let empty = TuningSummary { score: score.name().into(), ..TuningSummary::default() };
+        let text = if arguments.json { pretty_json(&empty) } else { String::new() };
+        return Ok(Outcome { text, unmet: Some(sentence) });
+    };
+    if let Some(threshold) = predictions.thresholds[0] {
+        summary.model = Some(ModelThreshold { threshold, value: Some(rows.at(threshold).per_row()) });
+    }
+    if arguments.json {
+        return Ok(pretty_json(&summary).into());
+    }
+    let [threshold, value] = threshold_and_value(summary.threshold, summary.value, summary.bootstrap.as_ref());
+    let others = match best.intervals {
+        1 => String::new(),
+        many => format!("; {many} intervals of thresholds are equally good"),
+    };
+    let includes_1 = best.interval.1 == 1.0 && rows.at(1.0) == best.costs;
+    let mut lines = vec![
+        ("score", score.name().to_string()),
+        ("subject to", conditions.iter().map(Condition::text).collect::<Vec<_>>().join(" and ")),
+        ("threshold", threshold),
+        ("interval", format!("{}{others}", format_threshold_range(best.interval.0, best.interval.1, includes_1))),
+        ("value", value),
+        ("on new rows", score_on_new_rows(summary.corrected.as_ref())),
+    ];
+    if let Some(ModelThreshold { threshold, value }) = summary.model {
+        let text =
+            format!("value {} at the model's own threshold {}", format_optional(value), format_number(threshold));
+        lines.push(("model", text));
+    }
+    lines.extend(summary.costs.iter().flat_map(|costs| cost_lines(costs, false)));
+    Ok(format!("{}\n{}", key_value_lines(&lines), confusion_table(&best.confusion)).into())
+}
+
 /// Returns the tuned threshold, or, if no threshold satisfies the conditions of the user, a sentence that says so, and how conditions with a confidence
 /// were tested.
 fn tune(
@@ -231,6 +291,7 @@ fn run_multiclass(
         (None, None) => Score::parse("f1")?,
     };
     arguments.temporal.refuse_classes(predictions)?;
+    arguments.costs.refuse_classes(predictions)?;
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     let bootstrap = arguments.resampling.bootstrap(predictions.groups.as_deref());
     let ClassPredictions { classes, labels, probabilities, weights, .. } = predictions;

@@ -6,6 +6,7 @@ mod folder;
 
 mod bad_input;
 mod cli;
+mod costs;
 mod counts;
 mod explain;
 mod files;

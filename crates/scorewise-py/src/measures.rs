@@ -3,12 +3,12 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use scorewise::multiclass::MultiConfusion;
-use scorewise::sweep::{self, BlockLength, Bootstrap, Condition, Resampling};
+use scorewise::sweep::{self, BlockLength, Bootstrap, Condition, CostRows, Resampling};
 use scorewise::{Confusion, Logits, Prior, Probabilities, Score};
 use scorewise_report::evaluation::{
-    BestThreshold, CountRows, CountSummary, GuaranteeSummary, ScoreDescription, ScoreSummary, SmoothThreshold,
-    TheorySummary, ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families,
-    registered_scores, smooth_threshold_bootstrap,
+    BestThreshold, CostSummary, CountRows, CountSummary, GuaranteeSummary, ScoreDescription, ScoreSummary,
+    SmoothThreshold, TheorySummary, ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold,
+    prior_families, registered_scores, smooth_threshold_bootstrap, tune_costs,
 };
 use scorewise_table::groups::Groups;
 use scorewise_train::plan::multi_score;
@@ -105,6 +105,40 @@ pub fn score(
     Ok(json!(summary.map_err(value_error)?.with_bootstrap(&bootstrap)).to_string())
 }
 
+/// The costs of the errors at a threshold or, without one, the threshold with the lowest cost among those that satisfy the conditions, as JSON.
+/// `costs` are the costs of a false alarm and of a miss in each row.
+#[pyfunction]
+#[pyo3(signature = (rows, costs, threshold, subject_to, bootstrap))]
+pub fn costs(
+    py: Python<'_>,
+    rows: RowArrays<'_>,
+    costs: (PyReadonlyArray1<'_, f64>, PyReadonlyArray1<'_, f64>),
+    threshold: Option<f64>,
+    subject_to: Vec<String>,
+    bootstrap: BootstrapSettings<'_>,
+) -> PyResult<String> {
+    let (conditions, bootstrap, slices) =
+        (parse_conditions(&subject_to)?, bootstrap.to_bootstrap()?, rows.to_slices()?);
+    let (false_alarms, misses) = (slice(&costs.0)?, slice(&costs.1)?);
+    let json = py.detach(|| -> scorewise::Result<_> {
+        with_rows!(Probabilities, slices, rows => {
+            let costed = CostRows::new(&rows, false_alarms, misses)?;
+            if let Some(threshold) = threshold {
+                return Ok(Ok(json!(CostSummary::new(&costed, threshold, &bootstrap)?)));
+            }
+            Ok(match tune_costs(&costed, &conditions, &bootstrap)? {
+                Some((_, summary)) => Ok(json!(summary)),
+                // Without conditions every threshold has a cost, so a condition excludes all thresholds.
+                None => Err(match Score::parse("error_rate") {
+                    Ok(any) => no_best_threshold(&sweep::sweep(&rows)?, &any, &conditions),
+                    Err(error) => error.to_string(),
+                }),
+            })
+        })
+    });
+    Ok(json.map_err(value_error)?.map_err(value_error)?.to_string())
+}
+
 /// Four arrays of counts: tn, fp, fn and tp of each row.
 type CountArrays<'py> =
     (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
@@ -162,6 +196,7 @@ pub fn class_score(
     score: &str,
 ) -> PyResult<Option<f64>> {
     let score = multi_score(score).map_err(value_error)?;
+    score.check_classes(classes).map_err(value_error)?;
     let weights = weights.as_ref().map(slice).transpose()?;
     let matrix =
         MultiConfusion::from_labels(classes, slice(&labels)?, slice(&predicted)?, weights).map_err(value_error)?;

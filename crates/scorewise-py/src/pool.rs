@@ -165,11 +165,16 @@ pub fn pool<'py>(
         Decision::Factors { factors, .. } => Some(factors),
         _ => None,
     };
+    let costs = match &decision {
+        Decision::Costs { costs } => Some(costs),
+        _ => None,
+    };
     let summary = json!({
         "calibrations": calibrations,
         "weights": weights,
         "threshold": decision.threshold(),
         "factors": factors,
+        "costs": costs,
         "value": value,
     });
     Ok((summary.to_string(), probabilities.into_pyarray(py)))

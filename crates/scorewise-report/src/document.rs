@@ -168,6 +168,9 @@ pub struct ForecastEvaluation {
     /// 95 % intervals of scores at the decision threshold.
     #[serde(default)]
     pub intervals: Vec<ScoreInterval>,
+    /// 95 % intervals of the net benefit at threshold probabilities in ascending order; empty if they were not computed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub net_benefit: Vec<NetBenefitInterval>,
     /// Reference forecasts, such as `always yes`.
     #[serde(default, rename = "yardsticks")]
     pub reference_forecasts: Vec<ReferenceForecast>,
@@ -175,6 +178,17 @@ pub struct ForecastEvaluation {
     pub roc_area: Option<f64>,
     /// The average precision.
     pub average_precision: Option<f64>,
+}
+
+/// The 95 % interval of the net benefit of a forecast at a threshold probability.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NetBenefitInterval {
+    /// The threshold probability.
+    pub threshold: f64,
+    /// Lower end of the 95 % interval of the net benefit.
+    pub low: f64,
+    /// Upper end of the 95 % interval of the net benefit.
+    pub high: f64,
 }
 
 /// A threshold and the confusion matrix at that threshold.

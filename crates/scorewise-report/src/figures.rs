@@ -180,7 +180,7 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
     figures.extend(figure_unless_empty(
         "decision",
         "Decision curve",
-        "Net benefit: hits minus false alarms, weighted by their costs. At threshold probability p, a miss costs (1 − p)/p times as much as a false alarm. The forecast is worth using where its line lies above both other lines.",
+        "Net benefit: hits minus false alarms, weighted by their costs. At threshold probability p, a miss costs (1 − p)/p times as much as a false alarm. The forecast is worth using where its line lies above both other lines. Band: 95 % interval of its net benefit at each threshold probability.",
         MovingMark::Line,
         decision_figure(forecast),
     )?);
@@ -361,6 +361,7 @@ fn decision_figure(forecast: &ForecastEvaluation) -> Result<Picture> {
     figure_decision(DecisionCurve {
         title: "Decision curve".into(),
         lines: lines.map(|(name, points)| NamedLine { name: name.into(), points }).to_vec(),
+        band: forecast.net_benefit.iter().map(|at| (at.threshold, (at.low, at.high))).collect(),
         mark: Some(forecast.threshold),
     })
 }

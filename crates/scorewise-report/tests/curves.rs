@@ -181,7 +181,8 @@ fn net_benefit_is_clipped_slightly_below_0() {
         named_line("always yes", &always),
         named_line("always no", &[(0.0, 0.0), (1.0, 0.0)]),
     ];
-    let curve = DecisionCurve { title: "Decision curve".into(), lines, mark: Some(0.5) };
+    let curve = DecisionCurve { title: "Decision curve".into(), lines, band: Vec::new(), mark: Some(0.5) };
+    let with_band = DecisionCurve { band: vec![(0.2, (0.1, 0.6)), (0.5, (0.0, 0.4))], ..curve.clone() };
     let drawing = ReadPicture::new(&figure_decision(curve).unwrap());
     let (low, high) = drawing.frames[0].y;
     assert_close(low, -0.15 * 0.5, 1e-12);
@@ -195,6 +196,12 @@ fn net_benefit_is_clipped_slightly_below_0() {
     assert_points_close(&yes[yes.len() - 1..], &[(1.15 / 2.15, -0.075)], TOLERANCE);
     assert_points_close(&drawing.lines(0, INK)[0], &[(0.5, low), (0.5, high)], TOLERANCE);
     assert!(drawing.label_positions(0, "0.5").iter().any(|position| position.1 > high));
+    assert!(!drawing.has_text("95 % interval"));
+
+    // A band of intervals is named in the legend, and the axis reaches its upper end.
+    let drawing = ReadPicture::new(&figure_decision(with_band).unwrap());
+    assert_close(drawing.frames[0].y.1, 1.06 * 0.6, 1e-12);
+    assert!(drawing.has_text("95 % interval"));
 }
 
 #[test]

@@ -14,8 +14,8 @@ use scorewise_report::evaluation::{
     BestThreshold, ClassSummary, ComparedThresholds, CountRows, CountSummary, Estimate, Evaluation, FoldSummary,
     ForecastComparison, ForecastOptions, ForecastPair, ModelThreshold, ScoreSummary, TheorySummary, TrainSummary,
     TrainingRun, TuneSummary, Tuning, TuningOptions, TuningSummary, common_class_scores, count_series, evaluate_folds,
-    evaluate_model, evaluation_bootstrap, evaluation_sweep, forecast, model_data, model_document, no_best_threshold,
-    registered_scores, tune_classes, undefined_everywhere, unmet_conditions,
+    evaluate_model, evaluation_bootstrap, evaluation_sweep, forecast, model_data, model_document,
+    net_benefit_intervals, no_best_threshold, registered_scores, tune_classes, undefined_everywhere, unmet_conditions,
 };
 use scorewise_report::page;
 use scorewise_table::groups::Groups;
@@ -345,4 +345,27 @@ fn a_model_of_three_classes_has_a_confusion_matrix_but_no_threshold_sweep() {
         model_document(&trained, &plan, &evaluation, summary, None, &bootstrap, Provenance::default()).unwrap();
     assert!(document.forecast.is_none() && document.training.is_some());
     assert!(page(&document).unwrap().contains("forecast class 2"));
+}
+
+#[test]
+fn intervals_of_the_net_benefit_contain_it_and_are_longer_if_rows_of_a_group_depend_on_each_other() {
+    // Each of the six rows is repeated ten times, as a group.
+    let predictions: Vec<f64> = PREDICTIONS.iter().flat_map(|p| [*p; 10]).collect();
+    let labels: Vec<bool> = LABELS.iter().flat_map(|label| [*label; 10]).collect();
+    let groups: Vec<u32> = (0..60).map(|row| row / 10).collect();
+    let rows = Rows::new(Probabilities(&predictions), &labels).unwrap();
+    let independent = net_benefit_intervals(&rows, &BOOTSTRAP).unwrap();
+    let dependent = Bootstrap { resampling: Resampling::Groups(&groups), ..BOOTSTRAP };
+    let grouped = net_benefit_intervals(&rows, &dependent).unwrap();
+    assert_eq!((independent.len(), grouped.len()), (50, 50));
+    let swept = sweep(&rows).unwrap();
+    for (one, other) in independent.iter().zip(&grouped) {
+        let score = Score::parse(&format!("net_benefit(threshold={})", one.threshold)).unwrap();
+        let value = score.checked(&swept.at(one.threshold)).unwrap();
+        assert!(one.low < value && value < one.high, "{one:?}, {value}");
+        // Above the highest prediction there are no alarms in any group, so the groups do not differ.
+        let are_alarms_possible = one.threshold < 0.9;
+        assert_eq!(other.high - other.low > one.high - one.low, are_alarms_possible, "{one:?}, {other:?}");
+    }
+    assert!(independent.iter().all(|interval| interval.low < interval.high));
 }

@@ -7,8 +7,9 @@
 
 use crate::picture_reader::{BLUE, FRAME, GREEN, INK, ReadPicture, VERMILLION, assert_points_close};
 use scorewise_report::document::{
-    Document, EpochRecord, ForecastCurves, ForecastEvaluation, MemberHistory, Optimum, PredictionBin, Provenance,
-    ReferenceForecast, ScoreInterval, TheoryBound, TheoryReport, ThresholdPoint, TrainingHistory,
+    Document, EpochRecord, ForecastCurves, ForecastEvaluation, MemberHistory, NetBenefitInterval, Optimum,
+    PredictionBin, Provenance, ReferenceForecast, ScoreInterval, TheoryBound, TheoryReport, ThresholdPoint,
+    TrainingHistory,
 };
 use scorewise_report::evaluation::{ComparedForecast, ComparisonSummary, Estimate, TuneSummary, TuningSummary};
 use scorewise_report::{figures, page};
@@ -60,6 +61,10 @@ fn six_row_forecast() -> ForecastEvaluation {
             Optimum { score: "precision".into(), threshold: 0.85, value: 1.0, interval: (0.8, 0.9) },
         ],
         intervals: vec![ScoreInterval { score: "f1".into(), low: 0.4, high: 1.0 }],
+        net_benefit: vec![
+            NetBenefitInterval { threshold: 0.2, low: 0.1, high: 0.5 },
+            NetBenefitInterval { threshold: 0.8, low: 0.0, high: 0.3 },
+        ],
         reference_forecasts: vec![ReferenceForecast { name: "always yes".into(), cells: [0.0, 3.0, 0.0, 3.0] }],
         roc_area: Some(7.0 / 9.0),
         average_precision: Some(0.75),
@@ -167,6 +172,8 @@ fn net_benefit_and_reliability_match_hand_counts() {
     assert!(line.iter().any(|(x, y)| (x - 0.35).abs() < 2e-3 && (y - benefit(3.0, 1.0, 0.35)).abs() < 2e-3));
     assert_points_close(&drawing.lines(0, VERMILLION)[0][..1], &[(0.05, benefit(3.0, 3.0, 0.05))], 2e-3);
     assert_points_close(&drawing.lines(0, GREEN)[0], &[(0.05, 0.0), (0.95, 0.0)], 2e-3);
+
+    assert!(drawing.has_text("95 % interval"));
 
     // No bin has more than one row, so the observed frequency of every bin is 0 or 1.
     let found = figures(&six_row_document()).unwrap().into_iter().find(|figure| figure.name == "reliability").unwrap();

@@ -89,7 +89,15 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
             "reliability",
             figure_reliability(Reliability { title: title(), bins: vec![finite_bin, bin], base_rate: number }),
         ),
-        ("decision", figure_decision(DecisionCurve { title: title(), lines, mark: Some(number) })),
+        (
+            "decision",
+            figure_decision(DecisionCurve {
+                title: title(),
+                lines,
+                band: vec![(number, (number, number))],
+                mark: Some(number),
+            }),
+        ),
         (
             "training",
             figure_training(&TrainingCurves {

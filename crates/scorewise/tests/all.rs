@@ -6,6 +6,7 @@ mod common;
 
 mod bootstrap;
 mod counts;
+mod costs;
 mod docs;
 mod formula;
 mod golden;

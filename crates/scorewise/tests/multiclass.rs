@@ -201,6 +201,59 @@ fn gradient_of_the_simplex_loss_matches_central_differences() {
     }
 }
 
+/// Costs of four classes, with gains for correct predictions of the last.
+const COSTS: &str = "cost_matrix(0, 1, 5, 2; 1, 0, 2.5, 1; 10, 3, 0, 4; 7, 1, 1, -0.5)";
+
+#[test]
+fn the_loss_of_a_cost_matrix_is_the_mean_expected_cost_of_the_softmax_on_a_scale_from_0_to_1() {
+    let batch = ClassBatch::random(5, 30, 4);
+    let MultiScore::Costs(costs) = multi_score(COSTS) else { panic!("not a cost matrix") };
+    let costs_of: Vec<&[f64]> = costs.rows().collect();
+    let expected_cost = |row: usize| {
+        let exponentials: Vec<f64> = batch.logits[4 * row..4 * row + 4].iter().map(|z| z.exp()).collect();
+        let products = exponentials.iter().zip(costs_of[batch.labels[row] as usize]).map(|(e, cost)| e * cost);
+        products.sum::<f64>() / exponentials.iter().sum::<f64>()
+    };
+    let rows = batch.labels.len();
+    let mean = (0..rows).map(expected_cost).sum::<f64>() / rows as f64;
+    let loss = SimplexLoss::new(multi_score(COSTS));
+    assert_close(loss.value(&batch.single_label_rows()).unwrap(), (mean + 0.5) / 10.5, 1e-13, COSTS);
+    let matrix = loss.expect(&batch.single_label_rows()).unwrap();
+    assert_close(multi_score(COSTS).value(&matrix), mean, 1e-13, COSTS);
+    for loss in [loss, simplex_loss(COSTS)] {
+        let plain = |z: &[f64]| simplex_value_and_gradient(&loss, &batch.with_logits(z).single_label_rows());
+        assert_gradient_matches_differences(&batch.logits, plain, COSTS);
+        let weighted = |z: &[f64]| simplex_value_and_gradient(&loss, &batch.with_logits(z).weighted_rows());
+        assert_gradient_matches_differences(&batch.logits, weighted, COSTS);
+    }
+}
+
+#[test]
+fn the_cheapest_class_has_the_lowest_expected_cost() {
+    let MultiScore::Costs(costs) = multi_score(COSTS) else { panic!("not a cost matrix") };
+    assert_eq!(costs.cheapest(&[1.0, 0.0, 0.0, 0.0]), 0);
+    // The expected costs are 0.7 + 3 = 3.7 and 0.9, if the classes 1 and 2 have the probabilities 0.7 and 0.3; see the columns of the matrix.
+    assert_eq!(costs.cheapest(&[0.0, 0.7, 0.3, 0.0]), 1);
+    assert_eq!(costs.cheapest(&[0.7, 0.0, 0.3, 0.0]), 1);
+}
+
+#[test]
+fn invalid_cost_matrices_are_reported() {
+    let message = |text: &str| MultiScore::parse(text).unwrap_err().to_string();
+    assert!(
+        message("cost_matrix(0, 1, 2; 1, 0, 3)")
+            .starts_with("row 1 of the cost matrix has 3 costs, but there are 2 rows")
+    );
+    assert!(message("cost_matrix(0)").starts_with("a cost matrix needs at least 2 rows, not 1"));
+    assert!(message("cost_matrix(0, x; 1, 0)").starts_with("`x` is not a cost"));
+    assert!(message("cost_matrix(0, inf; 1, 0)").starts_with("inf is not a finite cost"));
+    let error = multi_score(COSTS).check_classes(3).unwrap_err().to_string();
+    assert_eq!(error, "score is a matrix of costs for 4 classes, but there are 3");
+    assert_eq!(multi_score(COSTS).to_string(), COSTS);
+    let three = MultiConfusion::new(3, vec![1.0; 9]).unwrap();
+    assert_eq!(multi_score(COSTS).checked(&three), None);
+}
+
 #[test]
 fn derivatives_with_respect_to_cells_match_central_differences() {
     let cells = [50.0, 3.0, 2.0, 10.0, 30.0, 5.0, 1.0, 4.0, 15.0];

@@ -39,11 +39,45 @@ pub(super) struct Layout {
     pub(super) weight: Option<String>,
     /// The column of the groups that are resampled.
     pub(super) group: Option<String>,
+    /// The costs of false alarms and of misses; `None` if errors have no costs.
+    pub(super) costs: Option<[CostSource; 2]>,
     /// Whether the table was written by `scorewise predict` or `scorewise train --out-of-fold`, judged by its columns `decision` and `score`.
     pub(super) is_from_predict: bool,
 }
 
+/// Where the cost of an error comes from.
+#[derive(Clone, Debug)]
+pub(super) enum CostSource {
+    /// A column of the table.
+    Column(String),
+    /// A number that is the same for all rows.
+    Number(f64),
+}
+
+impl CostSource {
+    /// The column with this name or, if the table has no such column, this number.
+    fn new(text: &str, names: &[&str]) -> Self {
+        match text.trim().parse::<f64>() {
+            Ok(number) if !names.contains(&text) => CostSource::Number(number),
+            _ => CostSource::Column(text.to_owned()),
+        }
+    }
+
+    /// The name of the column; `None` for a number.
+    pub(super) fn column(&self) -> Option<&String> {
+        match self {
+            CostSource::Column(name) => Some(name),
+            CostSource::Number(_) => None,
+        }
+    }
+}
+
 impl Layout {
+    /// The names of the columns of costs.
+    fn cost_columns(&self) -> impl Iterator<Item = &String> {
+        self.costs.iter().flatten().filter_map(CostSource::column)
+    }
+
     /// Chooses the columns from the names of a table's columns and the user's options.
     pub(super) fn new(
         file: &str,
@@ -79,7 +113,8 @@ impl Layout {
             }
         };
         let group = columns.group.clone();
-        let mut layout = Layout { label, group, is_from_predict, ..Layout::default() };
+        let costs = columns.costs.as_ref().map(|texts| texts.each_ref().map(|text| CostSource::new(text, names)));
+        let mut layout = Layout { label, group, costs, is_from_predict, ..Layout::default() };
         layout.weight = columns.weight.clone().or_else(|| (is_from_predict && has(WEIGHT)).then(|| WEIGHT.into()));
         match (probabilities, &columns.positive) {
             ([_, ..], _) => layout.probabilities = probabilities.to_vec(),
@@ -104,12 +139,20 @@ impl Layout {
 
     /// Restricts `reading` to the columns of this layout and sets their column types.
     pub(super) fn configure_reading(&self, names: &[&str], reading: &mut Reading) {
-        let numbers = self.probabilities.iter().chain(&self.weight).map(String::as_str).chain([THRESHOLD]);
+        let numbers = self
+            .probabilities
+            .iter()
+            .chain(&self.weight)
+            .chain(self.cost_columns())
+            .map(String::as_str)
+            .chain([THRESHOLD]);
         reading.kinds.extend(numbers.map(|name| (name.to_owned(), ColumnKind::Number)));
         let strings = [SCORE, NEGATIVE, POSITIVE];
         reading.kinds.extend(strings.map(|name| (name.to_owned(), ColumnKind::Category)));
         let mut only = vec![self.label.clone()];
-        only.extend(self.probabilities.iter().chain(&self.weight).chain(&self.group).cloned());
+        only.extend(
+            self.probabilities.iter().chain(&self.weight).chain(&self.group).chain(self.cost_columns()).cloned(),
+        );
         if self.is_from_predict {
             only.extend(
                 [THRESHOLD, SCORE, NEGATIVE, POSITIVE]

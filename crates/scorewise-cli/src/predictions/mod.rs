@@ -25,7 +25,7 @@ use scorewise_train::{Error, Location, Result};
 pub use floats::FloatValues;
 use floats::checked_values;
 use labels::LabelParser;
-use layout::Layout;
+use layout::{CostSource, Layout};
 pub use layout::{DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, SCORE, THRESHOLD, TRUTH, WEIGHT};
 pub use output::{PredictedRows, file_metadata};
 
@@ -45,6 +45,9 @@ pub struct PredictionColumns {
     /// Column of the groups that are resampled; set by the option `--resample` of the command
     #[arg(skip)]
     pub group: Option<String>,
+    /// Columns or numbers of the costs of false alarms and of misses; set by the options `--cost-fp` and `--cost-fn` of the command
+    #[arg(skip)]
+    pub costs: Option<[String; 2]>,
 }
 
 /// Arguments that name a table with one forecast, for `score`, `tune` and `theory`.
@@ -69,15 +72,15 @@ pub enum PredictionTable {
 }
 
 impl ForecastArguments {
-    /// Reads the table, and the column of groups if one is given.
-    pub fn read(&self, group: Option<&str>) -> Result<PredictionTable> {
-        let columns = PredictionColumns { group: group.map(str::to_owned), ..self.columns.clone() };
+    /// Reads the table, and the columns of groups and of costs if they are given.
+    pub fn read(&self, group: Option<&str>, costs: Option<[String; 2]>) -> Result<PredictionTable> {
+        let columns = PredictionColumns { group: group.map(str::to_owned), costs, ..self.columns.clone() };
         read(&self.predictions, &columns, self.probability.as_slice())
     }
 
     /// Reads a table with two classes. Returns an error with a hint on how to select one class if there are more than two.
     pub fn read_binary(&self) -> Result<BinaryPredictions> {
-        self.read(None)?.into_binary()
+        self.read(None, None)?.into_binary()
     }
 }
 
@@ -112,6 +115,9 @@ pub struct BinaryPredictions {
     pub weights: Option<FloatValues>,
     /// The number of the group of each row; `None` unless groups are resampled.
     pub groups: Option<Vec<u32>>,
+    /// The costs of a false alarm and of a miss in each row; `None` if errors have no costs. A cost that cannot be paid, such as that of a miss in a
+    /// negative row, may be missing (NaN).
+    pub costs: Option<[Vec<f64>; 2]>,
     /// The score and the class names of the model that made the predictions, as far as the table names them.
     pub model: SourceModel,
 }
@@ -270,6 +276,7 @@ fn read_two_classes(
         thresholds: Vec::new(),
         weights: layout.weight.as_ref().map(|_| FloatValues::default()),
         groups: None,
+        costs: layout.costs.as_ref().map(|_| Default::default()),
         model: SourceModel::default(),
     };
     let mut unlabelled = 0;
@@ -297,7 +304,11 @@ fn read_two_classes(
                 label_parser.insert(LabelParser::new(named, layout.is_one_versus_rest))
             }
         };
+        let first = predictions.labels.len();
         label_parser.append_labels(&table, required_column(&table, &layout.label)?, &mut predictions.labels)?;
+        if let (Some(sources), Some(costs)) = (&layout.costs, &mut predictions.costs) {
+            append_costs(&table, sources, &predictions.labels[first..], costs)?;
+        }
         for (name, forecast) in layout.probabilities.iter().zip(&mut predictions.forecasts) {
             let is_valid = |value: f64| (0.0..=1.0).contains(&value);
             forecast.append_checked(
@@ -333,6 +344,41 @@ fn read_two_classes(
     predictions.model = SourceModel { score: score.value(), classes };
     predictions.unify_float_type();
     Ok(predictions)
+}
+
+/// Appends the costs of the rows of a chunk, with their true labels. Only costs that can be paid are checked: those of false alarms in negative rows,
+/// and those of misses in positive rows.
+fn append_costs(table: &Table, sources: &[CostSource; 2], labels: &[bool], costs: &mut [Vec<f64>; 2]) -> Result<()> {
+    for (which, (source, costs)) in sources.iter().zip(costs).enumerate() {
+        let (option, quantity) = [("cost-fp", "cost of a false alarm"), ("cost-fn", "cost of a miss")][which];
+        let is_cost = |value: f64| value >= 0.0 && value.is_finite();
+        match source {
+            CostSource::Number(number) if is_cost(*number) => costs.extend(labels.iter().map(|_| *number)),
+            CostSource::Number(number) => {
+                return Err(Error::setting(option, format!("is {number}, which is not a {quantity}"), COST_HINT));
+            }
+            CostSource::Column(name) => {
+                let column = required_column(table, name)?;
+                let is_paid = |row: usize| labels.get(row).is_some_and(|label| *label == (which == 1));
+                let Values::Number(values) = &column.values else {
+                    return Err(Error::data(
+                        table.place(0).column(name),
+                        format!("a {quantity} must be a number"),
+                        COST_HINT,
+                    ));
+                };
+                if let Some(row) = (0..values.len()).find(|row| is_paid(*row) && !is_cost(values[*row])) {
+                    let problem = match values[row].is_nan() {
+                        true => format!("the {quantity} is missing"),
+                        false => format!("`{}` is not a {quantity}", values[row]),
+                    };
+                    return Err(Error::data(table.place(row).column(name), problem, COST_HINT));
+                }
+                costs.extend(values);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Reads predictions for more than two classes.
@@ -454,6 +500,9 @@ const PROBABILITY_HINT: &str =
     "probabilities must lie between 0 and 1; divide percentages by 100, and convert logits z with 1/(1 + exp(-z))";
 /// The hint in the error message for a cell that is not a weight.
 const WEIGHT_HINT: &str = "weights must be numbers, 0 or above";
+/// The hint in the error message for a cell that is not a cost.
+const COST_HINT: &str =
+    "costs must be finite numbers, 0 or above; costs of errors that cannot happen to a row are not read";
 
 /// The column with this name; an error with a suggestion if there is none.
 fn required_column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {

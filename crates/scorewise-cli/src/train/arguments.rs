@@ -21,6 +21,7 @@ use scorewise_table::dependence::Resample;
     scorewise train flares.csv --target flare --score tss              classes in a column\n  \
     scorewise train smog.csv --target \"pm2.5 > 400\" --lead 1 --lags 3   forecast one row ahead\n  \
     scorewise train air.csv --target \"CO(GT) >= 5\" --missing -200       missing values as -200\n  \
+    scorewise train triage.csv --target class --costs costs.csv         a cost for every pair of true and predicted class\n  \
     scorewise train flares.csv --target flare --folds 5 --repeats 2    cross-validation")]
 pub struct TrainArguments {
     /// Table to train on: a file (.csv, .tsv, .csv.gz, .parquet, .arrow; - for standard input) or a built-in table: adult, pollution
@@ -35,6 +36,11 @@ pub struct TrainArguments {
     /// Predict the target this many rows ahead
     #[arg(long, value_name = "ROWS", help_heading = "Target")]
     pub lead: Option<usize>,
+
+    /// File with the cost of each predicted class (columns, named in the header) for each true class (rows, named in the first column). The model is
+    /// trained for the mean cost and, with more than two classes, predicts the class with the lowest expected cost
+    #[arg(long, value_name = "FILE", help_heading = "Target", conflicts_with = "score")]
+    pub costs: Option<String>,
 
     #[command(flatten)]
     pub reading: ReadArguments,

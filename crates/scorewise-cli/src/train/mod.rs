@@ -2,6 +2,7 @@
 
 mod arguments;
 mod contradictions;
+mod cost_matrix;
 mod defaults;
 mod summary;
 mod progress;
@@ -17,6 +18,7 @@ use scorewise_report::evaluation::{
 use scorewise_table::output::{AtomicFile, OutputKind, Outputs};
 use scorewise_table::split::CrossValidation;
 use scorewise_table::table::{Reader, Source, Table, TableFormat, TextConventions, warnings};
+use scorewise_table::target::Target;
 use scorewise_train::Note;
 use scorewise_train::backend;
 use scorewise_train::model::Model;
@@ -24,6 +26,7 @@ use scorewise_train::plan::Plan;
 use scorewise_train::train::{FoldResult, Trained, cross_validate, train};
 
 pub use arguments::{ReadArguments, TrainArguments};
+use cost_matrix::CostFile;
 use defaults::TrainInputs;
 pub use defaults::{read_options, thread_count};
 use progress::ProgressWatch;
@@ -46,7 +49,8 @@ struct TrainingResult {
 pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     contradictions::check_options(arguments)?;
     let mut inputs = TrainInputs::new(arguments)?;
-    let plan = inputs.plan(arguments)?;
+    let mut plan = inputs.plan(arguments)?;
+    let costs = arguments.costs.as_deref().map(CostFile::read).transpose()?;
     // Output files are opened before training, which may take long, so that a path that cannot be written is reported at once.
     let with_input = |outputs: Outputs, source: &Source| outputs.reads(source);
     let outputs = [Some(&inputs.table), inputs.test.as_ref()].into_iter().flatten().fold(Outputs::new(), with_input);
@@ -61,6 +65,11 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     let (table, conventions) = read_table(&inputs.table, &inputs.reading)?;
     arguments.reading.numeric.iter().try_for_each(|name| table.required_column(name).map(|_| ()))?;
     contradictions::check_table(arguments, &plan, &table)?;
+    if let Some(costs) = costs {
+        let (target, _) = Target::parse(&plan.target, &table, plan.positive.as_deref(), plan.lead)?;
+        plan.score = costs.score(&target.classes())?;
+        note(format!("the score is the mean cost, {}: lower is better", plan.score));
+    }
     warnings(&table, &inputs.reading).iter().for_each(note);
     // In the test table, and later in the tables of `predict`, numbers and dates are read in the format that was detected in the training
     // table, for example with a decimal comma.

@@ -32,6 +32,7 @@ impl ClassSummary {
         weights: Option<&[f64]>,
         scores: &[MultiScore],
     ) -> Result<Self> {
+        scores.iter().try_for_each(|score| score.check_classes(classes.len()))?;
         let confusion = MultiConfusion::from_labels(classes.len(), labels, decisions, weights)?;
         let estimate = |score: &MultiScore| NamedEstimate {
             name: score.to_string(),

@@ -1,6 +1,6 @@
 //! Compares two forecasts of the same rows: which one has the better score, and how certain that is.
 
-use scorewise::sweep::{Bootstrap, PairedScores, Sweep, confusion, sum_of_counts, sweep};
+use scorewise::sweep::{Bootstrap, CostRows, PairedScores, Sweep, confusion, sum_of_counts, sweep};
 use scorewise::{Direction, Probabilities, Real, Result, Rows, Score};
 use serde::{Deserialize, Serialize};
 
@@ -192,6 +192,38 @@ impl ForecastComparison {
             positives: sums[0].counts().positives.round() as usize,
             replicates: settings.replicates,
             seed: settings.seed,
+            temporal: None,
+            curves: None,
+        })
+    }
+
+    /// Compares the mean costs per row of two forecasts of the same rows.
+    pub fn of_costs(
+        names: [String; 2],
+        forecasts: [&CostRows<'_>; 2],
+        at: ComparedThresholds,
+        positives: usize,
+        bootstrap: &Bootstrap<'_>,
+    ) -> Result<Self> {
+        let [first, second] = forecasts;
+        let (thresholds, paired) = match at {
+            ComparedThresholds::Given(given) => (given.map(Some), bootstrap.paired_costs(first, second, given)?),
+            ComparedThresholds::Best => {
+                let thresholds = forecasts.map(|rows| rows.best(&[]).map(|best| best.threshold));
+                (thresholds, bootstrap.paired_best_costs(first, second)?)
+            }
+        };
+        let value = |k: usize| thresholds[k].map(|threshold| forecasts[k].at(threshold).per_row());
+        Ok(ForecastComparison {
+            score: first.score().clone(),
+            names,
+            thresholds,
+            values: [value(0), value(1)],
+            paired,
+            rows: first.len(),
+            positives,
+            replicates: bootstrap.replicates,
+            seed: bootstrap.seed,
             temporal: None,
             curves: None,
         })

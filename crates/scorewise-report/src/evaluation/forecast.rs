@@ -8,10 +8,14 @@ use scorewise::{Confusion, Prior, Probabilities, Real, Result, Rows, Score};
 
 use super::summary::ScoreSummary;
 use super::tuning::{ThresholdBootstrap, Tuning};
-use crate::document::{self, ForecastEvaluation, Optimum, ReferenceForecast, ScoreInterval, ThresholdPoint};
+use crate::document::{
+    self, ForecastEvaluation, NetBenefitInterval, Optimum, ReferenceForecast, ScoreInterval, ThresholdPoint,
+};
 
 /// Approximate number of points of a curve: more than a screen can show, but few enough to embed in a page.
 const CURVE_POINTS: usize = 1000;
+/// Distance between two threshold probabilities at which the interval of the net benefit is computed, in percent.
+const NET_BENEFIT_STEP: usize = 2;
 /// Number of bins into which the predicted probabilities are divided. The reliability diagram merges every five adjacent bins into one.
 const PREDICTION_BINS: usize = 50;
 
@@ -43,6 +47,8 @@ pub struct ForecastOptions<'a> {
     pub qualifying: Option<Vec<(f64, f64)>>,
     /// 95 % intervals of the scores at the decision threshold.
     pub intervals: Vec<ScoreInterval>,
+    /// 95 % intervals of the net benefit, for the decision curve; see [`net_benefit_intervals`].
+    pub net_benefit: Vec<NetBenefitInterval>,
     /// Confusion matrix of the persistence forecast, which predicts an event later if there is an event now; `None` when the target has no lead
     /// time.
     pub persistence: Option<Confusion>,
@@ -65,6 +71,7 @@ impl Default for ForecastOptions<'_> {
             conditions: &[],
             qualifying: None,
             intervals: Vec::new(),
+            net_benefit: Vec::new(),
             persistence: None,
         }
     }
@@ -89,7 +96,7 @@ impl ForecastOptions<'_> {
         };
     }
 
-    /// Sets the 95 % intervals of the scores. Every bootstrap replicate uses the same threshold: if each replicate used its own best threshold, the
+    /// Sets the 95 % intervals of the scores and of the net benefit. Every bootstrap replicate uses the same threshold: if each replicate used its own best threshold, the
     /// intervals would be those of the greatest score over all thresholds.
     pub fn set_intervals<R: Real>(
         &mut self,
@@ -98,8 +105,27 @@ impl ForecastOptions<'_> {
     ) -> Result<()> {
         let scores = document::scores_in_display_order(Some(self.score.clone()));
         self.intervals = ScoreSummary::new(rows, self.threshold, &scores, bootstrap)?.intervals();
+        self.net_benefit = net_benefit_intervals(rows, bootstrap)?;
         Ok(())
     }
+}
+
+/// 95 % intervals of the net benefit of a forecast at threshold probabilities from 0.01 to 0.99, for the decision curve. At each threshold
+/// probability, the forecast gives an alarm for the rows whose predicted probability is higher.
+pub fn net_benefit_intervals<R: Real>(
+    rows: &Rows<'_, Probabilities<'_, R>>,
+    bootstrap: &Bootstrap<'_>,
+) -> Result<Vec<NetBenefitInterval>> {
+    let mut intervals = Vec::new();
+    for percent in (1..=99).step_by(NET_BENEFIT_STEP) {
+        let threshold = f64::from(percent) / 100.0;
+        let Ok(score) = Score::parse(&format!("net_benefit(threshold={threshold})")) else { continue };
+        let distribution = bootstrap.scores(rows, threshold, std::slice::from_ref(&score))?.swap_remove(0);
+        if let Some((low, high)) = distribution.interval(0.95) {
+            intervals.push(NetBenefitInterval { threshold, low, high });
+        }
+    }
+    Ok(intervals)
 }
 
 /// Default names of the negative and the positive class.
@@ -133,6 +159,7 @@ pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluat
         bins: prediction_bins(sweep),
         optima,
         intervals: options.intervals.clone(),
+        net_benefit: options.net_benefit.clone(),
         reference_forecasts: reference_forecasts(sweep, options.persistence),
         roc_area: areas.roc,
         average_precision: areas.average_precision,

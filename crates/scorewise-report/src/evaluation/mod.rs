@@ -22,6 +22,7 @@
 //! | `classes` | scores of decisions between more than two classes |
 //! | `tuning` | the best threshold of a score, exact or smoothed, and its distribution over bootstrap replicates, or the reason why no threshold is best |
 //! | `series` | scores and thresholds of a time series in which errors are weighted by their timing |
+//! | `costs` | the costs of errors that cost a different amount in every row |
 //! | `counts` | every score of a table of confusion matrices, by group and over time |
 //! | `comparison` | comparison of two forecasts of the same rows |
 //! | `theory` | the distribution of a score when the threshold is random |
@@ -40,6 +41,7 @@ mod summary;
 mod classes;
 mod tuning;
 mod series;
+mod costs;
 mod counts;
 mod comparison;
 mod theory;
@@ -57,13 +59,14 @@ pub(crate) use json::named_estimates;
 
 pub use classes::{ClassSummary, common_class_scores};
 pub use comparison::{ComparedForecast, ComparedThresholds, ComparisonSummary, ForecastComparison, ForecastPair};
+pub use costs::{CostSummary, tune_costs};
 pub use counts::{CountGroup, CountRows, CountScores, CountSummary, count_series};
 pub use explain::{
     ClassMeans, ColumnImportance, DEPENDENCE_COLUMNS, ExplainOptions, ExplainedRows, Explanation, GridValue,
     MAX_PERMUTATIONS, PartialDependence, explain,
 };
 pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
-pub use forecast::{ForecastOptions, curve_points, forecast, unnamed_classes};
+pub use forecast::{ForecastOptions, curve_points, forecast, net_benefit_intervals, unnamed_classes};
 pub use guarantee::{GuaranteeSummary, GuaranteedCondition, NeededEvents, NoBestThreshold};
 pub use model::{
     ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model,

@@ -1,7 +1,7 @@
 //! Evaluates a trained model on its training, validation and test rows.
 
-use scorewise::multiclass::MultiConfusion;
-use scorewise::sweep::{BlockLength, Bootstrap, Resampling, Sweep, confusion, sweep};
+use scorewise::multiclass::{CostMatrix, MultiConfusion, MultiScore};
+use scorewise::sweep::{BlockLength, Bootstrap, CostRows, Resampling, Sweep, confusion, sweep};
 use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, report};
 use scorewise::{Confusion, Direction, Prior, Probabilities, Rows, Score};
 use scorewise_table::dependence::Dependence;
@@ -13,9 +13,10 @@ use scorewise_train::train::{LabelledPredictions, Trained};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{ClassSummary, common_class_scores};
+use super::costs::CostSummary;
 use super::folds::FoldsSummary;
-use super::forecast::{ForecastOptions, forecast};
-use super::summary::{NamedEstimate, ScoreSummary};
+use super::forecast::{ForecastOptions, forecast, net_benefit_intervals};
+use super::summary::{Estimate, NamedEstimate, ScoreSummary};
 use super::theory::theory_page;
 use super::tuning::best_threshold_bootstrap;
 use crate::document::{self, Document, Provenance, scores_in_display_order};
@@ -346,7 +347,12 @@ pub(super) fn evaluate(
     }
     let decisions: Vec<u32> = predictions.probabilities.chunks(classes.len()).map(|row| decision.label(row)).collect();
     let scores = common_class_scores(plan.score.multiclass())?;
-    let summary = ClassSummary::new(classes, &predictions.labels, &decisions, predictions.weights.as_deref(), &scores)?;
+    let weights = predictions.weights.as_deref();
+    let mut summary = ClassSummary::new(classes, &predictions.labels, &decisions, weights, &scores)?;
+    if let (MultiScore::Costs(costs), Some(first)) = (plan.score.multiclass(), summary.scores.first_mut()) {
+        let interval = interval_of_mean_cost(&costs, predictions, &decisions, bootstrap)?;
+        first.estimate = Estimate::new(first.estimate.value, interval);
+    }
     Ok(Evaluation::Classes(summary))
 }
 
@@ -407,6 +413,7 @@ pub fn model_document(
         conditions: &[],
         qualifying: None,
         intervals: evaluation.intervals(),
+        net_benefit: with_resampled_rows(predictions, bootstrap, net_benefit_intervals)?,
         persistence: persistence_confusion(predictions)?,
     };
     document.forecast = Some(forecast(swept, &options));
@@ -430,6 +437,39 @@ fn with_rows<T>(
         Some(weights) => Ok(work(&rows.weighted(weights)?)?),
         None => Ok(work(&rows)?),
     }
+}
+
+/// The 95 % interval of the mean cost of decisions between more than two classes; `None` if all rows have the weight 0.
+fn interval_of_mean_cost(
+    costs: &CostMatrix,
+    predictions: &LabelledPredictions,
+    decisions: &[u32],
+    bootstrap: &Bootstrap<'_>,
+) -> Result<Option<(f64, f64)>> {
+    if predictions.weights.as_ref().is_some_and(|weights| weights.iter().all(|weight| *weight == 0.0)) {
+        return Ok(None);
+    }
+    let mut order: Vec<usize> = (0..decisions.len()).collect();
+    let resampling = match &predictions.dependence {
+        Dependence::Independent => bootstrap.resampling,
+        Dependence::Groups(groups) => Resampling::Groups(groups),
+        Dependence::Time { positions, block } => {
+            order.sort_by_key(|row| positions[*row]);
+            Resampling::Blocks(block.map_or(BlockLength::Auto, BlockLength::Rows))
+        }
+    };
+    // Negative costs are gains. They are shifted, so that no row pays less than 0.
+    let lowest = costs.rows().flatten().copied().fold(0.0, f64::min);
+    let rows: Vec<&[f64]> = costs.rows().collect();
+    let paid = |row: &usize| rows[predictions.labels[*row] as usize][decisions[*row] as usize] - lowest;
+    let paid: Vec<f64> = order.iter().map(paid).collect();
+    let weights: Option<Vec<f64>> =
+        predictions.weights.as_ref().map(|weights| order.iter().map(|row| weights[*row]).collect());
+    // Each row counts as a missed event that costs what the row pays.
+    let (probabilities, labels) = (vec![0.0; paid.len()], vec![true; paid.len()]);
+    let misses = Rows::new(Probabilities(&probabilities), &labels)?.with_weights(weights.as_deref())?;
+    let costs = CostSummary::new(&CostRows::new(&misses, &paid, &paid)?, 0.5, &Bootstrap { resampling, ..*bootstrap })?;
+    Ok(costs.per_row.interval().map(|(low, high)| (low + lowest, high + lowest)))
 }
 
 /// Calls `work` with the rows and with a bootstrap that takes the dependence between rows into account: it resamples single rows, groups of rows, or

@@ -4,7 +4,7 @@ use scorewise::sweep::{Bootstrap, Condition, Sweep, sweep};
 use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, Theory, report};
 use scorewise::{Prior, Probabilities, Real, Result, Rows, Score};
 
-use super::forecast::{ForecastOptions, forecast};
+use super::forecast::{ForecastOptions, forecast, net_benefit_intervals};
 use super::model::Evaluation;
 use super::summary::ScoreSummary;
 use super::theory::{TheorySummary, theory_page};
@@ -51,6 +51,7 @@ pub fn forecast_report<R: Real>(
                 options.conditions = &tested_conditions;
                 options.qualifying = Some(guarantee.thresholds);
             }
+            options.net_benefit = net_benefit_intervals(rows, bootstrap)?;
             (options.threshold, options.chosen) = (threshold, chosen);
             let result = Evaluation::Binary(summary.with_bootstrap(bootstrap));
             (Document::new(provenance, result.into()), sweep(rows)?)

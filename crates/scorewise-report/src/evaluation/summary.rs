@@ -4,6 +4,7 @@ use scorewise::sweep::{Bootstrap, Resampling, confusion};
 use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
 use serde::{Deserialize, Serialize};
 
+use super::costs::CostSummary;
 use super::series::TimingSummary;
 use crate::document::ScoreInterval;
 
@@ -58,6 +59,9 @@ pub struct ScoreSummary {
     /// How errors are weighted by their timing; `None` if every error counts 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temporal: Option<TimingSummary>,
+    /// The costs of the errors; `None` unless the rows have costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<CostSummary>,
 }
 
 impl Estimate {
@@ -101,6 +105,7 @@ impl ScoreSummary {
             resampled: Some(bootstrap.resampling.to_string()).filter(|_| bootstrap.resampling != Resampling::Poisson),
             seed: None,
             temporal: None,
+            costs: None,
         })
     }
 

@@ -5,6 +5,7 @@ use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
 use scorewise_train::{Error, Location};
 use serde::{Deserialize, Serialize};
 
+use super::costs::CostSummary;
 use super::guarantee::{GuaranteeSummary, NoBestThreshold};
 use super::series::TimingSummary;
 use super::summary::Estimate;
@@ -166,6 +167,9 @@ pub struct TuningSummary {
     /// How errors are weighted by their timing; `None` if every error counts 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temporal: Option<TimingSummary>,
+    /// The costs of the errors at the threshold; `None` unless the rows have costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<CostSummary>,
 }
 
 /// The threshold of the model that made the predictions, and the score at this threshold.
@@ -262,6 +266,7 @@ impl Tuning {
             smooth: self.smooth.clone().map(Box::new),
             model,
             temporal: None,
+            costs: None,
         }
     }
 

@@ -115,6 +115,15 @@ impl Model {
             Decision::Factors { factors, .. } => {
                 check_values(factors, |factor| *factor > 0.0 && *factor <= 1.0, "factors")
             }
+            Decision::Costs { costs } => {
+                if count == 2 {
+                    return Err("a model with two classes needs a threshold".into());
+                }
+                if costs.len() != count {
+                    return Err(format!("there are costs for {} classes, but {count} classes", costs.len()));
+                }
+                costs.iter().try_for_each(|row| check_values(row, |cost| cost.is_finite(), "costs"))
+            }
             Decision::Centres { centres } => check_values(centres, |centre| centre.is_finite(), "centres"),
         }
     }

@@ -44,6 +44,12 @@ pub enum Decision {
         /// Text for messages that says how the factors fₖ, which multiply the probabilities of the classes, were chosen.
         words: String,
     },
+    /// For more than two classes with a cost Cⱼₖ for each true class j and predicted class k: the class k with the lowest expected cost Σⱼ pⱼ Cⱼₖ, where
+    /// pⱼ is the probability of class j.
+    Costs {
+        /// The costs Cⱼₖ: one list for each true class j, with the cost of each predicted class k.
+        costs: Vec<Vec<f64>>,
+    },
     /// For more than two classes with random thresholds on the simplex: the class k for which ln pₖ − μₖ is greatest, found as the class for which pₖ
     /// exp(−μₖ) is greatest. Here pₖ is the probability of the class.
     Centres {
@@ -105,6 +111,7 @@ impl Decision {
             | Decision::Thresholds { words, .. }
             | Decision::Factors { words, .. } => words,
             Decision::Greatest => "the class with the greatest probability",
+            Decision::Costs { .. } => "the class with the lowest expected cost",
             Decision::Centres { .. } => {
                 "the class for which the log-probability minus the centre of its threshold distribution is greatest"
             }
@@ -120,6 +127,10 @@ impl Decision {
                 probabilities.first().is_some_and(|p| is_positive(*p, *threshold)).into()
             }
             Decision::Greatest => index_of_greatest(probabilities.iter().copied()),
+            Decision::Costs { costs } => index_of_greatest((0..costs.len()).map(|predicted| {
+                let products = probabilities.iter().zip(costs).map(|(p, row)| p * row.get(predicted).unwrap_or(&0.0));
+                -products.sum::<f64>()
+            })),
             Decision::Thresholds { thresholds, .. } => {
                 index_of_greatest(probabilities.iter().zip(thresholds).map(|(p, threshold)| p - threshold))
             }
@@ -174,5 +185,8 @@ mod tests {
         // ln p − centre is ln 0.5 − 1 = −1.69, ln 0.3 − 0.5 = −1.70 and ln 0.2 + 0.5 = −1.11.
         assert_eq!(Decision::Centres { centres: vec![1.0, 0.5, -0.5] }.label(&p), 2);
         assert_eq!(Decision::Greatest.label(&[0.2, 0.4, 0.4]), 1);
+        // The expected costs are 0.3 + 10 · 0.2 = 2.3, 0.5 + 10 · 0.2 = 2.5 and 0.5 + 0.3 = 0.8.
+        let costs = vec![vec![0.0, 1.0, 1.0], vec![1.0, 0.0, 1.0], vec![10.0, 10.0, 0.0]];
+        assert_eq!(Decision::Costs { costs }.label(&p), 2);
     }
 }

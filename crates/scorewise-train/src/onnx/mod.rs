@@ -157,6 +157,11 @@ fn add_label(graph: &mut GraphBuilder, decision: &Decision) {
             let above = graph.node("Mul", &["probability", &factors], "above", &[]);
             arg_max(graph, &above);
         }
+        Decision::Costs { costs } => {
+            let costs = graph.doubles("costs", &[costs.len(), costs.len()], &costs.concat());
+            let expected = graph.node("MatMul", &["probability", &costs], "expected_cost", &[]);
+            graph.node("ArgMin", &[&expected], "label", &[("axis", 1), ("keepdims", 0)]);
+        }
         Decision::Centres { centres } => {
             let factors: Vec<f64> = crate::model::centre_factors(centres).collect();
             let factors = graph.doubles("factors", &[factors.len()], &factors);

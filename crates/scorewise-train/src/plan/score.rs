@@ -58,8 +58,9 @@ impl FromStr for TrainingScore {
             // If the string looks like `macro(…)`, the error message of the parser for many classes explains the mistake better than that of the
             // parser for two classes.
             (Err(error), None) => {
-                let is_average =
-                    ["macro(", "weighted(", "micro("].iter().any(|name| text.trim_start().starts_with(name));
+                let is_average = ["macro(", "weighted(", "micro(", "cost_matrix("]
+                    .iter()
+                    .any(|name| text.trim_start().starts_with(name));
                 let error = if is_average { MultiScore::parse(text).err().unwrap_or(error) } else { error };
                 Err(scorewise::Error::from(error).into())
             }

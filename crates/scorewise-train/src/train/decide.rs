@@ -5,7 +5,7 @@
 //! confusion matrix is best has this threshold as its centre. On the tables of docs/quality.md this threshold gave better scores on new rows than the
 //! exactly best one, which is used only if [`ThresholdRule::Tuned`] is chosen without cross-fitting.
 
-use scorewise::multiclass::{MultiConfusion, MultiScore};
+use scorewise::multiclass::{CostMatrix, MultiConfusion, MultiScore};
 use scorewise::sweep::{Bootstrap, Resampling, Sweep, sweep};
 use scorewise::{Confusion, Probabilities, Purpose, Rows, Score, is_positive, stream};
 use scorewise_table::error::{Error, Result};
@@ -31,6 +31,11 @@ pub struct DecisionChoice {
 pub fn decide(plan: &Plan, held_out: &LabelledPredictions, classes: usize) -> Result<DecisionChoice> {
     let only = |decision: Decision| DecisionChoice { decision, alternatives: Vec::new() };
     if classes > 2 {
+        if let MultiScore::Costs(costs) = plan.score.multiclass()
+            && plan.threshold == ThresholdRule::Auto
+        {
+            return held_out.cost_decision(costs, classes);
+        }
         return match plan.threshold {
             ThresholdRule::Auto | ThresholdRule::Tuned => {
                 let (factors, gain) = held_out.stable_factors(&plan.score.multiclass(), classes, plan.seed)?;
@@ -184,6 +189,26 @@ impl LabelledPredictions {
         }
         let factors: Vec<f64> = logarithms.iter().map(|sum| (sum / replicates as f64).exp()).collect();
         Ok((factor_decision(&factors, score), if count == 0 { 0.0 } else { sum / f64::from(count) }))
+    }
+
+    /// The decision rule for a matrix of costs. The class with the lowest expected cost is the best decision if the probabilities are calibrated, as
+    /// those of cross-entropy are. A model that was trained for the costs themselves already puts its probability on the class with the lowest cost,
+    /// so the class with the greatest probability may be better. Neither rule is tuned, so the one with the lower cost on these rows is chosen.
+    fn cost_decision(&self, costs: CostMatrix, classes: usize) -> Result<DecisionChoice> {
+        let expected = Decision::Costs { costs: costs.rows().map(<[f64]>::to_vec).collect() };
+        let score = MultiScore::Costs(costs);
+        score.check_classes(classes)?;
+        let loss = |decision: &Decision| -> Result<f64> {
+            let mut cells = vec![0.0; classes * classes];
+            for (row, probabilities) in self.probabilities.chunks_exact(classes).enumerate() {
+                cells[self.labels[row] as usize * classes + decision.label(probabilities) as usize] += self.weight(row);
+            }
+            Ok(score.loss(&MultiConfusion::new(classes, cells)?))
+        };
+        let is_greatest_better = loss(&Decision::Greatest)? < loss(&expected)?;
+        let (decision, other) =
+            if is_greatest_better { (Decision::Greatest, expected) } else { (expected, Decision::Greatest) };
+        Ok(DecisionChoice { decision, alternatives: vec![other] })
     }
 
     /// The factors fₖ of the classes that give the best score, if each row gets the class k with the greatest fₖ pₖ, where pₖ is the probability of

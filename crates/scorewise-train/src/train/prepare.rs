@@ -103,6 +103,10 @@ impl<'a> LabelledTable<'a> {
         let neighbours = Neighbours::new(table, &order)?;
         let (labels, label_notes) = target.labels(table, &neighbours)?;
         notes.extend(label_notes);
+        let classes = labels.names.len();
+        if classes > 2 {
+            plan.score.multiclass().check_classes(classes)?;
+        }
         if let (LabelRule::Condition { .. }, [negatives, positives]) = (&target.rule, labels.counts().as_slice())
             && (*negatives == 0 || *positives == 0)
         {

@@ -55,6 +55,16 @@ pub fn test_models() -> Vec<(&'static str, Model)> {
                 },
             ),
         ),
+        (
+            "costs",
+            multiclass_model(
+                13,
+                &[10],
+                3,
+                2,
+                Decision::Costs { costs: vec![vec![0.0, 1.0, 0.3], vec![2.0, 0.0, 0.7], vec![0.9, 1.1, -0.2]] },
+            ),
+        ),
         ("centres", multiclass_model(13, &[10], 5, 2, Decision::Centres { centres: vec![0.4, -0.3, 0.0, 0.25, -1.0] })),
     ]
 }

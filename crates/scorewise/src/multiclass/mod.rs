@@ -49,12 +49,14 @@ mod square;
 mod confusion;
 mod tape;
 mod matrix_scores;
+mod costs;
 mod score;
 mod simplex;
 mod cross_entropy;
 
 pub use average::Average;
 pub use confusion::MultiConfusion;
+pub use costs::CostMatrix;
 pub use cross_entropy::SoftmaxCrossEntropy;
 pub use link::softmax;
 pub use one_versus_rest::OneVersusRest;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::average::Average;
 use super::confusion::MultiConfusion;
+use super::costs::CostMatrix;
 use super::square::SquareMatrix;
 use super::{matrix_scores, tape};
 use crate::formula::{Checked, FormulaError, Number, excerpt, ratio};
@@ -37,6 +38,8 @@ pub enum MultiScore {
     Peirce,
     /// The Gerrity score, for ordered classes.
     Gerrity,
+    /// The mean cost, if every pair of a true and a predicted class has its own cost; lower is better.
+    Costs(CostMatrix),
     /// The average of a binary score over the classes, where each class is compared with all others.
     Classwise(Average, Score),
 }
@@ -51,7 +54,8 @@ const MATRIX_SCORES: [(&str, MultiScore); 5] = [
 ];
 
 impl MultiScore {
-    /// Parses `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, or `macro(…)`, `weighted(…)`, `micro(…)` of any binary score.
+    /// Parses `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, or `macro(…)`, `weighted(…)`, `micro(…)` of any binary score, or a matrix of costs such as
+    /// `cost_matrix(0, 1, 5; 1, 0, 2; 10, 3, 0)`, with a row for each true class.
     ///
     /// The aliases of these names in the registry of binary scores, such as `heidke` for `hss`, are accepted as well.
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
@@ -60,6 +64,11 @@ impl MultiScore {
             && let Some(average) = Average::from_name(head)
         {
             return Ok(MultiScore::Classwise(average, Score::parse(inside)?));
+        }
+        if let Some((head, inside)) = split_call(text)
+            && head.trim_end() == CostMatrix::NAME
+        {
+            return Ok(MultiScore::Costs(CostMatrix::parse(inside)?));
         }
         let name = text.to_ascii_lowercase().replace('-', "_");
         let name = match registry::row(&name).map_or(name.as_str(), |row| row.name) {
@@ -70,6 +79,17 @@ impl MultiScore {
         match MATRIX_SCORES.iter().find(|(known, _)| *known == name) {
             Some((_, score)) => Ok(score.clone()),
             None => Err(unknown_score_error(text)),
+        }
+    }
+
+    /// Returns an error if the score is a matrix of costs for another number of classes.
+    pub fn check_classes(&self, classes: usize) -> crate::Result<()> {
+        match self {
+            MultiScore::Costs(costs) if costs.classes() != classes => {
+                let reason = format!("is a matrix of costs for {} classes, but there are {classes}", costs.classes());
+                Err(crate::Error::Setting { what: "score", reason })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -96,7 +116,8 @@ impl MultiScore {
         (checked.defined && checked.value.is_finite()).then_some(checked.value)
     }
 
-    /// The loss. For a score of the whole matrix it is 1 − the score; for an average over classes it is the average of the losses of the classes.
+    /// The loss. For a score of the whole matrix it is 1 − the score; for an average over classes it is the average of the losses of the classes. For a
+    /// matrix of costs it is the mean cost, shifted and scaled so that the lowest cost is 0 and the highest is 1.
     #[must_use]
     pub fn loss(&self, matrix: &MultiConfusion) -> f64 {
         self.loss_of(&matrix.as_square_matrix())
@@ -122,6 +143,7 @@ impl MultiScore {
     fn loss_of<T: Number>(&self, matrix: &SquareMatrix<'_, T>) -> T {
         match self {
             MultiScore::Classwise(..) => self.value_of(matrix, Score::loss_of),
+            MultiScore::Costs(costs) => costs.loss(matrix),
             _ => T::constant(1.0).minus(self.value_of(matrix, |_, value| value)),
         }
     }
@@ -134,6 +156,7 @@ impl MultiScore {
             MultiScore::Hss => matrix_scores::hss(matrix),
             MultiScore::Peirce => matrix_scores::peirce(matrix),
             MultiScore::Gerrity => matrix_scores::gerrity(matrix),
+            MultiScore::Costs(costs) => costs.mean(matrix),
             MultiScore::Classwise(average, score) => {
                 average.over_classes(&matrix.binaries(), |cells| of_class(score, score.formula().value_of(cells)))
             }
@@ -166,6 +189,7 @@ impl fmt::Display for MultiScore {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MultiScore::Classwise(average, score) => write!(out, "{average}({score})"),
+            MultiScore::Costs(costs) => write!(out, "{costs}"),
             matrix_score => MATRIX_SCORES
                 .iter()
                 .find(|(_, known)| known == matrix_score)

@@ -79,6 +79,11 @@ impl Score {
         Score { direction, ..self }
     }
 
+    /// The same score under another name.
+    pub(crate) fn with_name(self, name: &str) -> Self {
+        Score { name: name.to_owned(), ..self }
+    }
+
     /// Every registered score without mandatory parameters, in the order of the registry.
     pub fn all() -> impl Iterator<Item = Score> {
         REGISTRY

@@ -346,14 +346,23 @@ impl Bootstrap<'_> {
         labels: &[bool],
         find: impl Fn(&[u32]) -> Option<(f64, f64)> + Sync + Send,
     ) -> Result<BestDistribution> {
+        Ok(BestDistribution::new(&self.map_copies(labels, |copies| [find(copies)])?))
+    }
+
+    /// Calls `function` for each replicate with the number of copies of each row, and returns the results in the order of the replicates.
+    /// [`BlockLength::Auto`] must have been replaced by a length before.
+    pub(super) fn map_copies<T: Send>(
+        &self,
+        labels: &[bool],
+        function: impl Fn(&[u32]) -> T + Sync + Send,
+    ) -> Result<Vec<T>> {
         self.check_settings_for(labels.len())?;
         let sources = self.strata_or_groups(labels);
-        let found = self.map_replicates(|replicate| {
+        Ok(self.map_replicates(|replicate| {
             let mut copies = vec![0; labels.len()];
             self.draw_copies(replicate, labels, &sources, &mut copies);
-            [find(&copies)]
-        });
-        Ok(BestDistribution::new(&found))
+            function(&copies)
+        }))
     }
 
     /// Returns an error if the number of replicates or the length of the blocks is out of range, or if there is not one group index for each row.
@@ -381,7 +390,7 @@ impl Bootstrap<'_> {
 
     /// The random number generator of one replicate. Each replicate has its own generator, so that the result does not depend on the
     /// number of threads.
-    fn generator_of_replicate(&self, replicate: usize) -> Xoshiro256PlusPlus {
+    pub(super) fn generator_of_replicate(&self, replicate: usize) -> Xoshiro256PlusPlus {
         generator(self.seed, Purpose::Bootstrap, replicate as u64)
     }
 

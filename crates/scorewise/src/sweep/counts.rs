@@ -108,7 +108,7 @@ impl<'a> CountSample<'a> {
 
 /// The variance of the error of a score, and the degrees of freedom of this estimate. `terms` contains the contribution of each row to the error, and
 /// `is_present` is true for the rows that have forecasts.
-fn variance_of_rows(terms: &[f64], is_present: &[bool], resampling: Resampling<'_>) -> (f64, f64) {
+pub(super) fn variance_of_rows(terms: &[f64], is_present: &[bool], resampling: Resampling<'_>) -> (f64, f64) {
     let present = || (0..terms.len()).filter(|row| is_present[*row]);
     let of_groups = |group: &dyn Fn(usize) -> u32| {
         let (terms, groups): (Vec<f64>, Vec<u32>) = present().map(|row| (terms[row], group(row))).unzip();
@@ -184,14 +184,8 @@ impl Bootstrap<'_> {
             let difference: Vec<f64> = one.1.iter().zip(&other.1).map(|(one, other)| one - other).collect();
             let (variance, freedom) = variance_of_rows(&difference, &is_present, self.resampling);
             let correlation = correlation(one.2, other.2, variance / share_for(freedom));
-            let draw = |replicate: usize| {
-                let mut random = generator(self.seed, Purpose::PairedCounts, replicate as u64);
-                let (shared, own) = (random_normal(&mut random), random_normal(&mut random));
-                (shared, correlation * shared + (1.0 - correlation * correlation).max(0.0).sqrt() * own)
-            };
-            let (first, second): (Vec<f64>, Vec<f64>) = self.map_replicates(draw).into_iter().unzip();
-            let pairs = in_order_of(&one.0, &first).into_iter().zip(in_order_of(&other.0, &second));
-            PairedScores::new(score, &pairs.map(|(one, other)| [one, other]).collect::<Vec<_>>())
+            let pairs = self.pairs_with_correlation(&one.0, &other.0, correlation);
+            PairedScores::new(score, &pairs)
         };
         Ok(scores.iter().map(compare).collect())
     }
@@ -211,6 +205,24 @@ impl Bootstrap<'_> {
         (self.distribution_of_matrix(&sample.sum, effective, score), terms, linear.variance_for(effective))
     }
 
+    /// Arranges the replicates of two quantities in pairs with this correlation: the pairs have the same ranks as pairs of normal random numbers with
+    /// this correlation.
+    pub(super) fn pairs_with_correlation(
+        &self,
+        first: &BootstrapDistribution,
+        second: &BootstrapDistribution,
+        correlation: f64,
+    ) -> Vec<[Option<f64>; 2]> {
+        let draw = |replicate: usize| {
+            let mut random = generator(self.seed, Purpose::PairedCounts, replicate as u64);
+            let (shared, own) = (random_normal(&mut random), random_normal(&mut random));
+            (shared, correlation * shared + (1.0 - correlation * correlation).max(0.0).sqrt() * own)
+        };
+        let (one, other): (Vec<f64>, Vec<f64>) = self.map_replicates(draw).into_iter().unzip();
+        let pairs = in_order_of(first, &one).into_iter().zip(in_order_of(second, &other));
+        pairs.map(|(one, other)| [one, other]).collect()
+    }
+
     /// Returns an error if the settings of the bootstrap are not valid for a table of counts with this number of rows.
     fn check_counts(&self, rows: usize) -> Result<()> {
         if self.resampling == Resampling::Stratified {
@@ -223,7 +235,7 @@ impl Bootstrap<'_> {
 }
 
 /// The correlation of two quantities with these variances, given the variance of their difference.
-fn correlation(first: f64, second: f64, difference: f64) -> f64 {
+pub(super) fn correlation(first: f64, second: f64, difference: f64) -> f64 {
     let correlation = (first + second - difference) / (2.0 * (first * second).sqrt());
     if correlation.is_nan() { 0.0 } else { correlation.clamp(-1.0, 1.0) }
 }

@@ -25,7 +25,7 @@ use crate::score::Score;
 use crate::seed::{Purpose, generator};
 
 /// Number of folds into which the rows are divided.
-const FOLDS: usize = 5;
+pub(super) const FOLDS: usize = 5;
 /// The division into folds is repeated `CLASSIFIED_ROWS` / (number of rows) times, but at least once and at most [`MAX_REPEATS`] times.
 const CLASSIFIED_ROWS: usize = 1_000_000;
 /// Maximum number of times that the rows are divided into folds.
@@ -91,7 +91,7 @@ impl Bootstrap<'_> {
         let resolved = self.with_block_length(rows, threshold, score);
         let indices: Vec<u32> =
             rows.predictions.0.iter().map(|value| runs.index_of_run(value.to_f64()) as u32).collect();
-        let repeats = (CLASSIFIED_ROWS / rows.len()).clamp(1, MAX_REPEATS);
+        let repeats = repeats_for(rows.len());
         let matrices = map_parallel((0..repeats).collect(), |repeat| {
             let folds = resolved.folds(rows.labels, repeat);
             matrix_of_folds(rows, &indices, runs.len(), &folds, &find)
@@ -113,7 +113,7 @@ impl Bootstrap<'_> {
     }
 
     /// The fold of each row, 0 to [`FOLDS`] − 1. Rows that depend on each other are in the same fold.
-    fn folds(&self, labels: &[bool], repeat: usize) -> Vec<u8> {
+    pub(super) fn folds(&self, labels: &[bool], repeat: usize) -> Vec<u8> {
         let mut random = generator(self.seed, Purpose::CrossFittedThreshold, repeat as u64);
         let unit_of_row: Box<dyn Fn(usize) -> usize> = match self.resampling {
             Resampling::Poisson | Resampling::Stratified => {
@@ -136,6 +136,11 @@ impl Bootstrap<'_> {
         let fold_of_unit = random_folds(&mut random, units);
         (0..labels.len()).map(|row| fold_of_unit[unit_of_row(row)]).collect()
     }
+}
+
+/// How often a sample with this many rows is divided into folds.
+pub(super) fn repeats_for(rows: usize) -> usize {
+    (CLASSIFIED_ROWS / rows.max(1)).clamp(1, MAX_REPEATS)
 }
 
 /// Assigns a random fold to each of `count` units: rows, groups of rows or pieces of a series. The numbers of units in two folds differ by at most 1.

@@ -35,6 +35,8 @@ mod bootstrap;
 mod cross_fit;
 mod paired;
 mod counts;
+mod costs;
+pub(crate) mod scan;
 mod smooth;
 
 pub use areas::CurveAreas;
@@ -43,6 +45,7 @@ pub use bins::ProbabilityBin;
 pub use bootstrap::{BestDistribution, BlockLength, Bootstrap, MAX_REPLICATES, Resampling};
 pub use cells::confusion;
 pub use condition::Condition;
+pub use costs::{BestCost, CorrectedCost, CostRows, Costs};
 pub use counts::sum_of_counts;
 pub use cross_fit::CorrectedScore;
 pub use curve::CurvePoint;
@@ -56,7 +59,6 @@ pub use smooth::{SMOOTHING_WIDTHS, SmoothBest};
 pub(crate) use sort::order_descending;
 
 use areas::curve_areas;
-pub(crate) use best::middle;
 use best::{best_threshold, count_above};
 use bins::probability_bins;
 use curve::{curve_points, step_containing};

@@ -12,11 +12,8 @@ use crate::confusion::{Confusion, is_positive};
 use crate::error::Result;
 use crate::rows::Predictions;
 use crate::score::Score;
-use crate::sweep::{Best, BestDistribution, Bootstrap, Condition, middle};
-
-/// Two values of a score count as equal if they differ by at most this number times the greater of 1 and the absolute value of the better one. They
-/// may differ by rounding errors, because the cells at different thresholds are summed in different orders.
-const TOLERANCE: f64 = 1e-12;
+use crate::sweep::scan::{BestInterval, best_interval, has_thresholds, interval_below, oriented};
+use crate::sweep::{Best, BestDistribution, Bootstrap, Condition};
 
 /// The time-weighted confusion matrices of a series at all thresholds.
 ///
@@ -195,14 +192,10 @@ impl TemporalSweep {
 
 /// The intervals of thresholds with the same predicted labels, each with its matrix; see [`TemporalSweep::intervals`].
 fn intervals(predictions: &[f64], matrices: &[Confusion]) -> impl Iterator<Item = ((f64, f64), Confusion)> {
-    let ends = |above: usize| {
-        let high = if above == 0 { 1.0 } else { predictions[above - 1] };
-        (predictions.get(above).copied().unwrap_or(0.0), high)
-    };
-    let intervals = matrices.iter().enumerate().map(move |(above, matrix)| (above, ends(above), *matrix));
-    // Empty intervals are skipped, for example below a prediction of 0. The first interval is never skipped, because it contains the threshold 1.
-    let is_possible = |(above, (low, high), _): &(usize, (f64, f64), Confusion)| low < high || *above == 0;
-    intervals.filter(is_possible).map(|(_, ends, matrix)| (ends, matrix))
+    let intervals =
+        matrices.iter().enumerate().map(|(above, matrix)| (above, interval_below(predictions, above), matrix));
+    let is_possible = |(above, ends, _): &(usize, (f64, f64), &Confusion)| has_thresholds(*ends, *above);
+    intervals.filter(is_possible).map(|(_, ends, matrix)| (ends, *matrix))
 }
 
 /// The best threshold of a score among the thresholds that satisfy the conditions; see [`TemporalSweep::best`].
@@ -212,31 +205,13 @@ fn best_threshold(
     score: &Score,
     conditions: &[Condition],
 ) -> Option<Best> {
-    let mut best = f64::NEG_INFINITY;
-    // The intervals whose score was, up to `TOLERANCE`, at least as good as that of every interval before them.
-    let mut candidates: Vec<((f64, f64), f64)> = Vec::new();
-    let is_as_good = |value: f64, best: f64| best - value <= TOLERANCE * best.abs().max(1.0);
-    for (ends, matrix) in intervals(predictions, matrices) {
-        let Some(value) = score.checked(&matrix).filter(|value| value.is_finite()) else { continue };
-        let value = score.oriented_value(value);
-        let is_met = |condition: &Condition| condition.confidence().is_none() && condition.holds(&matrix);
-        if is_as_good(value, best) && conditions.iter().all(is_met) {
-            best = best.max(value);
-            candidates.push((ends, value));
-        }
-    }
-    let mut merged: Vec<(f64, f64)> = Vec::new();
-    for (ends, _) in candidates.into_iter().filter(|(_, value)| is_as_good(*value, best)) {
-        match merged.last_mut() {
-            Some(previous) if previous.0 == ends.1 => previous.0 = ends.0,
-            _ => merged.push(ends),
-        }
-    }
-    let widest = |a: &&(f64, f64), b: &&(f64, f64)| (a.1 - a.0).total_cmp(&(b.1 - b.0)).then(a.0.total_cmp(&b.0));
-    let &interval = merged.iter().max_by(widest)?;
-    let threshold = middle(interval);
-    let confusion = matrices[predictions.partition_point(|prediction| is_positive(*prediction, threshold))];
-    Some(Best { value: score.value(&confusion), threshold, interval, intervals: merged.len(), confusion })
+    let satisfies = |matrix: &Confusion| {
+        conditions.iter().all(|condition| condition.confidence().is_none() && condition.holds(matrix))
+    };
+    let value = |above: usize| oriented(score, &matrices[above]).filter(|_| satisfies(&matrices[above]));
+    let BestInterval { threshold, interval, intervals, above } = best_interval(predictions, value)?;
+    let confusion = matrices[above];
+    Some(Best { value: score.value(&confusion), threshold, interval, intervals, confusion })
 }
 
 /// The change of a cell of the matrix when the threshold falls below a prediction. The sum of all changes down to a threshold is the cell at this

@@ -68,6 +68,7 @@ impl DecidedScore {
             ScoreKind::Binary(score) | ScoreKind::Classes(MultiScore::Classwise(_, score)) => {
                 score.oriented_value(value)
             }
+            ScoreKind::Classes(MultiScore::Costs(_)) => -value,
             ScoreKind::Classes(_) => value,
         })
     }

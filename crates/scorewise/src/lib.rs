@@ -84,6 +84,7 @@ pub mod loss;
 pub mod multiclass;
 pub mod temporal;
 pub mod sweep;
+pub mod calibration;
 pub mod theory;
 mod spread;
 mod seed;

@@ -171,6 +171,18 @@ pub struct ForecastEvaluation {
     pub roc_area: Option<f64>,
     /// The average precision.
     pub average_precision: Option<f64>,
+    /// The forecast on the scale of calibrated probabilities; `None` if all numbers of the forecast are on that scale already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibrated: Option<CalibratedForecast>,
+}
+
+/// A forecast on the scale of calibrated probabilities, if the other numbers of the forecast are on the scale of raw predictions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CalibratedForecast {
+    /// The decision threshold on the scale of calibrated probabilities.
+    pub threshold: f64,
+    /// Weights of the positive and negative rows in bins of the calibrated probability; all bins have the same width.
+    pub bins: Vec<PredictionBin>,
 }
 
 /// A threshold and the confusion matrix at that threshold.

@@ -40,6 +40,7 @@ fn six_row_forecast() -> ForecastEvaluation {
         PredictionBin { low, high, mean: found.map(|row| row.0), positives: count(true), negatives: count(false) }
     };
     ForecastEvaluation {
+        calibrated: None,
         part: "rows".into(),
         classes: ["calm".into(), "<storm>".into()],
         score: "f1".into(),

@@ -125,6 +125,7 @@ fn the_example_in_the_documentation_of_model_files_matches_a_written_file() {
             words: "the best tss on the validation rows".into(),
         },
         seed: 0,
+        calibration: None,
         fingerprint: "9f0c5d1be3a24786".into(),
         plan: Some(Plan { lead: 1, ..crate::models::plan_with_hidden_layers(&[]) }),
         results: json!({"test": 0.6}),
@@ -227,6 +228,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let expected = Model {
         encoder: Encoder { order, ..model.encoder.clone() },
         plan: None,
+        calibration: None,
         fingerprint: loaded.fingerprint.clone(),
         members: members.clone(),
         ..model.clone()

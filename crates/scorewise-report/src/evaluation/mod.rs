@@ -19,6 +19,7 @@
 //! | module | what it computes |
 //! |---|---|
 //! | `summary` | every score at a threshold, with bootstrap intervals |
+//! | `probabilities` | measures of the probabilities themselves: Brier score, log-loss, ROC area, average precision |
 //! | `classes` | scores of decisions between more than two classes |
 //! | `tuning` | the best threshold of a score, exact or smoothed, and its distribution over bootstrap replicates, or the reason why no threshold is best |
 //! | `series` | scores and thresholds of a time series in which errors are weighted by their timing |
@@ -37,6 +38,7 @@
 
 mod json;
 mod summary;
+mod probabilities;
 mod classes;
 mod tuning;
 mod series;
@@ -64,8 +66,11 @@ pub use explain::{
 pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
 pub use forecast::{ForecastOptions, curve_points, forecast, unnamed_classes};
 pub use model::{
-    ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model,
+    CalibrationLossSummary, CalibrationSummary, ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model,
     evaluation_bootstrap, evaluation_sweep, model_document, training_curves,
+};
+pub use probabilities::{
+    BrierPartsSummary, ComparedMeasure, ProbabilityComparison, ProbabilitySummary, measure_title,
 };
 pub use provenance::{FloatColumn, class_predictions_data, counts_data, model_data, predictions_data};
 pub use registry::{

@@ -131,6 +131,12 @@ impl Calibration {
         if crate::is_positive(prediction, threshold) { value.max(at_least) } else { value.min(at_most) }
     }
 
+    /// The calibrated probability of each prediction; see [`Calibration::probability`].
+    #[must_use]
+    pub fn probabilities(&self, predictions: &[f64], threshold: f64) -> Vec<f64> {
+        predictions.iter().map(|prediction| self.probability(*prediction, threshold)).collect()
+    }
+
     /// The threshold on the scale of calibrated probabilities that separates the same rows as `threshold` does on the scale of predictions.
     #[must_use]
     pub fn threshold(&self, threshold: f64) -> f64 {

@@ -2,7 +2,7 @@
 
     pip install -r scripts/golden-requirements.txt
     python scripts/golden.py                    # all golden files
-    python scripts/golden.py scores priors      # only these; the names are scores, priors, losses and multiclass
+    python scripts/golden.py scores priors      # only these; the names are scores, priors, losses, multiclass and probabilities
 
 Every value comes from another tool (scikit-learn, scores, pycm, xskillscore, imbalanced-learn, scipy, torch), or from the textbook formula
 evaluated by mpmath with 50 digits; none comes from the Rust code. The run stops if a tool disagrees with the formula by more than 1e-12,
@@ -14,6 +14,7 @@ import sys
 from golden_parts.losses import make_losses
 from golden_parts.multiclass import make_multiclass
 from golden_parts.priors import make_priors
+from golden_parts.probabilities import make_probabilities
 from golden_parts.scores import make_scores
 
 # For each name on the command line, the function that writes the golden file.
@@ -22,6 +23,7 @@ MAKERS = {
     "priors": make_priors,
     "losses": make_losses,
     "multiclass": make_multiclass,
+    "probabilities": make_probabilities,
 }
 
 

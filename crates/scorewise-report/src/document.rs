@@ -478,6 +478,12 @@ pub struct ScoreThresholds {
 }
 
 impl ForecastEvaluation {
+    /// The bins of the calibrated probabilities if the forecast has them, otherwise those of its predictions.
+    #[must_use]
+    pub fn probability_bins(&self) -> &[PredictionBin] {
+        self.calibrated.as_ref().map_or(&self.bins, |calibrated| &calibrated.bins)
+    }
+
     /// All scores in the order of the page: the score by which the forecast is evaluated, the common scores, then all others.
     #[must_use]
     pub fn scores(&self) -> Vec<Score> {

@@ -211,6 +211,7 @@ fn the_page_and_the_figures_of_a_comparison_show_both_forecasts() {
         better: 0.0,
     };
     let summary = ComparisonSummary {
+        probabilities: None,
         score: "f1".into(),
         rows: 6,
         positives: 3,

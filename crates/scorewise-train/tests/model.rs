@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use scorewise::calibration::{Calibration, CalibrationMethod};
 use scorewise_table::encode::{ColumnEncoding, Encoder, InputColumn};
 use scorewise_table::groups::RowOrder;
 use scorewise_table::output::{OutputKind, Outputs};
@@ -125,7 +126,9 @@ fn the_example_in_the_documentation_of_model_files_matches_a_written_file() {
             words: "the best tss on the validation rows".into(),
         },
         seed: 0,
-        calibration: None,
+        calibration: Some(
+            Calibration::new(CalibrationMethod::Beta, vec![(0.0, 0.0005), (0.4375, 0.125), (1.0, 0.9375)]).unwrap(),
+        ),
         fingerprint: "9f0c5d1be3a24786".into(),
         plan: Some(Plan { lead: 1, ..crate::models::plan_with_hidden_layers(&[]) }),
         results: json!({"test": 0.6}),
@@ -257,7 +260,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let mut changed = new.clone();
     let key = br#"\"format\":"#;
     let offset = changed.windows(key.len()).position(|bytes| bytes == key).unwrap() + key.len();
-    assert_eq!(changed[offset], b'4');
+    assert_eq!(changed[offset], b'5');
     changed[offset] = b'1';
     assert!(load_error(&changed).contains("is damaged: its checksum does not match"));
     assert!(load_error(&crate::models::with_checksum(changed)).contains(mismatch));
@@ -268,11 +271,11 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
         header["__metadata__"]["cheeksum"] = json!("0123456789abcdef");
     });
     assert!(load_error(&renamed).contains(mismatch), "{}", load_error(&renamed));
-    // A file of format 4 is refused if it has no checksum, or a checksum that is too long.
+    // A file of format 5 is refused if it has no checksum, or a checksum that is too long.
     let without = edit_model_file(&new, |_, header| {
         header["__metadata__"].as_object_mut().unwrap().remove("checksum");
     });
-    assert!(load_error(&without).contains("is damaged: a file of format 4 must have a checksum"));
+    assert!(load_error(&without).contains("is damaged: a file of format 5 must have a checksum"));
     let long = edit_model_file(&new, |_, header| header["__metadata__"]["checksum"] = json!("0123456789abcdef0"));
     assert!(load_error(&long).contains("is damaged: its checksum does not match"));
 }
@@ -304,6 +307,63 @@ fn a_file_of_format_3_loads_and_gives_the_predictions_of_the_program_that_wrote_
     let probabilities = Predictor::new(&model).probabilities(&matrix, |_| Location::default()).unwrap();
     // These probabilities were printed by the program that wrote the file.
     assert_eq!(probabilities, [0.3285611874791566, 0.5827807206133547, 0.34629638251419315]);
+}
+
+#[test]
+fn a_file_of_format_4_loads_without_calibration_and_gives_the_predictions_of_the_program_that_wrote_it() {
+    let model = Model::from_bytes("m.scorewise", include_bytes!("data/format-4.scorewise")).unwrap();
+    let states = Category { codes: vec![0, 1, 2], levels: vec!["wild".into(), "rough".into(), "calm".into()] };
+    let columns = vec![
+        Column { name: "wind".into(), values: Values::Number(vec![f64::NAN, 5.7, 3.3]) },
+        Column { name: "state".into(), values: Values::Category(states) },
+    ];
+    let matrix = model.encoder.encode(&Table { columns, ..Table::default() }).unwrap().matrix;
+    let probabilities = Predictor::new(&model).probabilities(&matrix, |_| Location::default()).unwrap();
+    // These probabilities were printed by the program that wrote the file.
+    assert_eq!(probabilities, [0.5301504108444398, 0.7210521916947672, 0.15182312070052104]);
+    assert_eq!(model.calibration, None);
+    assert_eq!(*model.calibrated(&probabilities), probabilities);
+    assert_eq!(model.probability_threshold(), model.decision.threshold());
+}
+
+#[test]
+fn calibrated_probabilities_have_the_labels_and_the_order_of_raw_predictions() {
+    for threshold in [0.1, 0.43, 0.5, 0.55, 0.9] {
+        let decision = Decision::at(threshold, ThresholdSource::Given, "given");
+        let model = Model { decision, ..crate::models::calibrated_model() };
+        let loaded = Model::from_bytes("m.scorewise", &model.to_bytes().unwrap()).unwrap();
+        let (_, matrix) = crate::models::random_rows(12, 2000, 3);
+        let predictor = Predictor::new(&loaded);
+        let mut raw = predictor.probabilities(&matrix, |_| Location::default()).unwrap();
+        raw.extend([0.0, 0.1, 0.43, 0.5, 0.55, 0.9, 1.0]);
+        raw.sort_by(f64::total_cmp);
+        let (probabilities, limit) = (loaded.calibrated(&raw), loaded.probability_threshold().unwrap());
+        assert!(probabilities.is_sorted());
+        let labels: Vec<u32> = probabilities.iter().map(|p| u32::from(*p > limit)).collect();
+        assert_eq!(labels, predictor.labels(&raw));
+        assert!(*probabilities != raw);
+    }
+}
+
+#[test]
+fn invalid_calibrations_are_refused() {
+    for (knots, expected) in [
+        (json!([[0.0, 0.1]]), "calibration must have 2 to 10000 knots, not 1"),
+        (json!([[0.0, 0.1], [0.5, 0.1], [1.0, 0.9]]), "its knots must increase, but (0.5, 0.1) follows (0, 0.1)"),
+        (json!([[0.0, 0.1], [0.5, 0.4], [0.2, 0.5], [1.0, 0.9]]), "its knots must increase"),
+        (json!([[0.0, 0.1], [1.0, 1.5]]), "the knot (1, 1.5) does not lie between 0 and 1"),
+        (json!([[0.0, -0.1], [1.0, 0.5]]), "the knot (0, -0.1) does not lie between 0 and 1"),
+        (json!([[0.1, 0.1], [1.0, 0.5]]), "must begin with 0 and end with 1"),
+        (json!([[0.0, 0.1], [1.0, null]]), "its description cannot be parsed"),
+    ] {
+        let error = error_after_editing(|text| text["calibration"] = json!({"method": "beta", "knots": knots}));
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = error_after_editing(|text| text["calibration"] = json!({"method": "spline", "knots": []}));
+    assert!(error.contains("its description cannot be parsed"), "{error}");
+    let calibration = crate::models::calibrated_model().calibration;
+    let classes = Model { calibration, ..crate::models::pooled_multiclass_model() };
+    assert!(classes.to_bytes().unwrap_err().to_string().contains("a calibration is for two classes"));
 }
 
 #[test]

@@ -295,7 +295,7 @@ fn one_input_model() -> Model {
 
 /// A model with two classes whose predictions are calibrated.
 pub fn calibrated_model() -> Model {
-    let knots = vec![(0.0, 0.0), (0.1, 0.05), (0.43, 0.1), (0.430_000_1, 0.2), (0.6, 0.200_1), (0.9, 0.97), (1.0, 0.99)];
+    let knots = vec![(0.0, 0.0), (0.1, 0.05), (0.43, 0.1), (0.45, 0.2), (0.6, 0.201), (0.9, 0.97), (1.0, 0.99)];
     let calibration = Calibration::new(CalibrationMethod::Isotonic, knots).unwrap();
     let decision = Decision::at(0.55, ThresholdSource::Given, "given as --threshold 0.55");
     Model { decision, calibration: Some(calibration), ..two_class_model(12, &[6], 3, 0.5) }

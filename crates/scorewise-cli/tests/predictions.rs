@@ -615,7 +615,7 @@ fn calibrated_probabilities_of_real_models_keep_the_order_and_the_decisions_of_r
         assert!(losses["uncalibrated"].as_f64() > losses[trained["calibration"]["method"].as_str().unwrap()].as_f64());
         folder.run(&["predict", "m.scorewise", "new.csv", "-o", "p.csv", "--overwrite"]);
         for file in ["p.csv", "oof.csv"] {
-            let table = read(&Source::parse(&folder.path(file).display().to_string()), &Reading::default()).unwrap();
+            let table = read(&Source::parse(&folder.0.join(file).display().to_string()), &Reading::default()).unwrap();
             let numbers = |name: &str| match &table.column(name).unwrap().values {
                 Values::Number(values) => values.clone(),
                 Values::Boolean(values) => values.iter().map(|value| f64::from(u8::from(*value == Some(true)))).collect(),

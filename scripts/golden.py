@@ -2,7 +2,7 @@
 
     pip install -r scripts/golden-requirements.txt
     python scripts/golden.py                    # all golden files
-    python scripts/golden.py scores priors      # only these; the names are scores, priors, losses, multiclass and binomial
+    python scripts/golden.py scores priors      # only these; the names are scores, priors, losses, multiclass, binomial and probabilities
 
 Every value comes from another tool (scikit-learn, scores, pycm, xskillscore, imbalanced-learn, scipy, torch), or from the textbook formula
 evaluated by mpmath with 50 digits; none comes from the Rust code. The run stops if a tool disagrees with the formula by more than 1e-12,
@@ -15,6 +15,7 @@ from golden_parts.binomial import make_binomial
 from golden_parts.losses import make_losses
 from golden_parts.multiclass import make_multiclass
 from golden_parts.priors import make_priors
+from golden_parts.probabilities import make_probabilities
 from golden_parts.scores import make_scores
 
 # For each name on the command line, the function that writes the golden file.
@@ -24,6 +25,7 @@ MAKERS = {
     "losses": make_losses,
     "multiclass": make_multiclass,
     "binomial": make_binomial,
+    "probabilities": make_probabilities,
 }
 
 

@@ -76,7 +76,7 @@ class ScoreClassifier(ScoreEstimator):
         Whether to train with cross-entropy before training with the loss of the score.
     threshold : {"auto", "tuned", "centre"} or float, default=None
         How the threshold is chosen: the best one on the validation rows, or with cross-fitting the one that is best on average over nearby
-        thresholds ("tuned"); the centre of the prior ("centre"); the better of these two ("auto"); or a fixed number.
+        thresholds ("tuned"); the centre of the prior ("centre"); the better of these two ("auto"); or a fixed number, on the scale of ``raw_predictions``.
     multiclass : {"simplex", "one-versus-rest"}, default="simplex"
         How more than two classes are trained: as one decision among all classes ("simplex"), or as each class against the rest.
     optimiser : {"adam", "sgd"}, default=None
@@ -97,7 +97,12 @@ class ScoreClassifier(ScoreEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes; with two classes, the second is the positive one.
     threshold_ : float or None
-        The decision threshold; None with more than two classes.
+        The decision threshold on the scale of ``predict_proba``; None with more than two classes.
+    raw_threshold_ : float or None
+        The decision threshold on the scale of ``raw_predictions``, as in the parameter ``threshold``; None with more than two classes.
+    calibration_ : str or None
+        How ``predict_proba`` is calibrated, ``"beta"`` or ``"isotonic"``. None if the predictions are used as they are: with more than two classes,
+        or if no calibration lowers the log-loss of predictions for rows that were not used in training.
     best_score_ : float or None
         The score of the predictions for the validation rows; None when it is undefined, or when the model comes from ``load`` and has more than
         two classes.
@@ -132,6 +137,8 @@ class ScoreClassifier(ScoreEstimator):
     """
 
     threshold_: float | None
+    raw_threshold_: float | None
+    calibration_: str | None
     best_score_: float | None
     n_iter_: int
     loss_curve_: Array
@@ -211,15 +218,24 @@ class ScoreClassifier(ScoreEstimator):
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the classes, as an array of shape (n_rows, n_classes)."""
+        """Return the probabilities of the classes, as an array of shape (n_rows, n_classes); with two classes they are calibrated."""
         raw = self._probabilities(X)
         if len(self.classes_) == 2:
             return np.column_stack([1.0 - raw, raw])
         return raw.reshape(-1, len(self.classes_))[:, self._places]
 
+    def raw_predictions(self, X: Any) -> Array:
+        """Return the predictions before the calibration.
+
+        With two classes there is one number for each row, between 0 and 1, in the same order as the probabilities of the positive class: the positive class
+        is predicted if it is above ``raw_threshold_``. With more classes there is one column for each class.
+        """
+        raw = self._probabilities(X, raw=True)
+        return raw if len(self.classes_) == 2 else raw.reshape(-1, len(self.classes_))[:, self._places]
+
     def predict(self, X: Any) -> Array:
         """Return the predicted class of each row; with two classes, the positive class if its probability is above the threshold."""
-        raw = self._probabilities(X)
+        raw = self._probabilities(X, raw=True)
         found: Array = self.classes_[np.argsort(self._places)[self._model.labels(raw)]]
         return found
 
@@ -271,7 +287,8 @@ class ScoreClassifier(ScoreEstimator):
             sample_weight,
             threshold=self.threshold_,
             chosen="the model's own",
-            prior=json.loads(self._model.description())["prior"],
+            # The prior of the threshold is on the scale of raw predictions.
+            prior=json.loads(self._model.description())["prior"] if self.calibration_ is None else None,
             subject_to=None,
             training=getattr(self, "_training", None),
             replicates=replicates,
@@ -347,6 +364,8 @@ class ScoreClassifier(ScoreEstimator):
         """Store a native model, and for each class of ``classes_`` its index in the list of classes of the native model, whose order may differ."""
         self._model = model
         self.threshold_ = model.threshold
+        self.raw_threshold_ = model.raw_threshold
+        self.calibration_ = model.calibration
         position_of = {name: at for at, name in enumerate(model.classes)}
         self._places = np.array([position_of[str(name)] for name in self.classes_.tolist()])
 
@@ -360,10 +379,10 @@ class ScoreClassifier(ScoreEstimator):
         self.best_score_ = facts["value"]
         self._training = facts["report"]
 
-    def _probabilities(self, X: Any) -> Array:
+    def _probabilities(self, X: Any, raw: bool = False) -> Array:
         """Return the probabilities of the native model, row by row: of its second class if there are two classes, otherwise of each class."""
         check_is_fitted(self, "_model")
-        found: Array = self._model.probabilities(self._columns(X, reset=False))
+        found: Array = self._model.probabilities(self._columns(X, reset=False), raw)
         return found
 
     def _columns(self, X: Any, reset: bool) -> list[Column]:

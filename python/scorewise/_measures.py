@@ -374,7 +374,10 @@ def score(
     block: int | str | None = None,
     groups: Any = None,
 ) -> Document:
-    """Compute scores at a threshold, with 95 % bootstrap intervals.
+    """Compute scores at a threshold, with 95 % intervals.
+
+    The key ``probabilities`` has the measures of the probabilities, which do not depend on the threshold: ``brier``, ``log_loss``, ``roc_area`` and
+    ``average_precision``, and the parts of the Brier score.
 
     Parameters
     ----------
@@ -390,6 +393,50 @@ def score(
     rows = _arrays.row_arrays(labels, probabilities, weights, positive, name="probabilities")
     names = None if scores is None else _arrays.string_list(scores)
     return Document(json.loads(_scorewise.score(rows, threshold, names, (replicates, seed, _arrays.dependence(block, groups)))))
+
+
+def compare(
+    labels: Any,
+    first: Any,
+    second: Any,
+    score: str = "tss",
+    *,
+    threshold: float | tuple[float, float] = 0.5,
+    tuned: bool = False,
+    names: tuple[str, str] = ("first", "second"),
+    weights: Any = None,
+    positive: Any = None,
+    replicates: int = 1000,
+    seed: int = 0,
+    block: int | str | None = None,
+    groups: Any = None,
+) -> Document:
+    """Compare two forecasts of the same rows: a score at a threshold, and the measures of the probabilities, with 95 % intervals of the differences.
+
+    Parameters
+    ----------
+    labels, weights, positive
+        The labels and weights of the rows, as in :func:`sweep`.
+    first, second : array-like of shape (n_rows,)
+        The probabilities of the two forecasts.
+    score : str, default="tss"
+        The name or formula of the score.
+    threshold : float or tuple of two floats, default=0.5
+        The threshold of both forecasts, or of each.
+    tuned : bool, default=False
+        Compare each forecast at its own best threshold, which is found again in every bootstrap replicate; ``threshold`` is then ignored.
+    names : tuple of two str
+        The names of the forecasts in the result.
+    replicates, seed, block, groups
+        The settings of the bootstrap, as in :meth:`Sweep.bootstrap`.
+    """
+    one, other = _arrays.float_array(first, "first"), _arrays.float_array(second, "second")
+    if one.dtype != other.dtype:
+        one, other = one.astype(np.float64), other.astype(np.float64)
+    rows = _arrays.row_arrays(labels, one, weights, positive, name="first")
+    thresholds = None if tuned else np.broadcast_to(np.asarray(threshold, np.float64), 2).tolist()
+    settings = (replicates, seed, _arrays.dependence(block, groups))
+    return Document(json.loads(_scorewise.compare(rows, other, list(names), score, thresholds, settings)))
 
 
 def score_counts(

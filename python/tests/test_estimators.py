@@ -211,9 +211,10 @@ def test_predict_agrees_with_predict_proba_and_decision_function():
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=0, atol=1e-15)
     np.testing.assert_array_equal(model.predict(X), (p[:, 1] > model.threshold_).astype(int))
     np.testing.assert_array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
-    # A row whose probability equals the threshold is negative.
-    at_threshold = sw.ScoreClassifier("csi", epochs=40, threshold=float(p[7, 1])).fit(X, y)
-    assert at_threshold.threshold_ == p[7, 1] and at_threshold.predict(X)[7] == 0 and at_threshold.decision_function(X)[7] == 0
+    # A row whose prediction equals the threshold is negative.
+    raw = model.raw_predictions(X)
+    at_threshold = sw.ScoreClassifier("csi", epochs=40, threshold=float(raw[7])).fit(X, y)
+    assert at_threshold.raw_threshold_ == raw[7] and at_threshold.threshold_ == at_threshold.predict_proba(X)[7, 1] and at_threshold.predict(X)[7] == 0 and at_threshold.decision_function(X)[7] == 0
 
 
 def test_second_class_in_sorted_order_is_the_positive_class():
@@ -274,10 +275,10 @@ def test_fit_sets_the_learned_attributes():
 def test_fixed_threshold_is_used_and_its_score_on_the_validation_rows_is_stored():
     X, y = rare_events()
     tuned = sw.ScoreClassifier("f1", epochs=20).fit(X, y)
-    fixed = sw.ScoreClassifier("f1", epochs=20, threshold=tuned.threshold_).fit(X, y)
-    assert fixed.threshold_ == tuned.threshold_ and fixed.best_score_ == tuned.best_score_
+    fixed = sw.ScoreClassifier("f1", epochs=20, threshold=tuned.raw_threshold_).fit(X, y)
+    assert fixed.threshold_ == tuned.threshold_ and fixed.raw_threshold_ == tuned.raw_threshold_ and fixed.best_score_ == tuned.best_score_
     centre = sw.ScoreClassifier("f1", "cosine:0.3,0.1", epochs=20, threshold="centre").fit(X, y)
-    assert centre.threshold_ == pytest.approx(0.3) and centre.best_score_ > 0
+    assert centre.raw_threshold_ == pytest.approx(0.3) and centre.best_score_ > 0
 
 
 def test_score_is_both_a_parameter_and_a_method():
@@ -602,6 +603,26 @@ def test_giving_a_parameter_that_only_networks_have_trains_only_networks():
         sw.ScoreClassifier(learners="trees").fit(X, y)
     with pytest.raises(ValueError, match="learners: there is no `forests`"):
         sw.ScoreClassifier(learners=("forests",)).fit(X, y)
+
+
+def test_calibrated_probabilities_have_the_order_and_the_decisions_of_raw_predictions():
+    X, y = rare_events(3000)
+    half = slice(0, 1500)
+    model = sw.ScoreClassifier("tss", learners=("trees", "linear"), cross_fit=3, epochs=30, random_state=1).fit(X[half], y[half])
+    assert model.calibration_ in ("beta", "isotonic")
+    raw, p = model.raw_predictions(X), model.predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(raw > model.raw_threshold_, p > model.threshold_)
+    np.testing.assert_array_equal(model.predict(X), (p > model.threshold_).astype(int))
+    assert (np.diff(p[np.argsort(raw)]) >= 0).all()
+    new = slice(1500, 3000)
+    calibrated, uncalibrated = (sw.score(y[new], values[new]).probabilities for values in (p, raw))
+    assert calibrated.log_loss.value < uncalibrated.log_loss.value
+    assert calibrated.roc_area.value == pytest.approx(uncalibrated.roc_area.value, abs=1e-6)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict_proba(X)[:, 1], p)
+    several = sw.ScoreClassifier("macro(f1)", recipe="quick", epochs=2).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    assert several.calibration_ is None and several.raw_threshold_ is None
+    np.testing.assert_array_equal(several.raw_predictions(X), several.predict_proba(X))
 
 
 def test_names_and_number_of_columns_are_checked(fitted_classifier):

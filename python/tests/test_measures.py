@@ -401,3 +401,39 @@ def test_costs_are_sums_over_rows_and_equal_those_of_the_command(tmp_path: Path,
     ]:
         with pytest.raises(ValueError, match=message):
             sw.costs(*arguments, **options)
+
+
+def test_measures_of_probabilities_are_those_of_scikit_learn() -> None:
+    from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
+
+    random = np.random.default_rng(3)
+    y, weights = random.random(500) < 0.2, random.exponential(size=500)
+    p = np.clip(0.2 + 0.3 * y + 0.15 * random.normal(size=500), 0.001, 0.999).round(2)
+    found = sw.score(y, p, weights=weights).probabilities
+    assert found.brier.value == pytest.approx(brier_score_loss(y, p, sample_weight=weights), rel=1e-12)
+    assert found.log_loss.value == pytest.approx(log_loss(y, p, sample_weight=weights), rel=1e-12)
+    assert found.roc_area.value == pytest.approx(roc_auc_score(y, p, sample_weight=weights), rel=1e-12)
+    assert found.average_precision.value == pytest.approx(average_precision_score(y, p, sample_weight=weights), rel=1e-12)
+    parts = found.brier_parts
+    assert parts.reliability - parts.resolution + parts.uncertainty == pytest.approx(found.brier.value, rel=1e-12)
+    for name in ("brier", "log_loss", "roc_area", "average_precision"):
+        assert found[name]["low"] < found[name]["value"] < found[name]["high"]
+
+
+def test_two_forecasts_are_compared_by_a_score_and_by_their_probabilities() -> None:
+    random = np.random.default_rng(4)
+    y = random.random(2000) < 0.2
+    good = np.clip(0.2 + 0.4 * y + 0.15 * random.normal(size=2000), 0, 1)
+    bad = np.clip(good + 0.3 * random.normal(size=2000), 0, 1)
+    found = sw.compare(y, good, bad, "f1", threshold=(0.4, 0.45), names=("good", "bad"), replicates=100)
+    assert (found.first.name, found.first.threshold, found.second.threshold, found.better) == ("good", 0.4, 0.45, "good")
+    assert found.difference.value == pytest.approx(found.first.value - found.second.value)
+    alone = sw.score(y, bad).probabilities
+    for name in ("brier", "log_loss", "roc_area", "average_precision"):
+        measure = found.probabilities[name]
+        assert measure["second"]["value"] == alone[name]["value"]
+        assert measure["difference"]["value"] == pytest.approx(measure["first"]["value"] - measure["second"]["value"])
+    assert found.probabilities.brier.difference.high < 0 < found.probabilities.roc_area.difference.low
+    assert sw.compare(y, good, bad.astype(np.float32), tuned=True, replicates=50).better == "first"
+    with pytest.raises(ValueError):
+        sw.compare(y, good, bad[:-1])

@@ -26,6 +26,7 @@ CASES = [
     "deep",
     "wide",
     "one-input",
+    "calibrated",
     "ensemble",
     "greatest",
     "linear-classes",
@@ -65,6 +66,10 @@ def test_onnxruntime_agrees_with_the_native_predictions(case_folder, name):
     assert len(set(labels.tolist())) > 1, "the labels of a test case must not all be equal"
     if case["threshold"] is not None:
         numpy.testing.assert_array_equal(label, probability > case["threshold"])
+    if name == "calibrated":
+        (raw,) = session.run(["raw"], {"x": rows})
+        order = numpy.argsort(raw)
+        assert (numpy.diff(probability[order]) >= 0).all() and numpy.abs(raw - probability).max() > 0.1
 
     # The exported model accepts any number of rows, including one and zero.
     one, _ = session.run(["probability", "label"], {"x": rows[:1]})

@@ -5,7 +5,9 @@ use std::path::Path;
 use scorewise::sweep::PairedScores;
 use scorewise::{Real, Score};
 use scorewise_report::document::Document;
-use scorewise_report::evaluation::{ComparedThresholds, ForecastComparison, ForecastPair};
+use scorewise_report::evaluation::{
+    ComparedMeasure, ComparedThresholds, Estimate, ForecastComparison, ForecastPair, ProbabilityComparison,
+};
 
 use crate::costs::{CostOptions, cost_rows};
 use crate::counts::{self, COUNTS, CountComparisonRequest, CountOptions};
@@ -228,6 +230,18 @@ fn compare_costs(
     Ok(ForecastComparison::of_costs(names, [&first, &second], at, predictions.positives(), &bootstrap)?)
 }
 
+/// The measures of the probabilities of both forecasts as text.
+fn probabilities_text(probabilities: &ProbabilityComparison) -> String {
+    let row = |(name, measure): (&str, ComparedMeasure)| {
+        let end = |end: Option<f64>| end.map_or(String::new(), format_number);
+        let Estimate { value, low, high } = measure.difference;
+        let values = [measure.first.value, measure.second.value, value].map(format_optional);
+        [vec![name.to_owned()], values.to_vec(), vec![end(low), end(high)]].concat()
+    };
+    let rows: Vec<Vec<String>> = probabilities.named().into_iter().map(row).collect();
+    format!("\n{}", aligned_table(&["probabilities", "first", "second", "difference", "low", "high"], &rows))
+}
+
 /// The comparison as text for the terminal.
 pub fn comparison_text(comparison: &ForecastComparison) -> String {
     let ends = |interval: Option<(f64, f64)>| {
@@ -249,8 +263,9 @@ pub fn comparison_text(comparison: &ForecastComparison) -> String {
     let rows = rows.map(|row| row[..columns].to_vec());
     let table = aligned_table(&["forecast", score.name(), "low", "high", "threshold"][..columns], &rows);
     let [first, second] = comparison.shares().map(|share| format!("{:.1}", 100.0 * share));
+    let probabilities = comparison.probabilities().map_or(String::new(), probabilities_text);
     format!(
-        "{table}\nThe first forecast is better in {first} % of {} bootstrap replicates, the second in {second} %.\n{}\n",
+        "{table}\nThe first forecast is better in {first} % of {} bootstrap replicates, the second in {second} %.\n{}\n{probabilities}",
         comparison.replicates(),
         comparison.verdict()
     )

@@ -40,7 +40,7 @@ pub fn run(arguments: &ExportArguments) -> Result<Outcome, Failure> {
             "features": model.encoder.names(),
             "classes": model.classes,
             "score": model.score,
-            "threshold": model.decision.threshold(),
+            "threshold": model.probability_threshold(),
         }))
         .into());
     }

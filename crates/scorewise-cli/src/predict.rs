@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use scorewise::is_positive;
 use scorewise_table::encode::UnexpectedValues;
 use scorewise_table::groups::Neighbours;
 use scorewise_table::names::missing_columns;
@@ -28,9 +29,10 @@ use crate::train::ReadArguments;
     scorewise predict model.scorewise new.csv -o predictions.csv\n  \
     zcat new.csv.gz | scorewise predict model.scorewise - | scorewise score -\n  \
     scorewise predict model.scorewise new.parquet --with id,time -o predictions.parquet\n\n\
-    Columns of the output for two classes: probability (of the positive class), decision (1 above the threshold, else 0), truth (1 or 0, \
-    empty if unknown; only if the table has the target), threshold, score, negative and positive (the names of the classes), weight (if \
-    the model was trained with weights), and the columns of --with. For more classes: one probability for each class, decision and truth \
+    Columns of the output for two classes: probability (of the positive class, calibrated), decision (1 above the threshold, else 0), truth (1 or 0, \
+    empty if unknown; only if the table has the target), threshold, score, negative and positive (the names of the classes), raw and raw_threshold \
+    (the prediction and the threshold before the calibration, if the model has one), weight (if the model was trained with weights), and the columns \
+    of --with. For more classes: one probability for each class, decision and truth \
     as names of classes, score.")]
 pub struct PredictArguments {
     /// Model file written by `scorewise train`
@@ -46,7 +48,7 @@ pub struct PredictArguments {
     /// Columns of the table to copy to the output
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     with: Vec<String>,
-    /// Threshold to use instead of the model's
+    /// Threshold to use instead of the model's, on the scale of the column probability
     #[arg(long, value_parser = crate::score::parse_threshold)]
     threshold: Option<f64>,
     #[command(flatten)]
@@ -72,7 +74,10 @@ pub fn run(arguments: &PredictArguments) -> Result<Outcome, Failure> {
             )
             .into());
         }
-        model.decision = Decision::at(threshold, ThresholdSource::Given, "given");
+        // Without a calibration the threshold replaces that of the model. With one it is on the scale of probabilities, and that of the model is not.
+        if model.calibration.is_none() {
+            model.decision = Decision::at(threshold, ThresholdSource::Given, "given");
+        }
     }
     let threads = crate::train::thread_count(arguments.threads)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -108,13 +113,20 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
     while let Some(table) = whole_table.take().or_else(|| reader.next()) {
         let table = table?;
         let encoded = model.encoder.encode(&table)?;
-        let probabilities = predictor.probabilities(&encoded.matrix, |row| table.place(row))?;
-        let decisions = predictor.labels(&probabilities);
+        let predictions = predictor.probabilities(&encoded.matrix, |row| table.place(row))?;
+        let decisions = match (&model.calibration, arguments.threshold) {
+            (Some(_), Some(threshold)) => {
+                let is_above = |probability: &f64| u32::from(is_positive(*probability, threshold));
+                model.calibrated(&predictions).iter().map(is_above).collect()
+            }
+            _ => predictor.labels(&predictions),
+        };
         let truth = columns.true_classes(&table, &mut unmatched)?;
         unexpected_values.add(&encoded.unexpected);
         rows += table.rows() as u64;
         positives += decisions.iter().filter(|class| **class == 1).count() as u64;
-        let predictions = columns.output_table(&PredictedRows { probabilities, decisions, truth }, &table);
+        let predicted = PredictedRows { predictions, threshold: arguments.threshold, decisions, truth };
+        let predictions = columns.output_table(&predicted, &table);
         if let Some(out) = out.take() {
             writer = Some(TableWriter::create(out, format, &empty_table, &[DECISION, TRUTH], &file_metadata(model))?);
         }
@@ -132,7 +144,7 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
     unexpected_values.notes(&model.encoder).iter().chain(&unmatched.notes(&model.target)).for_each(note);
     out.map_or(Ok(()), PredictOutput::finish)?;
     let Some(output) = &arguments.output else { return Ok(String::new().into()) };
-    let threshold = model.decision.threshold();
+    let threshold = arguments.threshold.or(model.probability_threshold());
     if arguments.json {
         let positives = threshold.map(|_| positives);
         return Ok(pretty_json(&PredictSummary {

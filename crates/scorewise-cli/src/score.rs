@@ -1,11 +1,11 @@
 //! `scorewise score`: scores of a forecast at a threshold, with intervals.
 
 use scorewise::Score;
-use scorewise::sweep::{Sweep, sweep};
+use scorewise::sweep::{ProbabilityMeasure, Sweep, sweep};
 use scorewise_report::document::Document;
 use scorewise_report::evaluation::{
-    ClassSummary, CostSummary, Evaluation, ForecastOptions, NamedEstimate, ScoreSummary, common_class_scores, forecast,
-    net_benefit_intervals,
+    ClassSummary, CostSummary, Estimate, Evaluation, ForecastOptions, NamedEstimate, ProbabilitySummary, ScoreSummary,
+    common_class_scores, forecast, net_benefit_intervals,
 };
 use scorewise_train::Error;
 use scorewise_train::plan::multi_score;
@@ -97,7 +97,9 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
     let costs = cost_rows(&predictions, 0)?;
     let (mut summary, swept) = with_rows!(&predictions, 0, rows => {
         let summary = match &series {
-            None => ScoreSummary::new(&rows, threshold, &scores, &bootstrap)?,
+            None => {
+                ScoreSummary::new(&rows, threshold, &scores, &bootstrap)?.with_probabilities(&rows, &bootstrap)?
+            }
             Some(series) => ScoreSummary::of_series(&rows, threshold, &scores, series, &bootstrap)?,
         };
         let summary = summary.with_bootstrap(&bootstrap);
@@ -214,6 +216,22 @@ pub fn note_missing_class(predictions: &BinaryPredictions) {
     }
 }
 
+/// The measures of the probabilities as text.
+fn probabilities_text(probabilities: &ProbabilitySummary) -> String {
+    let row = |(measure, (name, Estimate { value, low, high })): (ProbabilityMeasure, (&str, Estimate))| {
+        let end = |end: Option<f64>| end.map_or(String::new(), format_number);
+        let direction = if measure.lower_is_better() { "lower" } else { "higher" };
+        vec![name.to_owned(), format_optional(value), end(low), end(high), direction.to_owned()]
+    };
+    let rows: Vec<Vec<String>> = ProbabilityMeasure::ALL.into_iter().zip(probabilities.named()).map(row).collect();
+    let parts = probabilities.brier_parts.map_or(String::new(), |parts| {
+        let [reliability, resolution, uncertainty] =
+            [parts.reliability, parts.resolution, parts.uncertainty].map(format_number);
+        format!("Brier score = reliability {reliability} − resolution {resolution} + uncertainty {uncertainty}\n")
+    });
+    format!("\n{}{parts}", aligned_table(&["probabilities", "value", "low", "high", "best"], &rows))
+}
+
 /// The scores as text; `origin` says where the threshold comes from.
 fn summary_text(summary: &ScoreSummary, scores: &[Score], origin: &str) -> String {
     let row = |(NamedEstimate { name, estimate }, score): (&NamedEstimate, &Score)| {
@@ -238,5 +256,6 @@ fn summary_text(summary: &ScoreSummary, scores: &[Score], origin: &str) -> Strin
     head.extend(summary.costs.iter().flat_map(|costs| cost_lines(costs, true)));
     let head = key_value_lines(&head);
     let table = aligned_table(&["score", "value", "low", "high", "best"], &rows);
-    format!("{head}\n{}\n{table}", confusion_table(&summary.confusion))
+    let probabilities = summary.probabilities.as_deref().map_or(String::new(), probabilities_text);
+    format!("{head}\n{}\n{table}{probabilities}", confusion_table(&summary.confusion))
 }

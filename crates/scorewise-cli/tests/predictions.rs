@@ -590,3 +590,80 @@ fn intervals_are_longer_if_rows_depend_on_each_other_and_tune_estimates_the_scor
         assert!(message.contains(expected), "{resample}: {message}");
     }
 }
+
+#[test]
+fn calibrated_probabilities_of_real_models_keep_the_order_and_the_decisions_of_raw_predictions() {
+    let folder = Folder::new("predictions-calibrated");
+    folder.write("table.csv", &csv_table(1, 900));
+    folder.write("new.csv", &csv_table(7, 1200));
+    let learners = ["networks", "trees", "linear", "networks,trees"];
+    let scores = ["tss", "f1", "csi", "hss"];
+    let mut calibrated = 0;
+    for (case, (learners, score)) in learners.iter().zip(scores).enumerate() {
+        let seed = case.to_string();
+        let options =
+            ["--target", "event", "--drop", "state,kind", "--learners", learners, "--score", score, "--seed", &seed];
+        let training = ["--cross-fit", "3", "--replicates", "20", "--report", "none", "--json", "--overwrite"];
+        let files = ["-o", "m.scorewise", "--out-of-fold", "oof.csv"];
+        let trained = folder.json(&[&["train", "table.csv"], &options[..], &training[..], &files[..]].concat());
+        if trained["calibration"]["method"].is_null() {
+            assert_eq!(trained["threshold"], trained["decision"]["threshold"]);
+            continue;
+        }
+        calibrated += 1;
+        assert_eq!(trained["raw_threshold"], trained["decision"]["threshold"]);
+        let losses = &trained["calibration"]["log_loss"];
+        assert!(losses["uncalibrated"].as_f64() > losses[trained["calibration"]["method"].as_str().unwrap()].as_f64());
+        folder.run(&["predict", "m.scorewise", "new.csv", "-o", "p.csv", "--overwrite"]);
+        for file in ["p.csv", "oof.csv"] {
+            let table = read(&Source::parse(&folder.0.join(file).display().to_string()), &Reading::default()).unwrap();
+            let numbers = |name: &str| match &table.column(name).unwrap().values {
+                Values::Number(values) => values.clone(),
+                Values::Boolean(values) => {
+                    values.iter().map(|value| f64::from(u8::from(*value == Some(true)))).collect()
+                }
+                other => panic!("{name}: {other:?}"),
+            };
+            let (p, raw, decisions) = (numbers("probability"), numbers("raw"), numbers("decision"));
+            let (threshold, raw_threshold) = (numbers("threshold")[0], numbers("raw_threshold")[0]);
+            assert_eq!(Some(threshold), trained["threshold"].as_f64());
+            assert_eq!(Some(raw_threshold), trained["raw_threshold"].as_f64());
+            let mut order: Vec<usize> = (0..p.len()).collect();
+            order.sort_by(|a, b| raw[*a].total_cmp(&raw[*b]));
+            assert!(order.windows(2).all(|pair| p[pair[0]] < p[pair[1]] || raw[pair[1]] - raw[pair[0]] < 1e-9));
+            for row in 0..p.len() {
+                assert_eq!(p[row] > threshold, raw[row] > raw_threshold);
+                assert_eq!(p[row] > threshold, decisions[row] == 1.0);
+            }
+        }
+        // The scores of a file are the same on both scales, each with the threshold of its column.
+        let score = |arguments: &[&str]| folder.json(&[&["score", "p.csv", "--json"], arguments].concat());
+        let (scored, scored_raw) = (score(&[]), score(&["--probability", "raw"]));
+        assert_eq!(scored["confusion"], scored_raw["confusion"]);
+        assert_eq!(scored["scores"], scored_raw["scores"]);
+        let of_measure = |scored: &Value, measure: &str| scored["probabilities"][measure]["value"].as_f64().unwrap();
+        for measure in ["roc_area", "average_precision"] {
+            assert!((of_measure(&scored, measure) - of_measure(&scored_raw, measure)).abs() < 1e-9);
+        }
+        let compared =
+            folder.json(&["compare", "p.csv", "--probability", "probability,raw", "--json", "--replicates", "20"]);
+        assert_eq!(compared["difference"]["value"], 0.0);
+        assert_eq!(
+            compared["probabilities"]["log_loss"]["first"]["value"],
+            scored["probabilities"]["log_loss"]["value"]
+        );
+        let tuned = |column: &str| {
+            folder.json(&["tune", "p.csv", "--score", "f1", "--json", "--replicates", "20", "--probability", column])
+        };
+        assert_eq!(tuned("probability")["value"], tuned("raw")["value"]);
+        // A threshold of the user is on the scale of probabilities.
+        folder.run(&["predict", "m.scorewise", "new.csv", "-o", "q.csv", "--overwrite", "--threshold", "0.25"]);
+        let at = folder.json(&["score", "q.csv", "--json"]);
+        assert_eq!(
+            (&at["threshold"], &at["confusion"]),
+            (&Value::from(0.25), &score(&["--threshold", "0.25"])["confusion"])
+        );
+        assert_eq!(folder.json(&["score", "q.csv", "--probability", "raw", "--json"])["threshold"], 0.5);
+    }
+    assert!(calibrated >= 2, "{calibrated}");
+}

@@ -31,7 +31,9 @@ mod _scorewise {
     #[pymodule_export]
     use crate::losses::{boosting, class_loss, expected_confusion, loss, temporal_loss};
     #[pymodule_export]
-    use crate::measures::{PySweep, class_score, confusion, costs, priors, score, score_counts, scores, theory};
+    use crate::measures::{
+        PySweep, class_score, compare, confusion, costs, priors, score, score_counts, scores, theory,
+    };
     #[pymodule_export]
     use crate::model::{PyModel, train, training_options};
     #[pymodule_export]

@@ -6,15 +6,16 @@ use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, BlockLength, Bootstrap, Condition, CostRows, Resampling};
 use scorewise::{Confusion, Logits, Prior, Probabilities, Score};
 use scorewise_report::evaluation::{
-    BestThreshold, CostSummary, CountRows, CountSummary, GuaranteeSummary, ScoreDescription, ScoreSummary,
-    SmoothThreshold, TheorySummary, ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold,
-    prior_families, registered_scores, smooth_threshold_bootstrap, tune_costs,
+    BestThreshold, ComparedThresholds, CostSummary, CountRows, CountSummary, ForecastComparison, ForecastPair,
+    GuaranteeSummary, ScoreDescription, ScoreSummary, SmoothThreshold, TheorySummary, ThresholdBootstrap,
+    best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families, registered_scores,
+    smooth_threshold_bootstrap, tune_costs,
 };
 use scorewise_table::groups::Groups;
 use scorewise_train::plan::multi_score;
 use serde_json::json;
 
-use crate::arrays::{RowArrays, slice, with_rows};
+use crate::arrays::{FloatArray, FloatSlices, RowArrays, slice, with_rows};
 use crate::errors::value_error;
 
 /// The settings of a bootstrap: in Python the tuple `(replicates, seed, dependence)`; the last one is `None` for independent rows.
@@ -100,7 +101,9 @@ pub fn score(
 ) -> PyResult<String> {
     let (scores, bootstrap, slices) = (parse_scores(scores)?, bootstrap.to_bootstrap()?, rows.to_slices()?);
     let summary = py.detach(|| -> scorewise::Result<_> {
-        with_rows!(Probabilities, slices, rows => ScoreSummary::new(&rows, threshold, &scores, &bootstrap))
+        with_rows!(Probabilities, slices, rows => {
+            ScoreSummary::new(&rows, threshold, &scores, &bootstrap)?.with_probabilities(&rows, &bootstrap)
+        })
     });
     Ok(json!(summary.map_err(value_error)?.with_bootstrap(&bootstrap)).to_string())
 }
@@ -137,6 +140,39 @@ pub fn costs(
         })
     });
     Ok(json.map_err(value_error)?.map_err(value_error)?.to_string())
+}
+
+/// A comparison of two forecasts of the same rows, as JSON. `rows` contains the first forecast. Without `thresholds`, each forecast is compared at its own
+/// best threshold.
+#[pyfunction]
+#[pyo3(signature = (rows, second, names, score, thresholds, bootstrap))]
+pub fn compare(
+    py: Python<'_>,
+    rows: RowArrays<'_>,
+    second: FloatArray<'_>,
+    names: [String; 2],
+    score: &str,
+    thresholds: Option<[f64; 2]>,
+    bootstrap: BootstrapSettings<'_>,
+) -> PyResult<String> {
+    let (score, bootstrap, slices) = (parse_score(score)?, bootstrap.to_bootstrap()?, rows.to_slices()?);
+    let at = thresholds.map_or(ComparedThresholds::Best, ComparedThresholds::Given);
+    let labels = slices.labels.as_slice();
+    let comparison = py.detach(|| -> PyResult<_> {
+        match (slices.floats, second.with_weights(None)?) {
+            (FloatSlices::F32(first, weights), FloatSlices::F32(second, _)) => {
+                let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
+                ForecastComparison::new(pair, &score, at, None, &bootstrap, false)
+            }
+            (FloatSlices::F64(first, weights), FloatSlices::F64(second, _)) => {
+                let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
+                ForecastComparison::new(pair, &score, at, None, &bootstrap, false)
+            }
+            _ => return Err(value_error("both forecasts must have the same type, float32 or float64")),
+        }
+        .map_err(value_error)
+    })?;
+    Ok(json!(comparison.summary()).to_string())
 }
 
 /// Four arrays of counts: tn, fp, fn and tp of each row.

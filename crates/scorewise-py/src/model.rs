@@ -170,10 +170,22 @@ impl PyModel {
         serde_json::to_string(&self.0.options().map_err(value_error)?).map_err(value_error)
     }
 
-    /// The decision threshold of a model with two classes; `None` if the model has more classes.
+    /// The decision threshold of a model with two classes, on the scale of probabilities; `None` if the model has more classes.
     #[getter]
     fn threshold(&self) -> Option<f64> {
+        self.0.probability_threshold()
+    }
+
+    /// The decision threshold of a model with two classes, on the scale of raw predictions; `None` if the model has more classes.
+    #[getter]
+    fn raw_threshold(&self) -> Option<f64> {
         self.0.decision.threshold()
+    }
+
+    /// The method by which the predictions are calibrated, `beta` or `isotonic`; `None` if they are not.
+    #[getter]
+    fn calibration(&self) -> Option<&'static str> {
+        self.0.calibration.as_ref().map(|calibration| calibration.method().name())
     }
 
     /// The names of the classes. Predicted labels are indices into this list.
@@ -189,17 +201,20 @@ impl PyModel {
     }
 
     /// Predicted probabilities, row by row. With two classes there is one number for each row, the probability of the second class; with more
-    /// classes there is one number for each class.
+    /// classes there is one number for each class. With `raw`, they are the predictions before the calibration.
+    #[pyo3(signature = (columns, raw))]
     fn probabilities<'py>(
         &self,
         py: Python<'py>,
         columns: Vec<NamedColumn<'_>>,
+        raw: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let table = table(&columns)?;
         let probabilities = py.detach(|| -> scorewise_train::Result<_> {
             let encoded = self.0.encoder.encode(&table)?;
             let place = |row: usize| Location { row: Some(row as u64 + 1), ..Location::file("X") };
-            Predictor::new(&self.0).probabilities(&encoded.matrix, place)
+            let predictions = Predictor::new(&self.0).probabilities(&encoded.matrix, place)?;
+            Ok(if raw { predictions } else { self.0.calibrated(&predictions).into_owned() })
         });
         Ok(probabilities.map_err(to_py_error)?.into_pyarray(py))
     }
@@ -240,7 +255,8 @@ impl PyModel {
         serde_json::to_string(&explanation).map_err(value_error)
     }
 
-    /// The predicted class of each row, as an index into the list of classes. The argument is the result of the method `probabilities`.
+    /// The predicted class of each row, as an index into the list of classes. The argument is the result of the method `probabilities` with
+    /// `raw`.
     fn labels<'py>(
         &self,
         py: Python<'py>,

@@ -178,6 +178,18 @@ pub struct ForecastEvaluation {
     pub roc_area: Option<f64>,
     /// The average precision.
     pub average_precision: Option<f64>,
+    /// The forecast on the scale of calibrated probabilities; `None` if all numbers of the forecast are on that scale already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibrated: Option<CalibratedForecast>,
+}
+
+/// A forecast on the scale of calibrated probabilities, if the other numbers of the forecast are on the scale of raw predictions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CalibratedForecast {
+    /// The decision threshold on the scale of calibrated probabilities.
+    pub threshold: f64,
+    /// Weights of the positive and negative rows in bins of the calibrated probability; all bins have the same width.
+    pub bins: Vec<PredictionBin>,
 }
 
 /// The 95 % interval of the net benefit of a forecast at a threshold probability.
@@ -484,6 +496,12 @@ pub struct ScoreThresholds {
 }
 
 impl ForecastEvaluation {
+    /// The bins of the calibrated probabilities if the forecast has them, otherwise those of its predictions.
+    #[must_use]
+    pub fn probability_bins(&self) -> &[PredictionBin] {
+        self.calibrated.as_ref().map_or(&self.bins, |calibrated| &calibrated.bins)
+    }
+
     /// All scores in the order of the page: the score by which the forecast is evaluated, the common scores, then all others.
     #[must_use]
     pub fn scores(&self) -> Vec<Score> {

@@ -226,11 +226,15 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
     figures.extend(figure_unless_empty(
         "reliability",
         "Reliability diagram",
-        "How often the event occurred at each predicted probability. A calibrated forecast lies on the diagonal; bars are 95 % Wilson intervals (not shown for weighted rows). A model trained for a score need not be calibrated, because only its decisions at the threshold count.",
+        if forecast.calibrated.is_some() {
+            "How often the event occurred at each calibrated probability. A calibrated forecast lies on the diagonal; bars are 95 % Wilson intervals (not shown for weighted rows)."
+        } else {
+            "How often the event occurred at each predicted probability. A calibrated forecast lies on the diagonal; bars are 95 % Wilson intervals (not shown for weighted rows). A model trained for a score need not be calibrated, because only its decisions at the threshold count."
+        },
         MovingMark::Absent,
         figure_reliability(Reliability {
             title: "Reliability".into(),
-            bins: reliability_bins(&forecast.bins, forecast.is_weighted),
+            bins: reliability_bins(forecast.probability_bins(), forecast.is_weighted),
             base_rate: base_rate.unwrap_or(0.0),
         }),
     )?);

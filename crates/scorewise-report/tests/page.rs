@@ -41,6 +41,7 @@ fn six_row_forecast() -> ForecastEvaluation {
         PredictionBin { low, high, mean: found.map(|row| row.0), positives: count(true), negatives: count(false) }
     };
     ForecastEvaluation {
+        calibrated: None,
         part: "rows".into(),
         classes: ["calm".into(), "<storm>".into()],
         score: "f1".into(),
@@ -218,6 +219,7 @@ fn the_page_and_the_figures_of_a_comparison_show_both_forecasts() {
         better: 0.0,
     };
     let summary = ComparisonSummary {
+        probabilities: None,
         score: "f1".into(),
         rows: 6,
         positives: 3,

@@ -44,11 +44,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn write_case(folder: &Path, model: &Model, values: &[f32], matrix: &Matrix) -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder)?;
     let predictor = Predictor::new(model);
-    let probabilities = predictor.probabilities(matrix, |_| Location::default())?;
-    let labels = predictor.labels(&probabilities);
+    let raw = predictor.probabilities(matrix, |_| Location::default())?;
+    let labels = predictor.labels(&raw);
+    let probabilities = model.calibrated(&raw);
     let case = json!({
         "rows": matrix.rows(), "features": matrix.columns(), "outputs": predictor.outputs(), "classes": model.classes,
-        "names": model.encoder.names(), "score": model.score, "threshold": model.decision.threshold(),
+        "names": model.encoder.names(), "score": model.score, "threshold": model.probability_threshold(),
     });
     std::fs::write(folder.join("model.onnx"), onnx::export(model)?)?;
     model.save(&folder.join("model.scorewise"))?;

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use scorewise::calibration::{Calibration, CalibrationMethod};
 use scorewise_table::encode::{ColumnEncoding, Encoder, InputColumn};
 use scorewise_table::groups::RowOrder;
 use scorewise_table::output::{OutputKind, Outputs};
@@ -125,6 +126,9 @@ fn the_example_in_the_documentation_of_model_files_matches_a_written_file() {
             words: "the best tss on the validation rows".into(),
         },
         seed: 0,
+        calibration: Some(
+            Calibration::new(CalibrationMethod::Beta, vec![(0.0, 0.0005), (0.4375, 0.125), (1.0, 0.9375)]).unwrap(),
+        ),
         fingerprint: "9f0c5d1be3a24786".into(),
         plan: Some(Plan { lead: 1, ..crate::models::plan_with_hidden_layers(&[]) }),
         results: json!({"test": 0.6}),
@@ -227,6 +231,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let expected = Model {
         encoder: Encoder { order, ..model.encoder.clone() },
         plan: None,
+        calibration: None,
         fingerprint: loaded.fingerprint.clone(),
         members: members.clone(),
         ..model.clone()
@@ -255,7 +260,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let mut changed = new.clone();
     let key = br#"\"format\":"#;
     let offset = changed.windows(key.len()).position(|bytes| bytes == key).unwrap() + key.len();
-    assert_eq!(changed[offset], b'4');
+    assert_eq!(changed[offset], b'5');
     changed[offset] = b'1';
     assert!(load_error(&changed).contains("is damaged: its checksum does not match"));
     assert!(load_error(&crate::models::with_checksum(changed)).contains(mismatch));
@@ -305,7 +310,7 @@ fn a_file_of_format_3_loads_and_gives_the_predictions_of_the_program_that_wrote_
 }
 
 #[test]
-fn a_file_of_format_4_loads_and_gives_the_predictions_of_the_program_that_wrote_it() {
+fn a_file_of_format_4_loads_without_calibration_and_gives_the_predictions_of_the_program_that_wrote_it() {
     let model = Model::from_bytes("m.scorewise", include_bytes!("data/format-4.scorewise")).unwrap();
     assert_eq!(model.weights.len(), 4);
     let states = Category { codes: vec![0, 1, 2], levels: vec!["wild".into(), "rough".into(), "calm".into()] };
@@ -317,6 +322,49 @@ fn a_file_of_format_4_loads_and_gives_the_predictions_of_the_program_that_wrote_
     let probabilities = Predictor::new(&model).probabilities(&matrix, |_| Location::default()).unwrap();
     // These probabilities were printed by the program that wrote the file.
     assert_eq!(probabilities, [0.7093786952646861, 0.7114840543783887, 0.1521055840897367]);
+    assert_eq!(model.calibration, None);
+    assert_eq!(*model.calibrated(&probabilities), probabilities);
+    assert_eq!(model.probability_threshold(), model.decision.threshold());
+}
+
+#[test]
+fn calibrated_probabilities_have_the_labels_and_the_order_of_raw_predictions() {
+    for threshold in [0.1, 0.43, 0.5, 0.55, 0.9] {
+        let decision = Decision::at(threshold, ThresholdSource::Given, "given");
+        let model = Model { decision, ..crate::models::calibrated_model() };
+        let loaded = Model::from_bytes("m.scorewise", &model.to_bytes().unwrap()).unwrap();
+        let (_, matrix) = crate::models::random_rows(12, 2000, 3);
+        let predictor = Predictor::new(&loaded);
+        let mut raw = predictor.probabilities(&matrix, |_| Location::default()).unwrap();
+        raw.extend([0.0, 0.1, 0.43, 0.5, 0.55, 0.9, 1.0]);
+        raw.sort_by(f64::total_cmp);
+        let (probabilities, limit) = (loaded.calibrated(&raw), loaded.probability_threshold().unwrap());
+        assert!(probabilities.is_sorted());
+        let labels: Vec<u32> = probabilities.iter().map(|p| u32::from(*p > limit)).collect();
+        assert_eq!(labels, predictor.labels(&raw));
+        assert!(*probabilities != raw);
+    }
+}
+
+#[test]
+fn invalid_calibrations_are_refused() {
+    for (knots, expected) in [
+        (json!([[0.0, 0.1]]), "calibration must have 2 to 10000 knots, not 1"),
+        (json!([[0.0, 0.1], [0.5, 0.1], [1.0, 0.9]]), "its knots must increase, but (0.5, 0.1) follows (0, 0.1)"),
+        (json!([[0.0, 0.1], [0.5, 0.4], [0.2, 0.5], [1.0, 0.9]]), "its knots must increase"),
+        (json!([[0.0, 0.1], [1.0, 1.5]]), "the knot (1, 1.5) does not lie between 0 and 1"),
+        (json!([[0.0, -0.1], [1.0, 0.5]]), "the knot (0, -0.1) does not lie between 0 and 1"),
+        (json!([[0.1, 0.1], [1.0, 0.5]]), "must begin with 0 and end with 1"),
+        (json!([[0.0, 0.1], [1.0, null]]), "its description cannot be parsed"),
+    ] {
+        let error = error_after_editing(|text| text["calibration"] = json!({"method": "beta", "knots": knots}));
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = error_after_editing(|text| text["calibration"] = json!({"method": "spline", "knots": []}));
+    assert!(error.contains("its description cannot be parsed"), "{error}");
+    let calibration = crate::models::calibrated_model().calibration;
+    let classes = Model { calibration, ..crate::models::pooled_multiclass_model() };
+    assert!(classes.to_bytes().unwrap_err().to_string().contains("a calibration is for two classes"));
 }
 
 #[test]

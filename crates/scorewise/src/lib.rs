@@ -42,6 +42,7 @@
 //! | [`multiclass`] | one-versus-rest, multi-label and softmax (Gumbel simplex) losses |
 //! | [`temporal`] | losses for time series that weight early and late alarms |
 //! | [`sweep`](mod@sweep) | evaluation of all thresholds: optimum, interval, conditions, curve, bootstrap |
+//! | [`calibration`] | increasing curves that turn predictions into probabilities, without changing a decision |
 //! | [`theory`] | the exact distribution of a score under a prior, and the bounds of Marchetti et al. (2022), corrected |
 //!
 //! # Example
@@ -84,6 +85,7 @@ pub mod loss;
 pub mod multiclass;
 pub mod temporal;
 pub mod sweep;
+pub mod calibration;
 pub mod theory;
 mod spread;
 mod seed;

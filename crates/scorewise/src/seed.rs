@@ -75,6 +75,8 @@ purposes! {
     /// The seed of the bootstrap that compares tuned decision rules with untuned ones. The argument `number` of [`stream`] is 0 for a threshold
     /// (two classes) and 1 for one factor per class (more than two classes).
     DecisionTuning = "tuning of the decision",
+    /// The seed of the folds on which calibrations of the probabilities are compared. The argument `number` of [`stream`] is 0.
+    Calibration = "calibration",
     /// The random choice of the rows on which a model is explained, if there are more rows than requested. The argument `number` of [`stream`] is 0
     /// for the importance of columns and 1 for partial dependence.
     ExplainedRows = "rows of an explanation",

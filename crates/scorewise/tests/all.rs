@@ -5,6 +5,7 @@
 mod common;
 
 mod bootstrap;
+mod calibration;
 mod counts;
 mod costs;
 mod docs;

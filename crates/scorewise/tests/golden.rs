@@ -5,7 +5,8 @@
 
 use std::path::PathBuf;
 
-use scorewise::{Confusion, CrossEntropy, Logits, Loss, Prior, Rows, Score, ScoreLoss};
+use scorewise::sweep::{Bootstrap, Resampling, brier_parts};
+use scorewise::{Confusion, CrossEntropy, Logits, Loss, Prior, Probabilities, Rows, Score, ScoreLoss};
 
 /// The path of a file with expected values.
 fn golden_path(file: &str) -> PathBuf {
@@ -120,6 +121,34 @@ fn losses_and_gradients_agree_with_automatic_differentiation() {
                 1e-300,
                 &format!("{description}, row {row} with a saturated logit"),
             );
+        }
+    }
+}
+
+#[test]
+fn measures_of_probabilities_agree_with_scikit_learn() {
+    let golden: serde_json::Value = serde_json::from_str(include_str!("golden/probabilities.json")).unwrap();
+    let cases = golden["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 7);
+    for case in cases {
+        let name = case["case"].as_str().unwrap();
+        let numbers = |key: &str| -> Option<Vec<f64>> {
+            Some(case[key].as_array()?.iter().map(|value| value.as_f64().unwrap()).collect())
+        };
+        let labels: Vec<bool> = numbers("labels").unwrap().iter().map(|label| *label == 1.0).collect();
+        let (predictions, weights) = (numbers("predictions").unwrap(), numbers("weights"));
+        let rows = Rows::new(Probabilities(&predictions), &labels).unwrap().with_weights(weights.as_deref()).unwrap();
+        let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 1, seed: 0 };
+        let measures = bootstrap.probability_measures(&rows).unwrap().map(Option::unwrap);
+        for (measure, key) in measures.iter().zip(["brier", "log_loss", "roc_area", "average_precision"]) {
+            assert_close(measure.value, case[key].as_f64().unwrap(), 1e-12, 0.0, &format!("{name}, {key}"));
+            let (low, high) = measure.interval.unwrap();
+            assert!(low <= measure.value && measure.value <= high && low < high, "{name}, {key}: {low}, {high}");
+        }
+        let parts = brier_parts(&rows).unwrap().unwrap();
+        let parts = [parts.reliability, parts.resolution, parts.uncertainty];
+        for (part, key) in parts.into_iter().zip(["reliability", "resolution", "uncertainty"]) {
+            assert_close(part, case[key].as_f64().unwrap(), 1e-10, 1e-12, &format!("{name}, {key}"));
         }
     }
 }

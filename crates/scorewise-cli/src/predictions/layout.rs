@@ -25,6 +25,11 @@ pub const POSITIVE: &str = "positive";
 /// Name of the column with sample weights.
 pub const WEIGHT: &str = "weight";
 
+/// Name of the column with the raw prediction, before the calibration; only if the model has a calibration.
+pub const RAW: &str = "raw";
+/// Name of the column with the threshold on the scale of raw predictions; only if the model has a calibration.
+pub const RAW_THRESHOLD: &str = "raw_threshold";
+
 /// The columns to read from a table of predictions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
@@ -145,7 +150,7 @@ impl Layout {
             .chain(&self.weight)
             .chain(self.cost_columns())
             .map(String::as_str)
-            .chain([THRESHOLD]);
+            .chain([THRESHOLD, RAW_THRESHOLD]);
         reading.kinds.extend(numbers.map(|name| (name.to_owned(), ColumnKind::Number)));
         let strings = [SCORE, NEGATIVE, POSITIVE];
         reading.kinds.extend(strings.map(|name| (name.to_owned(), ColumnKind::Category)));
@@ -155,7 +160,7 @@ impl Layout {
         );
         if self.is_from_predict {
             only.extend(
-                [THRESHOLD, SCORE, NEGATIVE, POSITIVE]
+                [THRESHOLD, RAW_THRESHOLD, SCORE, NEGATIVE, POSITIVE]
                     .into_iter()
                     .filter(|name| names.contains(name))
                     .map(str::to_owned),

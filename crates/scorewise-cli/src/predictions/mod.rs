@@ -26,7 +26,9 @@ pub use floats::FloatValues;
 use floats::checked_values;
 use labels::LabelParser;
 use layout::{CostSource, Layout};
-pub use layout::{DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, SCORE, THRESHOLD, TRUTH, WEIGHT};
+pub use layout::{
+    DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, RAW, RAW_THRESHOLD, SCORE, THRESHOLD, TRUTH, WEIGHT,
+};
 pub use output::{PredictedRows, file_metadata};
 
 /// Options that name the columns of a table of predictions.
@@ -108,8 +110,8 @@ pub struct BinaryPredictions {
     pub labels: Vec<bool>,
     /// Probabilities of the positive class: one list for each forecast, in the order given on the command line.
     pub forecasts: Vec<FloatValues>,
-    /// For each forecast, the threshold of the model that made it. `None` if the table has no such threshold, or if the forecast is not in the column
-    /// `probability`, because the threshold of the model was chosen for that column.
+    /// For each forecast, the threshold of the model that made it. `None` if the table has no such threshold, or if the forecast is in none of the
+    /// columns `probability` and `raw`, because the thresholds of the model were chosen for these columns.
     pub thresholds: Vec<Option<f64>>,
     /// Sample weights, one for each row; `None` if the table has no weights.
     pub weights: Option<FloatValues>,
@@ -266,7 +268,8 @@ fn read_two_classes(
     columns: &PredictionColumns,
     layout: &Layout,
 ) -> Result<BinaryPredictions> {
-    let (mut threshold, mut score) = (ColumnConstant::default(), ColumnConstant::default());
+    let (mut threshold, mut raw_threshold) = (ColumnConstant::default(), ColumnConstant::default());
+    let mut score = ColumnConstant::default();
     let (mut negative, mut positive) = (ColumnConstant::default(), ColumnConstant::default());
     let mut label_parser: Option<LabelParser> = None;
     let mut predictions = BinaryPredictions {
@@ -285,8 +288,10 @@ fn read_two_classes(
         let table = rows_with_label(table?, &layout.label, &mut unlabelled)?;
         groups.append(&table, layout.group.as_deref())?;
         if layout.is_from_predict {
-            if let Some(Column { values: Values::Number(values), .. }) = table.column(THRESHOLD) {
-                values.iter().filter(|value| !value.is_nan()).for_each(|value| threshold.add(*value));
+            for (name, threshold) in [(THRESHOLD, &mut threshold), (RAW_THRESHOLD, &mut raw_threshold)] {
+                if let Some(Column { values: Values::Number(values), .. }) = table.column(name) {
+                    values.iter().filter(|value| !value.is_nan()).for_each(|value| threshold.add(*value));
+                }
             }
             record_column_values(&table, SCORE, &mut score);
             record_column_values(&table, NEGATIVE, &mut negative);
@@ -337,9 +342,13 @@ fn read_two_classes(
         ));
     }
     predictions.groups = groups.numbers(layout.group.as_deref());
-    let threshold = threshold.value();
-    predictions.thresholds =
-        layout.probabilities.iter().map(|name| threshold.filter(|_| name == PROBABILITY)).collect();
+    let (threshold, raw_threshold) = (threshold.value(), raw_threshold.value());
+    let threshold_of = |name: &String| match name.as_str() {
+        PROBABILITY => threshold,
+        RAW => raw_threshold,
+        _ => None,
+    };
+    predictions.thresholds = layout.probabilities.iter().map(threshold_of).collect();
     let classes = negative.value().zip(positive.value()).map(|(negative, positive)| [negative, positive]);
     predictions.model = SourceModel { score: score.value(), classes };
     predictions.unify_float_type();

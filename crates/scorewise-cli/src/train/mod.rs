@@ -125,9 +125,13 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
         }
         _ => String::new(),
     };
+    let scale = match (&trained.model.calibration, plot.is_empty()) {
+        (Some(_), false) => "        (thresholds before the calibration)\n",
+        _ => "",
+    };
     let gap = if plot.is_empty() { "" } else { "\n" };
     let text = summary::text(trained, &evaluation, &summary, &plan);
-    let text = format!("{text}{gap}{plot}\nmodel written to {}\n", arguments.output.display());
+    let text = format!("{text}{gap}{plot}{scale}\nmodel written to {}\n", arguments.output.display());
     Ok(Outcome { text, unmet })
 }
 

@@ -17,7 +17,8 @@ pub fn write(file: AtomicFile, format: TableFormat, trained: &Trained) -> Result
     let Trained { model, validation, validation_rows, .. } = trained;
     let classes = if model.decision.threshold().is_some() { 1 } else { model.classes.len() };
     let predicted = PredictedRows {
-        probabilities: validation.probabilities.clone(),
+        predictions: validation.probabilities.clone(),
+        threshold: None,
         decisions: validation.probabilities.chunks(classes).map(|row| model.decision.label(row)).collect(),
         truth: Some(validation.labels.clone()),
     };

@@ -39,6 +39,7 @@ pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSumm
         ("loss", loss_text(model)),
         ("training", epochs_text(trained, summary.seconds)),
         ("threshold", threshold_text(model)),
+        ("calibration", calibration_text(summary)),
     ]);
     let decisions = decisions_text(&evaluation.decisions, plan.score.text());
     let mut text = format!("{head}\n{decisions}{}", scores_text(evaluation));
@@ -139,6 +140,10 @@ fn epochs_text(trained: &Trained, seconds: f64) -> String {
 /// The decision threshold and how it was chosen; with more than two classes, the decision rule in words.
 fn threshold_text(model: &Model) -> String {
     match &model.decision {
+        Decision::Threshold { threshold, words, .. } if model.calibration.is_some() => {
+            let probability = model.probability_threshold().map_or(String::new(), format_number);
+            format!("{probability}; {} before the calibration ({words})", format_number(*threshold))
+        }
         Decision::Threshold { threshold, interval: Some((low, high)), words, .. } => {
             format!(
                 "{} ({words}; equally good from {} to {})",
@@ -149,6 +154,19 @@ fn threshold_text(model: &Model) -> String {
         }
         Decision::Threshold { threshold, words, .. } => format!("{} ({words})", format_number(*threshold)),
         decision => decision.words().into(),
+    }
+}
+
+/// How the probabilities are calibrated, and what the calibration does to the log-loss; with more than two classes, that there is no calibration.
+fn calibration_text(summary: &TrainSummary) -> String {
+    let Some(calibration) = &summary.calibration else {
+        let is_binary = summary.threshold.is_some();
+        return if is_binary { String::new() } else { "none, because there are more than two classes".into() };
+    };
+    let [uncalibrated, chosen] = [calibration.log_loss.uncalibrated, calibration.chosen_loss()].map(format_number);
+    match &calibration.method {
+        Some(method) => format!("{method}; cross-validated log-loss {chosen}, uncalibrated {uncalibrated}"),
+        None => format!("none, because no calibration has a lower cross-validated log-loss than {uncalibrated}"),
     }
 }
 
@@ -198,7 +216,8 @@ fn scores_text(evaluation: &ModelEvaluation) -> String {
         }
         row
     };
-    let rows: Vec<Vec<String>> = interval_scores.iter().enumerate().map(row).collect();
+    let mut rows: Vec<Vec<String>> = interval_scores.iter().enumerate().map(row).collect();
+    rows.extend(measure_rows(evaluation, has_intervals));
     let name = if test.is_some() { "test" } else { "validation" };
     let foot = if has_intervals {
         format!("LOW and HIGH: 95 % bootstrap interval on the {name} rows\n")
@@ -206,6 +225,27 @@ fn scores_text(evaluation: &ModelEvaluation) -> String {
         String::new()
     };
     format!("{}{foot}", aligned_table(&heading, &rows))
+}
+
+/// The rows of the table of scores with the measures of the probabilities; empty with more than two classes.
+fn measure_rows(evaluation: &ModelEvaluation, has_intervals: bool) -> Vec<Vec<String>> {
+    let measures = |evaluation: &Evaluation| match evaluation {
+        Evaluation::Binary(summary) => summary.probabilities.as_ref().map(|probabilities| probabilities.named()),
+        Evaluation::Classes(_) => None,
+    };
+    let ModelEvaluation { train, validation, test, .. } = evaluation;
+    let columns: Vec<_> =
+        [Some(train), Some(validation), test.as_ref()].into_iter().flatten().filter_map(measures).collect();
+    let Some(last) = columns.last() else { return Vec::new() };
+    let row = |at: usize| {
+        let mut row = vec![last[at].0.to_owned()];
+        row.extend(columns.iter().map(|column| format_score(column[at].1.value)));
+        if has_intervals {
+            row.extend([format_score(last[at].1.low), format_score(last[at].1.high)]);
+        }
+        row
+    };
+    (0..last.len()).map(row).collect()
 }
 
 /// Formats a score with four decimals, because further digits of a score on a sample are noise.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counts::CountRows;
 use super::forecast::curve_points;
+use super::probabilities::ProbabilityComparison;
 use super::series::{SeriesOptions, TimingSummary, compare_series};
 use super::summary::Estimate;
 use super::tuning::{MAX_EXACT_ROWS, THRESHOLD_RUNS};
@@ -51,6 +52,7 @@ pub struct ForecastComparison {
     replicates: usize,
     seed: u64,
     temporal: Option<TimingSummary>,
+    probabilities: Option<Box<ProbabilityComparison>>,
     curves: Option<[ComparedCurve; 2]>,
 }
 
@@ -85,6 +87,10 @@ pub struct ComparisonSummary {
     /// How errors are weighted by their timing; `None` if every error counts 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temporal: Option<TimingSummary>,
+    /// Measures of the probabilities of both forecasts, which do not depend on a threshold; `None` if the forecasts have no probabilities, and for
+    /// time series whose errors are weighted by their timing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probabilities: Option<Box<ProbabilityComparison>>,
 }
 
 /// One of two compared forecasts, in the form that is written as JSON.
@@ -152,6 +158,10 @@ impl ForecastComparison {
                 bootstrap.paired(&rows[0], second, (given[0], given[1]), scores)?.swap_remove(0)
             }
         };
+        let probabilities = match series {
+            None => Some(Box::new(ProbabilityComparison::new(&rows[0], second, bootstrap)?)),
+            Some(_) => None,
+        };
         let marks: Vec<f64> = thresholds.iter().flatten().copied().collect();
         let curve = |sweep: &Sweep| ComparedCurve { points: curve_points(sweep, &marks), roc_area: sweep.areas().roc };
         Ok(ForecastComparison {
@@ -165,6 +175,7 @@ impl ForecastComparison {
             replicates: bootstrap.replicates,
             seed: bootstrap.seed,
             temporal: series.map(SeriesOptions::summary),
+            probabilities,
             curves: sweeps.filter(|_| with_curves).map(|sweeps| sweeps.each_ref().map(curve)),
         })
     }
@@ -193,6 +204,7 @@ impl ForecastComparison {
             replicates: settings.replicates,
             seed: settings.seed,
             temporal: None,
+            probabilities: None,
             curves: None,
         })
     }
@@ -225,6 +237,7 @@ impl ForecastComparison {
             replicates: bootstrap.replicates,
             seed: bootstrap.seed,
             temporal: None,
+            probabilities: None,
             curves: None,
         })
     }
@@ -262,6 +275,12 @@ impl ForecastComparison {
     #[must_use]
     pub fn shares(&self) -> [f64; 2] {
         [self.paired.first_better, self.paired.second_better].map(|better| better as f64 / self.replicates as f64)
+    }
+
+    /// Measures of the probabilities of both forecasts; `None` for tables of counts, and for time series whose errors are weighted by their timing.
+    #[must_use]
+    pub fn probabilities(&self) -> Option<&ProbabilityComparison> {
+        self.probabilities.as_deref()
     }
 
     /// Number of bootstrap replicates.
@@ -315,6 +334,7 @@ impl ForecastComparison {
             replicates: self.replicates,
             seed: self.seed,
             temporal: self.temporal.clone(),
+            probabilities: self.probabilities.clone(),
         }
     }
 

@@ -163,6 +163,7 @@ pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluat
         reference_forecasts: reference_forecasts(sweep, options.persistence),
         roc_area: areas.roc,
         average_precision: areas.average_precision,
+        calibrated: None,
     }
 }
 
@@ -206,7 +207,7 @@ fn optima(sweep: &Sweep, scores: &[Score], conditions: &[Condition]) -> Vec<Opti
 }
 
 /// The weights of the positive and negative rows in bins of the predicted probability.
-fn prediction_bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
+pub(super) fn prediction_bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
     let bin = |bin: scorewise::sweep::ProbabilityBin| document::PredictionBin {
         low: bin.low,
         high: bin.high,

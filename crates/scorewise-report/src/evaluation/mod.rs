@@ -19,6 +19,7 @@
 //! | module | what it computes |
 //! |---|---|
 //! | `summary` | every score at a threshold, with bootstrap intervals |
+//! | `probabilities` | measures of the probabilities themselves: Brier score, log-loss, ROC area, average precision |
 //! | `classes` | scores of decisions between more than two classes |
 //! | `tuning` | the best threshold of a score, exact or smoothed, and its distribution over bootstrap replicates, or the reason why no threshold is best |
 //! | `series` | scores and thresholds of a time series in which errors are weighted by their timing |
@@ -38,6 +39,7 @@
 
 mod json;
 mod summary;
+mod probabilities;
 mod classes;
 mod tuning;
 mod series;
@@ -69,9 +71,10 @@ pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
 pub use forecast::{ForecastOptions, curve_points, forecast, net_benefit_intervals, unnamed_classes};
 pub use guarantee::{GuaranteeSummary, GuaranteedCondition, NeededEvents, NoBestThreshold};
 pub use model::{
-    ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model,
-    evaluation_bootstrap, evaluation_sweep, model_document, training_curves,
+    CalibrationLossSummary, CalibrationSummary, ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation,
+    TrainSummary, TrainingRun, evaluate_model, evaluation_bootstrap, evaluation_sweep, model_document, training_curves,
 };
+pub use probabilities::{BrierPartsSummary, ComparedMeasure, ProbabilityComparison, ProbabilitySummary, measure_title};
 pub use provenance::{FloatColumn, class_predictions_data, counts_data, model_data, predictions_data};
 pub use registry::{
     MultiScoreDescription, ParameterDescription, PriorDescription, PriorFamilyDescription, PriorQuantile,

@@ -1,5 +1,6 @@
 //! Evaluates a trained model on its training, validation and test rows.
 
+use scorewise::calibration::CalibrationLosses;
 use scorewise::multiclass::{CostMatrix, MultiConfusion, MultiScore};
 use scorewise::sweep::{BlockLength, Bootstrap, CostRows, Resampling, Sweep, confusion, sweep};
 use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, report};
@@ -15,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use super::classes::{ClassSummary, common_class_scores};
 use super::costs::CostSummary;
 use super::folds::FoldsSummary;
-use super::forecast::{ForecastOptions, forecast, net_benefit_intervals};
+use super::forecast::{ForecastOptions, forecast, net_benefit_intervals, prediction_bins};
 use super::summary::{Estimate, NamedEstimate, ScoreSummary};
 use super::theory::theory_page;
 use super::tuning::best_threshold_bootstrap;
-use crate::document::{self, Document, Provenance, scores_in_display_order};
+use crate::document::{self, CalibratedForecast, Document, ForecastEvaluation, Provenance, scores_in_display_order};
 
 /// Scores on a set of rows, for two or for more classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,7 +51,7 @@ pub struct ModelEvaluation {
 pub struct DecisionScore {
     /// How the decision rule was chosen, in words.
     pub words: String,
-    /// The decision threshold of the rule; `None` with more than two classes.
+    /// The decision threshold of the rule, on the scale of probabilities; `None` with more than two classes.
     pub threshold: Option<f64>,
     /// Whether the model uses this decision rule.
     pub used: bool,
@@ -93,10 +94,16 @@ pub struct TrainSummary {
     /// Name of the loss.
     #[serde(default)]
     pub loss: String,
-    /// Decision threshold; `None` with more than two classes.
+    /// Decision threshold on the scale of the probabilities that the model predicts; `None` with more than two classes.
     #[serde(default)]
     pub threshold: Option<f64>,
-    /// The rule that turns probabilities into a decision.
+    /// Decision threshold on the scale of raw predictions, before the calibration; `None` if the model has no calibration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_threshold: Option<f64>,
+    /// The calibration of the model, and the log-losses by which it was chosen; `None` with more than two classes, or with too few rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<CalibrationSummary>,
+    /// The rule that turns raw predictions into a decision.
     pub decision: Decision,
     /// Scores on the training rows.
     #[serde(default)]
@@ -133,6 +140,47 @@ pub struct TrainSummary {
     /// Result of the cross-validation, if one was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folds: Option<FoldsSummary>,
+}
+
+/// The calibration of a model, and the log-losses by which it was chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationSummary {
+    /// The method, `beta` or `isotonic`; `None` if predictions that are not calibrated have the lowest log-loss.
+    pub method: Option<String>,
+    /// The log-losses of the candidates on rows that were not used to fit them.
+    pub log_loss: CalibrationLossSummary,
+}
+
+/// The log-losses of the candidates for a calibration, on rows that were not used to fit them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationLossSummary {
+    /// The log-loss without calibration.
+    pub uncalibrated: f64,
+    /// The log-loss with beta calibration.
+    pub beta: f64,
+    /// The log-loss with isotonic regression.
+    pub isotonic: f64,
+}
+
+impl CalibrationSummary {
+    /// Summarises the calibration of a model.
+    fn new(model: &Model, losses: CalibrationLosses) -> Self {
+        let CalibrationLosses { uncalibrated, beta, isotonic } = losses;
+        CalibrationSummary {
+            method: model.calibration.as_ref().map(|calibration| calibration.method().name().into()),
+            log_loss: CalibrationLossSummary { uncalibrated, beta, isotonic },
+        }
+    }
+
+    /// The log-loss of the chosen candidate.
+    #[must_use]
+    pub fn chosen_loss(&self) -> f64 {
+        match self.method.as_deref() {
+            Some("beta") => self.log_loss.beta,
+            Some(_) => self.log_loss.isotonic,
+            None => self.log_loss.uncalibrated,
+        }
+    }
 }
 
 /// The share of a column in the total gain of all splits of a model's trees.
@@ -232,7 +280,9 @@ impl TrainSummary {
             score: model.score.clone(),
             prior: model.prior.clone(),
             loss: model.loss.clone(),
-            threshold: model.decision.threshold(),
+            threshold: model.probability_threshold(),
+            raw_threshold: model.calibration.as_ref().and(model.decision.threshold()),
+            calibration: trained.calibration_losses.map(|losses| CalibrationSummary::new(model, losses)),
             decision: model.decision.clone(),
             train: Some(train),
             validation: Some(validation),
@@ -287,8 +337,10 @@ pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap<'static
 /// Computes the scores of a model on its training, validation and test rows.
 pub fn evaluate_model(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap<'_>) -> Result<ModelEvaluation> {
     let model = &trained.model;
-    let evaluation =
-        |predictions: &LabelledPredictions| evaluate(predictions, &model.decision, &model.classes, plan, bootstrap);
+    let evaluation = |predictions: &LabelledPredictions| match model.probability_threshold() {
+        Some(threshold) => evaluate_probabilities(model, predictions, threshold, plan, bootstrap),
+        None => evaluate(predictions, &model.decision, &model.classes, plan, bootstrap),
+    };
     Ok(ModelEvaluation {
         train: evaluation(&trained.training)?,
         validation: evaluation(&trained.validation)?,
@@ -320,13 +372,34 @@ fn decision_scores(trained: &Trained, plan: &Plan) -> Result<Vec<DecisionScore>>
         .map(|(number, decision)| {
             Ok(DecisionScore {
                 words: decision.words().to_owned(),
-                threshold: decision.threshold(),
+                threshold: decision.threshold().map(|threshold| match &model.calibration {
+                    Some(calibration) => calibration.threshold(threshold),
+                    None => threshold,
+                }),
                 used: number == 0,
                 validation: value(&trained.validation, decision)?,
                 test: trained.test.as_ref().map(|test| value(test, decision)).transpose()?.flatten(),
             })
         })
         .collect()
+}
+
+/// Computes the scores of a model with two classes, and the measures of its probabilities. `threshold` is on the scale of probabilities; the confusion
+/// matrix there is that of the raw predictions at the raw threshold.
+fn evaluate_probabilities(
+    model: &Model,
+    predictions: &LabelledPredictions,
+    threshold: f64,
+    plan: &Plan,
+    bootstrap: &Bootstrap<'_>,
+) -> Result<Evaluation> {
+    let probabilities = model.calibrated(&predictions.probabilities).into_owned();
+    let predictions = LabelledPredictions { probabilities, ..predictions.clone() };
+    let scores = scores_in_display_order(Some(plan.score.binary()?));
+    let summary = with_resampled_rows(&predictions, bootstrap, |rows, bootstrap| {
+        ScoreSummary::new(rows, threshold, &scores, bootstrap)?.with_probabilities(rows, bootstrap)
+    })?;
+    Ok(Evaluation::Binary(summary))
 }
 
 /// Computes the scores of labelled predictions under a decision rule.
@@ -416,7 +489,8 @@ pub fn model_document(
         net_benefit: with_resampled_rows(predictions, bootstrap, net_benefit_intervals)?,
         persistence: persistence_confusion(predictions)?,
     };
-    document.forecast = Some(forecast(swept, &options));
+    document.forecast =
+        Some(ForecastEvaluation { calibrated: calibrated_bins(model, predictions)?, ..forecast(swept, &options) });
     if let Some(prior) = &prior {
         document.theory = Some(with_rows(predictions, |rows| {
             let theory = report(&score, prior, rows, &DEFAULT_FRACTIONS, None)?;
@@ -426,10 +500,19 @@ pub fn model_document(
     Ok(document)
 }
 
+/// The calibrated probabilities of the predicted rows in bins, with the threshold on their scale; `None` if the model has no calibration.
+fn calibrated_bins(model: &Model, predictions: &LabelledPredictions) -> Result<Option<CalibratedForecast>> {
+    let (Some(_), Some(threshold)) = (&model.calibration, model.probability_threshold()) else { return Ok(None) };
+    let probabilities = model.calibrated(&predictions.probabilities).into_owned();
+    let predictions = LabelledPredictions { probabilities, ..predictions.clone() };
+    let bins = with_rows(&predictions, |rows| Ok(prediction_bins(&sweep(rows)?)))?;
+    Ok(Some(CalibratedForecast { threshold, bins }))
+}
+
 /// Calls `work` with the rows of a binary forecast: the predictions, their labels and their weights.
 fn with_rows<T>(
     predictions: &LabelledPredictions,
-    work: impl FnOnce(&Rows<'_, Probabilities<'_, f64>>) -> scorewise::Result<T>,
+    work: impl for<'a> FnOnce(&Rows<'a, Probabilities<'a, f64>>) -> scorewise::Result<T>,
 ) -> Result<T> {
     let labels = predictions.positives();
     let rows = Rows::new(Probabilities(&predictions.probabilities), &labels)?;
@@ -477,7 +560,7 @@ fn interval_of_mean_cost(
 fn with_resampled_rows<T>(
     predictions: &LabelledPredictions,
     bootstrap: &Bootstrap<'_>,
-    work: impl FnOnce(&Rows<'_, Probabilities<'_, f64>>, &Bootstrap<'_>) -> scorewise::Result<T>,
+    work: impl for<'a> FnOnce(&Rows<'a, Probabilities<'a, f64>>, &Bootstrap<'_>) -> scorewise::Result<T>,
 ) -> Result<T> {
     match &predictions.dependence {
         Dependence::Independent => with_rows(predictions, |rows| work(rows, bootstrap)),

@@ -5,6 +5,7 @@ use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
 use serde::{Deserialize, Serialize};
 
 use super::costs::CostSummary;
+use super::probabilities::ProbabilitySummary;
 use super::series::TimingSummary;
 use crate::document::ScoreInterval;
 
@@ -47,6 +48,9 @@ pub struct ScoreSummary {
     /// The scores, in the order in which the caller listed them.
     #[serde(with = "super::json::named_estimates")]
     pub scores: Vec<NamedEstimate>,
+    /// Measures of the probabilities, which do not depend on the threshold; `None` if they were not computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probabilities: Option<Box<ProbabilitySummary>>,
     /// Number of bootstrap replicates; `None` when the summary is part of a larger result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicates: Option<usize>,
@@ -101,12 +105,22 @@ impl ScoreSummary {
             threshold,
             confusion,
             scores: estimates.collect(),
+            probabilities: None,
             replicates: None,
             resampled: Some(bootstrap.resampling.to_string()).filter(|_| bootstrap.resampling != Resampling::Poisson),
             seed: None,
             temporal: None,
             costs: None,
         })
+    }
+
+    /// Adds the measures of the probabilities of `rows`, with intervals that follow the resampling of `bootstrap`.
+    pub fn with_probabilities<'a, R: Real>(
+        self,
+        rows: &Rows<'a, Probabilities<'a, R>>,
+        bootstrap: &Bootstrap<'_>,
+    ) -> Result<Self> {
+        Ok(ScoreSummary { probabilities: Some(Box::new(ProbabilitySummary::new(rows, bootstrap)?)), ..self })
     }
 
     /// Adds the number of replicates and the seed of the bootstrap to the summary.

@@ -176,6 +176,13 @@ fn threshold_card(forecast: &ForecastEvaluation, exact: Option<(f64, f64)>) -> S
         forecast.point().map_or_else(|| format_number(forecast.threshold), |point| point.display_threshold(6)),
         escape_html(&capitalised(&forecast.chosen))
     );
+    if let Some(calibrated) = &forecast.calibrated {
+        let _ = writeln!(
+            text,
+            "<p>This is a raw prediction of the model, as are all thresholds of this page. It is the calibrated probability <b>{}</b>.</p>",
+            format_number(calibrated.threshold)
+        );
+    }
     if let Some((low, high)) = forecast.interval {
         let _ = writeln!(
             text,

@@ -8,7 +8,8 @@ use super::html::{escape_html, facts_html, prose_to_html, section, table_html};
 use crate::document::{CommandResult, Document, MemberHistory};
 use crate::error::Result;
 use crate::evaluation::{
-    ColumnImportance, ComparedForecast, CountScores, Estimate, FoldSummary, NamedEstimate, named_estimates,
+    ColumnImportance, ComparedForecast, ComparedMeasure, ComparisonSummary, CountScores, Estimate, Evaluation,
+    FoldSummary, NamedEstimate, named_estimates,
 };
 use crate::figures::{MovingMark, ReportFigure};
 use crate::number::{format_number, format_optional};
@@ -19,6 +20,7 @@ pub(super) fn sections_html(document: &Document, pictures: &[ReportFigure], has_
     html += &counts_section(document);
     html += &reproduction_section(document, pictures)?;
     html += &figures_section(document, pictures)?;
+    html += &probabilities_section(document);
     html += &columns_section(document, pictures)?;
     html += &folds_section(document);
     html += &training_section(document, pictures)?;
@@ -105,6 +107,57 @@ fn figures_section(document: &Document, figures: &[ReportFigure]) -> Result<Stri
         },
         &body,
     ))
+}
+
+/// The section with the measures of the probabilities: of a forecast, of a model on its test rows (without test rows on its validation rows), or of two
+/// forecasts.
+fn probabilities_section(document: &Document) -> String {
+    let of_evaluation = |evaluation: &Evaluation| match evaluation {
+        Evaluation::Binary(summary) => summary.probabilities.clone(),
+        Evaluation::Classes(_) => None,
+    };
+    let number = |value: Option<f64>| value.map_or(String::new(), format_number);
+    let (summary, rows) = match &document.result {
+        CommandResult::Compare(comparison) => return compared_probabilities_section(comparison),
+        CommandResult::Score(evaluation) => (of_evaluation(evaluation), ""),
+        CommandResult::Train(result) => match (&result.test, &result.validation) {
+            (Some(test), _) => (of_evaluation(test), " on the test rows"),
+            (None, Some(validation)) => (of_evaluation(validation), " on the validation rows"),
+            (None, None) => (None, ""),
+        },
+        _ => (None, ""),
+    };
+    let Some(summary) = summary else { return String::new() };
+    let row = |(name, Estimate { value, low, high }): (&str, Estimate)| {
+        vec![name.to_owned(), format_optional(value), number(low), number(high)]
+    };
+    let mut table: Vec<Vec<String>> = summary.named().into_iter().map(row).collect();
+    if let Some(parts) = summary.brier_parts {
+        let part = |name: &str, value: f64| vec![name.to_owned(), format_number(value), String::new(), String::new()];
+        table.insert(1, part("Brier score: reliability", parts.reliability));
+        table.insert(2, part("Brier score: resolution", parts.resolution));
+        table.insert(3, part("Brier score: uncertainty", parts.uncertainty));
+    }
+    let caption = format!(
+        "Measures of the probabilities{rows}, with 95 % intervals. Brier score = reliability − resolution + uncertainty. Lower is better for the Brier score, its reliability and the log-loss, higher for the others"
+    );
+    let body = table_html(&caption, &["measure", "value", "low", "high"], &table);
+    section("probabilities", "Measures of the probabilities", &body)
+}
+
+/// The section with the measures of the probabilities of two forecasts.
+fn compared_probabilities_section(comparison: &ComparisonSummary) -> String {
+    let Some(probabilities) = &comparison.probabilities else { return String::new() };
+    let number = |value: Option<f64>| value.map_or(String::new(), format_number);
+    let row = |(name, measure): (&str, ComparedMeasure)| {
+        let Estimate { value, low, high } = measure.difference;
+        let values = [measure.first.value, measure.second.value, value].map(format_optional);
+        [vec![name.to_owned()], values.to_vec(), vec![number(low), number(high)]].concat()
+    };
+    let rows: Vec<Vec<String>> = probabilities.named().into_iter().map(row).collect();
+    let heading = ["measure", &comparison.first.name, &comparison.second.name, "difference", "low", "high"];
+    let caption = "Measures of the probabilities, and their differences with 95 % intervals. Lower is better for the Brier score and the log-loss, higher for the others";
+    section("probabilities", "Measures of the probabilities", &table_html(caption, &heading, &rows))
 }
 
 /// The section with the importance of the columns, and the partial dependence of the predictions on the most important columns.

@@ -21,6 +21,9 @@ impl Model {
         if self.target.lead > MAX_LEAD {
             return Err(format!("a lead of {} rows is too long; the limit is {MAX_LEAD}", self.target.lead));
         }
+        if self.calibration.is_some() && self.classes.len() != 2 {
+            return Err("a calibration is for two classes".into());
+        }
         self.check_decision()
     }
 

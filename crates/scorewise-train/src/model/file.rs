@@ -9,6 +9,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::calibrated::CalibrationDescription;
 use super::header::{self, EncodedTensor, FileContents, HeaderError, shortened};
 use super::{Decision, Model};
 use crate::ensemble::MeanOf;
@@ -21,7 +22,8 @@ use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
 /// The number of the file format that is written. Files of the older formats can still be read: format 1 has no checksum and only networks, format
-/// 2 has no binned inputs, format 3 has no weights of the members, and format 4 has no decision by expected costs.
+/// 2 has no binned inputs, format 3 has no weights of the members, and format 4 has no calibration and no decision by
+/// expected costs.
 pub const FORMAT: u64 = 5;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -57,6 +59,9 @@ struct ModelDescription {
     /// What is averaged over the members. Files before format 4 do not have this key; their models average probabilities.
     #[serde(default)]
     mean: MeanOf,
+    /// The calibration of the probabilities. Files before format 5 do not have this key.
+    #[serde(default)]
+    calibration: Option<CalibrationDescription>,
     seed: u64,
     fingerprint: String,
     #[serde(default)]
@@ -177,7 +182,7 @@ impl Model {
         }
         let description: ModelDescription = serde_json::from_str(text).map_err(unparsable)?;
         let members = build_members(&description, &contents).map_err(damaged)?;
-        let model = description.into_model(members);
+        let model = description.into_model(members).map_err(damaged)?;
         model.check().map_err(damaged)?;
         Ok(model)
     }
@@ -205,6 +210,7 @@ impl Model {
             members: self.members.iter().map(Member::description).collect(),
             weights: self.weights.clone(),
             mean: self.mean,
+            calibration: self.calibration.as_ref().map(CalibrationDescription::new),
             seed: self.seed,
             fingerprint: self.fingerprint.clone(),
             plan: self.plan.clone(),
@@ -216,8 +222,8 @@ impl Model {
 
 impl ModelDescription {
     /// Builds the model from this description and the members, which have been built from the tensors of the file.
-    fn into_model(self, members: Vec<Member>) -> Model {
-        Model {
+    fn into_model(self, members: Vec<Member>) -> std::result::Result<Model, String> {
+        Ok(Model {
             version: self.version,
             mean: self.mean,
             weights: if self.format < 4 { vec![1.0; members.len()] } else { self.weights },
@@ -230,11 +236,12 @@ impl ModelDescription {
             prior: self.prior,
             loss: self.loss,
             decision: self.decision,
+            calibration: self.calibration.map(CalibrationDescription::calibration).transpose()?,
             seed: self.seed,
             fingerprint: self.fingerprint,
             plan: self.plan,
             results: self.results,
-        }
+        })
     }
 }
 

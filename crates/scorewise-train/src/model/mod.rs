@@ -24,7 +24,7 @@
 //! # let model = Model {
 //! #     version: scorewise_train::model::VERSION.into(), reading: Reading::default(), encoder, target, classes, members, weights: vec![1.0],
 //! #     mean: Default::default(),
-//! #     score: "tss".into(), prior: Some("uniform".into()), loss: "sol".into(), decision, seed: 0, fingerprint: String::new(),
+//! #     score: "tss".into(), prior: Some("uniform".into()), loss: "sol".into(), decision, calibration: None, seed: 0, fingerprint: String::new(),
 //! #     plan: None, results: Default::default(),
 //! # };
 //! let bytes = model.to_bytes()?;
@@ -34,6 +34,7 @@
 //! # Ok::<(), scorewise_train::Error>(())
 //! ```
 
+mod calibrated;
 mod decision;
 mod fingerprint;
 mod check;
@@ -48,6 +49,7 @@ pub use file::{FORMAT, VERSION};
 pub use fingerprint::Fingerprint;
 pub use predict::Predictor;
 
+use scorewise::calibration::Calibration;
 use serde_json::Value;
 
 use crate::ensemble::MeanOf;
@@ -87,6 +89,9 @@ pub struct Model {
     pub loss: String,
     /// The rule that turns probabilities into labels.
     pub decision: Decision,
+    /// The curve that turns the predictions of the ensemble into probabilities; `None` if the predictions are used as probabilities, and with more
+    /// than two classes.
+    pub calibration: Option<Calibration>,
     /// The seed of all random numbers of the training run.
     pub seed: u64,
     /// A hash that identifies the training data, as returned by [`Fingerprint::hex`].

@@ -3,6 +3,7 @@
 //! ```text
 //! x [N, F] float → (Gemm → Relu)* → Gemm → to double → Sigmoid or Softmax → mean over members → probability, label
 //!                                  (if logits are averaged: to double → mean over members → Sigmoid or Softmax → probability, label)
+//!                                  (with a calibration: … → raw, label → calibration → probability)
 //! ```
 //!
 //! If the inputs are binned, the nodes of a look-up layer take the place of the first `Gemm`. Everything after the logits is computed in f64 and
@@ -10,6 +11,7 @@
 //! if the probability is closer to the threshold than the rounding error of the f32 layers. The members are summed with one `Add` node for each
 //! member after the first, because runtimes do not implement `Mean` for f64.
 
+mod calibration;
 mod graph;
 mod proto;
 
@@ -55,15 +57,19 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
         MeanOf::Logits => add_probabilities(&mut graph, model, &mean, "probability_of_mean"),
     };
     let classes = model.classes.len();
+    let raw = if model.calibration.is_some() { "raw" } else { "probability" };
     let shape: &[Option<usize>] = if classes == 2 {
         let axis = graph.integers("axis", &[1]);
-        graph.node("Squeeze", &[&mean, &axis], "probability", &[]);
+        graph.node("Squeeze", &[&mean, &axis], raw, &[]);
         &[None]
     } else {
         graph.node("Identity", &[&mean], "probability", &[]);
         &[None, Some(classes)]
     };
-    add_label(&mut graph, &model.decision);
+    add_label(&mut graph, &model.decision, raw);
+    if let (Some(calibration), Some(threshold)) = (&model.calibration, model.decision.threshold()) {
+        calibration::add_nodes(&mut graph, calibration, threshold);
+    }
     let description = format!(
         "{} of `{}`. {}",
         if classes == 2 { "Probability of the second class" } else { "Probabilities of the classes" },
@@ -73,6 +79,9 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     graph.input("x", FLOAT, &[None, Some(model.encoder.width())], "The encoded matrix with the columns of `features`.");
     graph.output("probability", DOUBLE, shape, &description);
     graph.output("label", INT64, &[None], "Index of the class in `classes`, from 0.");
+    if model.calibration.is_some() {
+        graph.output("raw", DOUBLE, shape, "The prediction before the calibration.");
+    }
     let mut operator_sets = vec![OperatorSetIdProto { domain: String::new(), version: OPERATOR_SET }];
     if graph.has_trees() {
         operator_sets.push(OperatorSetIdProto { domain: TREE_OPERATORS.into(), version: TREE_OPERATOR_SET });
@@ -135,15 +144,15 @@ fn add_weighted_mean(graph: &mut GraphBuilder, members: &[String], weights: &[f6
     graph.node("Div", &[&sum, &total], "mean", &[])
 }
 
-/// Adds the nodes that compute the label from the probabilities.
-fn add_label(graph: &mut GraphBuilder, decision: &Decision) {
+/// Adds the nodes that compute the label from the probabilities. With two classes, `raw` is the name of the predictions before the calibration.
+fn add_label(graph: &mut GraphBuilder, decision: &Decision, raw: &str) {
     let arg_max = |graph: &mut GraphBuilder, from: &str| {
         graph.node("ArgMax", &[from], "label", &[("axis", 1), ("keepdims", 0)]);
     };
     match decision {
         Decision::Threshold { threshold, .. } => {
             let threshold = graph.doubles("threshold", &[], &[*threshold]);
-            let above = graph.node("Greater", &["probability", &threshold], "above", &[]);
+            let above = graph.node("Greater", &[raw, &threshold], "above", &[]);
             graph.node("Cast", &[&above], "label", &[("to", INT64.into())]);
         }
         Decision::Greatest => arg_max(graph, "probability"),
@@ -173,11 +182,13 @@ fn add_label(graph: &mut GraphBuilder, decision: &Decision) {
 
 /// The metadata of the ONNX file: the most important settings as separate entries, and the JSON metadata of the model file as one further entry.
 fn metadata(model: &Model) -> Result<Vec<StringStringEntryProto>> {
+    let text = |threshold: Option<f64>| threshold.map(|threshold| json!(threshold).to_string()).unwrap_or_default();
     let mut entries = vec![
         ("score", model.score.clone()),
         ("prior", model.prior.clone().unwrap_or_default()),
         ("loss", model.loss.clone()),
-        ("threshold", model.decision.threshold().map(|threshold| json!(threshold).to_string()).unwrap_or_default()),
+        ("threshold", text(model.probability_threshold())),
+        ("raw_threshold", text(model.decision.threshold().filter(|_| model.calibration.is_some()))),
         ("threshold_chosen", model.decision.words().to_owned()),
         ("classes", json!(model.classes).to_string()),
         ("features", json!(model.encoder.names()).to_string()),

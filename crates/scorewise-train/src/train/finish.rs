@@ -1,5 +1,6 @@
 //! Turns fitted members into predictions, a threshold and a model.
 
+use scorewise::calibration::{CalibrationChoice, CalibrationLosses};
 use scorewise_table::dependence::Dependence;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::groups::Neighbours;
@@ -8,6 +9,7 @@ use scorewise_table::table::{Reading, Table};
 use scorewise_table::target::Labels;
 use scorewise_table::{Location, Matrix, Note};
 
+use super::calibrate::calibrate;
 use super::decide::{DecisionChoice, decide};
 use super::leakage;
 use super::pool::{Candidate, Pool, pool};
@@ -39,6 +41,8 @@ pub struct Trained {
     pub evaluated: EvaluatedRows,
     /// Decision rules that were considered but not chosen. Reports compare their scores with the score of the rule that was chosen.
     pub alternatives: Vec<Decision>,
+    /// The log-losses by which the calibration of the model was chosen; `None` with more than two classes, or if there were too few rows.
+    pub calibration_losses: Option<CalibrationLosses>,
     /// Notes for the user, such as warnings about the data.
     pub notes: Vec<Note>,
 }
@@ -57,7 +61,7 @@ pub struct EvaluatedRows {
 pub struct LabelledPredictions {
     /// The true class of each row. With two classes, 1 is the positive class.
     pub labels: Vec<u32>,
-    /// Predicted probabilities. With two classes there is one number for each row, the probability of the positive class; with more classes
+    /// Raw predictions, before the calibration. With two classes there is one number for each row, for the positive class; with more classes
     /// there is one number for each row and class, row by row.
     pub probabilities: Vec<f64>,
     /// The sample weight of each row; `None` if all rows have the same weight.
@@ -112,6 +116,10 @@ impl Prepared<'_> {
         notes.extend(leakage::repeated_rows(&seen_hashes, &fingerprints(&parts.test)));
         notes.extend(leakage::leaking_columns(table, target, labels, &encoder, &parts.training));
         let training = labelled.predictions(&dataset, &result.ensemble, &parts.training);
+        let CalibrationChoice { calibration, losses: calibration_losses } = match dataset.classes {
+            2 => calibrate(&result.validation, plan.seed)?,
+            _ => CalibrationChoice { calibration: None, losses: None },
+        };
         let model = Model {
             version: VERSION.into(),
             reading: reading.clone(),
@@ -129,6 +137,7 @@ impl Prepared<'_> {
             prior: objective.priors().first().map(ToString::to_string),
             loss: plan.loss.name().into(),
             decision: result.decision,
+            calibration,
             seed: plan.seed,
             fingerprint: Fingerprint::of(table).hex(),
             plan: Some((*plan).clone()),
@@ -146,7 +155,19 @@ impl Prepared<'_> {
             None => (Some(result.test), EvaluatedRows { matrix: dataset.matrix, rows: parts.test }),
         };
         let DivisionResult { validation, validation_rows, alternatives, .. } = result;
-        Ok(Trained { model, fits, shares, training, validation, validation_rows, test, evaluated, alternatives, notes })
+        Ok(Trained {
+            model,
+            fits,
+            shares,
+            training,
+            validation,
+            validation_rows,
+            test,
+            evaluated,
+            alternatives,
+            calibration_losses,
+            notes,
+        })
     }
 }
 

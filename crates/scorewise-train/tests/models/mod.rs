@@ -4,6 +4,7 @@
 // this file too, and that lint allows `unwrap` only in tests.
 #![allow(dead_code, clippy::unwrap_used)]
 
+use scorewise::calibration::{Calibration, CalibrationMethod};
 use scorewise_table::encode::{ColumnEncoding, Cycle, Encoder, InputColumn, Standardisation};
 use scorewise_table::groups::RowOrder;
 use scorewise_table::table::{ColumnKind, Reading};
@@ -24,6 +25,7 @@ pub fn test_models() -> Vec<(&'static str, Model)> {
         ("deep", two_class_model(48, &[50, 20, 5], 1, 0.415_000_000_000_000_1)),
         ("wide", two_class_model(17, &[200], 1, 0.5)),
         ("one-input", one_input_model()),
+        ("calibrated", calibrated_model()),
         ("ensemble", two_class_model(21, &[16, 8], 10, 0.1 + 0.3)),
         ("greatest", multiclass_model(9, &[12], 3, 1, Decision::Greatest)),
         ("linear-classes", multiclass_model(9, &[], 4, 3, Decision::Greatest)),
@@ -93,6 +95,7 @@ pub fn two_class_model(features: usize, hidden: &[usize], members: usize, thresh
             words: "the best tss on 1200 validation rows".into(),
         },
         seed: u64::MAX,
+        calibration: None,
         fingerprint: Fingerprint::new().numbers(&[1.0, 2.0]).hex(),
         plan: Some(plan_with_hidden_layers(hidden)),
         results: json!({"test": {"tss": 0.1 + 0.7, "f1": null}, "validation": 0.81}),
@@ -300,6 +303,14 @@ fn network_with_biases(shape: &NetworkShape, seed: u64) -> Network {
 fn one_input_model() -> Model {
     let model = two_class_model(1, &[3], 2, 0.5);
     Model { decision: Decision::at(0.43, ThresholdSource::Given, "given as --threshold 0.43"), ..model }
+}
+
+/// A model with two classes whose predictions are calibrated.
+pub fn calibrated_model() -> Model {
+    let knots = vec![(0.0, 0.0), (0.1, 0.05), (0.43, 0.1), (0.45, 0.2), (0.6, 0.201), (0.9, 0.97), (1.0, 0.99)];
+    let calibration = Calibration::new(CalibrationMethod::Isotonic, knots).unwrap();
+    let decision = Decision::at(0.55, ThresholdSource::Given, "given as --threshold 0.55");
+    Model { decision, calibration: Some(calibration), ..two_class_model(12, &[6], 3, 0.5) }
 }
 
 /// An encoder that produces `width` columns. If `width` is at least 9, its inputs include every type of dense encoding; all further inputs are

@@ -403,7 +403,7 @@ impl Bootstrap<'_> {
         let resolved = self.with_block_length_of_costs(rows, best.threshold);
         let repeats = repeats_for(rows.len());
         let totals = map_parallel((0..repeats).collect(), |repeat| {
-            let folds = resolved.folds(rows.labels, repeat);
+            let folds = resolved.random_folds(rows.labels, repeat);
             let mut thresholds = [0.5; FOLDS];
             for (fold, threshold) in (0u8..).zip(&mut thresholds).filter(|(fold, _)| folds.contains(fold)) {
                 let copies: Vec<u32> = folds.iter().map(|other| u32::from(*other != fold)).collect();

@@ -25,7 +25,7 @@ use crate::score::Score;
 use crate::seed::{Purpose, generator};
 
 /// Number of folds into which the rows are divided.
-pub(super) const FOLDS: usize = 5;
+pub(crate) const FOLDS: usize = 5;
 /// The division into folds is repeated `CLASSIFIED_ROWS` / (number of rows) times, but at least once and at most [`MAX_REPEATS`] times.
 const CLASSIFIED_ROWS: usize = 1_000_000;
 /// Maximum number of times that the rows are divided into folds.
@@ -93,7 +93,7 @@ impl Bootstrap<'_> {
             rows.predictions.0.iter().map(|value| runs.index_of_run(value.to_f64()) as u32).collect();
         let repeats = repeats_for(rows.len());
         let matrices = map_parallel((0..repeats).collect(), |repeat| {
-            let folds = resolved.folds(rows.labels, repeat);
+            let folds = resolved.random_folds(rows.labels, repeat);
             matrix_of_folds(rows, &indices, runs.len(), &folds, &find)
         });
         let Some(matrices) = matrices.into_iter().collect::<Option<Vec<Confusion>>>() else { return Ok(None) };
@@ -112,8 +112,14 @@ impl Bootstrap<'_> {
         Ok(Some(CorrectedScore { confusion, value: score.checked(&confusion), distribution }))
     }
 
-    /// The fold of each row, 0 to [`FOLDS`] − 1. Rows that depend on each other are in the same fold.
-    pub(super) fn folds(&self, labels: &[bool], repeat: usize) -> Vec<u8> {
+    /// The fold of each row, 0 to [`FOLDS`] − 1, in the repetition with this index. Rows that depend on each other are in the same fold.
+    pub(crate) fn folds(&self, labels: &[bool], repeat: usize) -> Result<Vec<u8>> {
+        self.check_settings_for(labels.len())?;
+        Ok(self.random_folds(labels, repeat))
+    }
+
+    /// The fold of each row, for settings that have been checked.
+    pub(super) fn random_folds(&self, labels: &[bool], repeat: usize) -> Vec<u8> {
         let mut random = generator(self.seed, Purpose::CrossFittedThreshold, repeat as u64);
         let unit_of_row: Box<dyn Fn(usize) -> usize> = match self.resampling {
             Resampling::Poisson | Resampling::Stratified => {

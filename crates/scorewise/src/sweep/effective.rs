@@ -188,7 +188,7 @@ pub(super) fn safe_block_length(terms: &[f64]) -> usize {
 }
 
 /// The sum of the squares of the numbers, and the sum of their fourth powers.
-fn powers(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+pub(super) fn powers(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
     numbers.fold((0.0, 0.0), |(squares, fourth_powers), number| {
         let square = number * number;
         (squares + square, fourth_powers + square * square)
@@ -196,7 +196,7 @@ fn powers(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 /// The degrees of freedom of a variance that was estimated from `count` independent sums, given the totals of their second and fourth powers.
-fn degrees_of_freedom(count: f64, squares: f64, fourth_powers: f64) -> f64 {
+pub(super) fn degrees_of_freedom(count: f64, squares: f64, fourth_powers: f64) -> f64 {
     let by_fourth_power = if fourth_powers > 0.0 { 3.0 * squares * squares / fourth_powers } else { count };
     (count.min(by_fourth_power) - 1.0).max(2.0)
 }
@@ -204,13 +204,18 @@ fn degrees_of_freedom(count: f64, squares: f64, fourth_powers: f64) -> f64 {
 /// The factor (z/t)² by which the effective number of rows is multiplied if the variance is an estimate with `freedom` degrees of freedom. Here z and
 /// t are the 97.5 % quantiles of the normal distribution and of Student's distribution.
 pub(super) fn share_for(freedom: f64) -> f64 {
-    /// The 97.5 % quantile of the standard normal distribution.
-    const NORMAL: f64 = 1.959_963_984_540_054;
+    (NORMAL_QUANTILE / student_quantile(freedom)).powi(2)
+}
+
+/// The 97.5 % quantile of the standard normal distribution.
+const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
+
+/// The 97.5 % quantile of Student's distribution.
+pub(super) fn student_quantile(freedom: f64) -> f64 {
     if freedom > 1e6 {
-        return 1.0;
+        return NORMAL_QUANTILE;
     }
-    let quantile = StudentsT::new(0.0, 1.0, freedom).map_or(NORMAL, |distribution| distribution.inverse_cdf(0.975));
-    (NORMAL / quantile).powi(2)
+    StudentsT::new(0.0, 1.0, freedom).map_or(NORMAL_QUANTILE, |distribution| distribution.inverse_cdf(0.975))
 }
 
 #[cfg(test)]

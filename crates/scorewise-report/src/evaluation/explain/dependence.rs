@@ -84,6 +84,7 @@ fn grid_means(rows: &SampledRows<'_>, matrix_columns: &[usize], grid: &ValueGrid
         })?;
         let (mut means, mut shares) = (vec![0.0; outputs], vec![0.0; classes]);
         let decisions = rows.predictor.labels(&probabilities);
+        let probabilities = rows.model.calibrated(&probabilities);
         for (row, (probabilities, decision)) in probabilities.chunks_exact(outputs).zip(decisions).enumerate() {
             means.iter_mut().zip(probabilities).for_each(|(mean, p)| *mean += weight(row) * p);
             shares[decision as usize] += weight(row);

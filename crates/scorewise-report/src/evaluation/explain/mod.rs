@@ -288,7 +288,7 @@ pub fn explain(
     };
     Ok(Some(Explanation {
         score: model.score.clone(),
-        threshold: model.decision.threshold(),
+        threshold: model.probability_threshold(),
         rows: drawn.len(),
         value,
         permutations: options.permutations,

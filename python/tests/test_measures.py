@@ -398,6 +398,7 @@ def test_costs_are_sums_over_rows_and_equal_those_of_the_command(tmp_path: Path,
         ((y, p, 5, amount[:-1]), {}, "wrong number of rows in costs of misses"),
         ((y, p, 5, amount, 0.5), {"subject_to": "tp >= 1"}, "subject_to cannot be combined with threshold"),
         ((y, p, 5, amount), {"subject_to": "precision >= 2"}, "no threshold satisfies `precision >= 2`"),
+        ((y, p, 5, amount), {"subject_to": "precision >= 0.1 with 90%"}, "a condition with a confidence, `precision >= 0.1 with 90%`, cannot be tested"),
     ]:
         with pytest.raises(ValueError, match=message):
             sw.costs(*arguments, **options)

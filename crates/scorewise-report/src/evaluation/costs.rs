@@ -55,6 +55,13 @@ pub fn tune_costs(
     conditions: &[Condition],
     bootstrap: &Bootstrap<'_>,
 ) -> Result<Option<(BestCost, TuningSummary)>> {
+    if let Some(condition) = conditions.iter().find(|condition| condition.confidence().is_some()) {
+        let text = condition.text();
+        let reason = format!(
+            "with a confidence, `{text}`, cannot be tested for costs that differ from row to row: leave out the confidence"
+        );
+        return Err(scorewise::Error::Setting { what: "a condition", reason });
+    }
     let Some(best) = rows.best(conditions) else { return Ok(None) };
     let bootstrap = &bootstrap.with_block_length_of_costs(rows, best.threshold);
     let distribution = bootstrap.best_cost(rows, conditions)?;

@@ -139,7 +139,9 @@ impl CostsByThreshold {
     fn best(&self, predictions: &[f64], conditions: &[Condition]) -> Option<BestInterval> {
         // Costs are divided by the greatest possible cost, so that rounding errors are judged relative to it.
         let greatest = (self.misses[0] + self.false_alarms[self.false_alarms.len() - 1]).max(f64::MIN_POSITIVE);
-        let satisfies = |above: usize| conditions.iter().all(|condition| condition.holds(&self.matrices[above]));
+        // A condition with a confidence is never satisfied, because there is no test of it here.
+        let is_met = |condition: &Condition, matrix| condition.confidence().is_none() && condition.holds(matrix);
+        let satisfies = |above: usize| conditions.iter().all(|condition| is_met(condition, &self.matrices[above]));
         best_interval(predictions, |above| {
             satisfies(above).then(|| -(self.false_alarms[above] + self.misses[above]) / greatest)
         })

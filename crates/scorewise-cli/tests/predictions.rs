@@ -601,7 +601,8 @@ fn calibrated_probabilities_of_real_models_keep_the_order_and_the_decisions_of_r
     let mut calibrated = 0;
     for (case, (learners, score)) in learners.iter().zip(scores).enumerate() {
         let seed = case.to_string();
-        let options = ["--target", "event", "--drop", "state,kind", "--learners", learners, "--score", score, "--seed", &seed];
+        let options =
+            ["--target", "event", "--drop", "state,kind", "--learners", learners, "--score", score, "--seed", &seed];
         let training = ["--cross-fit", "3", "--replicates", "20", "--report", "none", "--json", "--overwrite"];
         let files = ["-o", "m.scorewise", "--out-of-fold", "oof.csv"];
         let trained = folder.json(&[&["train", "table.csv"], &options[..], &training[..], &files[..]].concat());
@@ -618,7 +619,9 @@ fn calibrated_probabilities_of_real_models_keep_the_order_and_the_decisions_of_r
             let table = read(&Source::parse(&folder.0.join(file).display().to_string()), &Reading::default()).unwrap();
             let numbers = |name: &str| match &table.column(name).unwrap().values {
                 Values::Number(values) => values.clone(),
-                Values::Boolean(values) => values.iter().map(|value| f64::from(u8::from(*value == Some(true)))).collect(),
+                Values::Boolean(values) => {
+                    values.iter().map(|value| f64::from(u8::from(*value == Some(true)))).collect()
+                }
                 other => panic!("{name}: {other:?}"),
             };
             let (p, raw, decisions) = (numbers("probability"), numbers("raw"), numbers("decision"));
@@ -642,9 +645,13 @@ fn calibrated_probabilities_of_real_models_keep_the_order_and_the_decisions_of_r
         for measure in ["roc_area", "average_precision"] {
             assert!((of_measure(&scored, measure) - of_measure(&scored_raw, measure)).abs() < 1e-9);
         }
-        let compared = folder.json(&["compare", "p.csv", "--probability", "probability,raw", "--json", "--replicates", "20"]);
+        let compared =
+            folder.json(&["compare", "p.csv", "--probability", "probability,raw", "--json", "--replicates", "20"]);
         assert_eq!(compared["difference"]["value"], 0.0);
-        assert_eq!(compared["probabilities"]["log_loss"]["first"]["value"], scored["probabilities"]["log_loss"]["value"]);
+        assert_eq!(
+            compared["probabilities"]["log_loss"]["first"]["value"],
+            scored["probabilities"]["log_loss"]["value"]
+        );
         let tuned = |column: &str| {
             folder.json(&["tune", "p.csv", "--score", "f1", "--json", "--replicates", "20", "--probability", column])
         };
@@ -652,7 +659,10 @@ fn calibrated_probabilities_of_real_models_keep_the_order_and_the_decisions_of_r
         // A threshold of the user is on the scale of probabilities.
         folder.run(&["predict", "m.scorewise", "new.csv", "-o", "q.csv", "--overwrite", "--threshold", "0.25"]);
         let at = folder.json(&["score", "q.csv", "--json"]);
-        assert_eq!((&at["threshold"], &at["confusion"]), (&Value::from(0.25), &score(&["--threshold", "0.25"])["confusion"]));
+        assert_eq!(
+            (&at["threshold"], &at["confusion"]),
+            (&Value::from(0.25), &score(&["--threshold", "0.25"])["confusion"])
+        );
         assert_eq!(folder.json(&["score", "q.csv", "--probability", "raw", "--json"])["threshold"], 0.5);
     }
     assert!(calibrated >= 2, "{calibrated}");

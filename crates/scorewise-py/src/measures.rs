@@ -6,9 +6,9 @@ use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, BlockLength, Bootstrap, Condition, Resampling};
 use scorewise::{Confusion, Logits, Prior, Probabilities, Score};
 use scorewise_report::evaluation::{
-    BestThreshold, ComparedThresholds, CountRows, CountSummary, ForecastComparison, ForecastPair, ScoreDescription, ScoreSummary, SmoothThreshold, TheorySummary,
-    ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families,
-    registered_scores, smooth_threshold_bootstrap,
+    BestThreshold, ComparedThresholds, CountRows, CountSummary, ForecastComparison, ForecastPair, ScoreDescription,
+    ScoreSummary, SmoothThreshold, TheorySummary, ThresholdBootstrap, best_threshold_bootstrap, corrected_score,
+    no_best_threshold, prior_families, registered_scores, smooth_threshold_bootstrap,
 };
 use scorewise_table::groups::Groups;
 use scorewise_train::plan::multi_score;

@@ -451,7 +451,7 @@ fn binned_inputs_are_checked_against_the_networks() {
 fn the_error_for_a_file_of_a_newer_format_asks_for_an_update() {
     let refused = error_after_editing(|text| *text = json!({"format": 7, "rest": "of another shape"}));
     let expected =
-        "m.scorewise: has format 7, but this version of scorewise reads formats up to 4\nhint: update scorewise";
+        "m.scorewise: has format 7, but this version of scorewise reads formats up to 5\nhint: update scorewise";
     assert_eq!(refused, expected);
     assert!(error_after_editing(|text| text["format"] = json!(0)).contains("is damaged: its format number is 0"));
 }

@@ -42,13 +42,18 @@ fn a_calibration_changes_neither_the_order_of_predictions_nor_a_label() {
             sorted.extend(predictions.iter().flat_map(|p| [p.next_up().min(1.0), p.next_down().max(0.0), p * p]));
             sorted.extend([0.0, 1e-300, 1e-20, 1.0, 1.0f64.next_down()]);
             sorted.sort_by(f64::total_cmp);
-            let thresholds = [0.0, 1.0, sorted[sorted.len() / 2], sorted[sorted.len() / 2].next_down(), 0.5, random.uniform()];
+            let thresholds =
+                [0.0, 1.0, sorted[sorted.len() / 2], sorted[sorted.len() / 2].next_down(), 0.5, random.uniform()];
             for threshold in thresholds {
                 let calibrated = calibration.probabilities(&sorted, threshold);
                 assert!(calibrated.is_sorted() && calibrated.iter().all(|p| (0.0..=1.0).contains(p)));
                 let calibrated_threshold = calibration.threshold(threshold);
                 for (raw, p) in sorted.iter().zip(&calibrated) {
-                    assert_eq!(is_positive(*raw, threshold), is_positive(*p, calibrated_threshold), "{raw}, {threshold}");
+                    assert_eq!(
+                        is_positive(*raw, threshold),
+                        is_positive(*p, calibrated_threshold),
+                        "{raw}, {threshold}"
+                    );
                 }
                 for pair in sorted.iter().zip(&calibrated).collect::<Vec<_>>().windows(2) {
                     let [(raw, p), (next_raw, next_p)] = [pair[0], pair[1]];
@@ -65,7 +70,9 @@ fn a_calibration_lowers_the_log_loss_of_distorted_predictions_on_new_rows() {
     // A curve of the beta family, and one with a step that only isotonic regression can follow.
     let beta = |z: f64| sigmoid(0.4 * z - 2.0);
     let step = |z: f64| if z < 1.0 { 0.05 } else { 0.6 };
-    for (share, method) in [(&beta as &dyn Fn(f64) -> f64, CalibrationMethod::Beta), (&step, CalibrationMethod::Isotonic)] {
+    for (share, method) in
+        [(&beta as &dyn Fn(f64) -> f64, CalibrationMethod::Beta), (&step, CalibrationMethod::Isotonic)]
+    {
         let (predictions, labels) = rows(&mut random, 4000, share);
         let choice = choose(&Rows::new(Probabilities(&predictions), &labels).unwrap(), &FOLDS).unwrap();
         let calibration = choice.calibration.unwrap();
@@ -117,11 +124,13 @@ fn rows_with_one_class_only_are_not_calibrated() {
 
 #[test]
 fn invalid_knots_are_refused() {
-    let message = |knots: &[(f64, f64)]| {
-        Calibration::new(CalibrationMethod::Beta, knots.to_vec()).unwrap_err().to_string()
-    };
+    let message =
+        |knots: &[(f64, f64)]| Calibration::new(CalibrationMethod::Beta, knots.to_vec()).unwrap_err().to_string();
     assert!(message(&[(0.0, 0.0)]).contains("must have 2 to 10000 knots, not 1"));
-    assert!(message(&[(0.0, 0.0), (0.5, f64::NAN), (1.0, 1.0)]).contains("the knot (0.5, NaN) does not lie between 0 and 1"));
+    assert!(
+        message(&[(0.0, 0.0), (0.5, f64::NAN), (1.0, 1.0)])
+            .contains("the knot (0.5, NaN) does not lie between 0 and 1")
+    );
     assert!(message(&[(0.0, 0.0), (0.5, 1.5), (1.0, 1.0)]).contains("does not lie between 0 and 1"));
     assert!(message(&[(0.0, 0.0), (0.5, 0.5), (0.5, 0.6), (1.0, 1.0)]).contains("its knots must increase"));
     assert!(message(&[(0.0, 0.0), (0.5, 0.5), (0.6, 0.5), (1.0, 1.0)]).contains("its knots must increase"));
@@ -165,7 +174,9 @@ fn intervals_of_measures_and_of_differences_contain_the_true_values_as_often_as_
         (one, other, labels)
     };
     let measure = |one: &[f64], other: &[f64], labels: &[bool]| {
-        FOLDS.paired_probability_measures(&Rows::new(Probabilities(one), labels).unwrap(), Probabilities(other)).unwrap()
+        FOLDS
+            .paired_probability_measures(&Rows::new(Probabilities(one), labels).unwrap(), Probabilities(other))
+            .unwrap()
     };
     let (one, other, labels) = sample(200_000);
     let truth = measure(&one, &other, &labels).map(|pair| pair.values[0].unwrap().value);

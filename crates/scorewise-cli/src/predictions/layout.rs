@@ -109,7 +109,8 @@ impl Layout {
 
     /// Restricts `reading` to the columns of this layout and sets their column types.
     pub(super) fn configure_reading(&self, names: &[&str], reading: &mut Reading) {
-        let numbers = self.probabilities.iter().chain(&self.weight).map(String::as_str).chain([THRESHOLD, RAW_THRESHOLD]);
+        let numbers =
+            self.probabilities.iter().chain(&self.weight).map(String::as_str).chain([THRESHOLD, RAW_THRESHOLD]);
         reading.kinds.extend(numbers.map(|name| (name.to_owned(), ColumnKind::Number)));
         let strings = [SCORE, NEGATIVE, POSITIVE];
         reading.kinds.extend(strings.map(|name| (name.to_owned(), ColumnKind::Category)));

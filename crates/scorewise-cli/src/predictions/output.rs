@@ -5,9 +5,7 @@ use scorewise_table::target::Labels;
 use scorewise_train::model::{Decision, Model};
 use serde::Serialize;
 
-use super::{
-    DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, RAW, RAW_THRESHOLD, SCORE, THRESHOLD, TRUTH,
-};
+use super::{DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, RAW, RAW_THRESHOLD, SCORE, THRESHOLD, TRUTH};
 
 /// Predictions for some rows of a table.
 #[derive(Default)]

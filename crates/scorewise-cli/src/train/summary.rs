@@ -234,7 +234,8 @@ fn measure_rows(evaluation: &ModelEvaluation, has_intervals: bool) -> Vec<Vec<St
         Evaluation::Classes(_) => None,
     };
     let ModelEvaluation { train, validation, test, .. } = evaluation;
-    let columns: Vec<_> = [Some(train), Some(validation), test.as_ref()].into_iter().flatten().filter_map(measures).collect();
+    let columns: Vec<_> =
+        [Some(train), Some(validation), test.as_ref()].into_iter().flatten().filter_map(measures).collect();
     let Some(last) = columns.last() else { return Vec::new() };
     let row = |at: usize| {
         let mut row = vec![last[at].0.to_owned()];

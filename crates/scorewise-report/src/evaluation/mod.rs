@@ -66,12 +66,10 @@ pub use explain::{
 pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
 pub use forecast::{ForecastOptions, curve_points, forecast, unnamed_classes};
 pub use model::{
-    CalibrationLossSummary, CalibrationSummary, ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model,
-    evaluation_bootstrap, evaluation_sweep, model_document, training_curves,
+    CalibrationLossSummary, CalibrationSummary, ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation,
+    TrainSummary, TrainingRun, evaluate_model, evaluation_bootstrap, evaluation_sweep, model_document, training_curves,
 };
-pub use probabilities::{
-    BrierPartsSummary, ComparedMeasure, ProbabilityComparison, ProbabilitySummary, measure_title,
-};
+pub use probabilities::{BrierPartsSummary, ComparedMeasure, ProbabilityComparison, ProbabilitySummary, measure_title};
 pub use provenance::{FloatColumn, class_predictions_data, counts_data, model_data, predictions_data};
 pub use registry::{
     MultiScoreDescription, ParameterDescription, PriorDescription, PriorFamilyDescription, PriorQuantile,

@@ -481,10 +481,8 @@ pub fn model_document(
         intervals: evaluation.intervals(),
         persistence: persistence_confusion(predictions)?,
     };
-    document.forecast = Some(ForecastEvaluation {
-        calibrated: calibrated_bins(model, predictions)?,
-        ..forecast(swept, &options)
-    });
+    document.forecast =
+        Some(ForecastEvaluation { calibrated: calibrated_bins(model, predictions)?, ..forecast(swept, &options) });
     if let Some(prior) = &prior {
         document.theory = Some(with_rows(predictions, |rows| {
             let theory = report(&score, prior, rows, &DEFAULT_FRACTIONS, None)?;

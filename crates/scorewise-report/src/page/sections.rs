@@ -8,8 +8,8 @@ use super::html::{escape_html, facts_html, prose_to_html, section, table_html};
 use crate::document::{CommandResult, Document, MemberHistory};
 use crate::error::Result;
 use crate::evaluation::{
-    ColumnImportance, ComparedForecast, ComparedMeasure, ComparisonSummary, CountScores, Estimate, Evaluation, FoldSummary,
-    NamedEstimate, named_estimates,
+    ColumnImportance, ComparedForecast, ComparedMeasure, ComparisonSummary, CountScores, Estimate, Evaluation,
+    FoldSummary, NamedEstimate, named_estimates,
 };
 use crate::figures::{MovingMark, ReportFigure};
 use crate::number::{format_number, format_optional};

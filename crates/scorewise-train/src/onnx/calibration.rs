@@ -24,7 +24,8 @@ pub(super) fn add_nodes(graph: &mut GraphBuilder, calibration: &Calibration, thr
         let name = |part: &str| format!("calibration.{step}.{part}");
         let size = graph.integers(&name("size"), &[step as i64]);
         // In the first round every row begins at knot 0, and the candidate is the same for all rows.
-        let candidate = if found.is_empty() { size.clone() } else { graph.node("Add", &[&found, &size], &name("candidate"), &[]) };
+        let candidate =
+            if found.is_empty() { size.clone() } else { graph.node("Add", &[&found, &size], &name("candidate"), &[]) };
         let knot = graph.node("Gather", &[&search, &candidate], &name("knot"), &[("axis", 0)]);
         let is_above = graph.node("Greater", &[&knot, "raw"], &name("is_above"), &[]);
         let is_above = graph.node("Cast", &[&is_above], &name("count"), &[("to", INT64.into())]);

@@ -74,7 +74,8 @@ pub(super) fn fit(bins: &[Bin]) -> Result<Calibration> {
         negatives: block.negatives + 1.0 - rate,
         sum: block.sum / block.weight() * (block.weight() + 1.0),
     });
-    let points = pooled(smoothed).into_iter().map(|block| (block.sum / block.weight(), block.positives / block.weight()));
+    let points =
+        pooled(smoothed).into_iter().map(|block| (block.sum / block.weight(), block.positives / block.weight()));
     through_points(CalibrationMethod::Isotonic, points)
 }
 

@@ -33,7 +33,9 @@
 //! 595–600.
 
 use super::bootstrap::{BlockLength, Bootstrap, Resampling};
-use super::effective::{degrees_of_freedom, powers, safe_block_length, student_quantile, variance_of_blocks, variance_of_groups};
+use super::effective::{
+    degrees_of_freedom, powers, safe_block_length, student_quantile, variance_of_blocks, variance_of_groups,
+};
 use super::sort::order_descending;
 use crate::calibration::isotonic::{Block, pooled};
 use crate::error::Result;
@@ -223,7 +225,8 @@ impl Bootstrap<'_> {
             }
             _ => {
                 let weights = (0..rows).filter(|row| is_counted(*row)).map(|row| ranked.weight(row));
-                let (sum, square) = weights.fold((0.0, 0.0), |(sum, square), weight| (sum + weight, square + weight * weight));
+                let (sum, square) =
+                    weights.fold((0.0, 0.0), |(sum, square), weight| (sum + weight, square + weight * weight));
                 let count = if square > 0.0 { sum * sum / square } else { 0.0 };
                 match self.resampling {
                     Resampling::Blocks(BlockLength::Rows(length)) => count / length as f64,
@@ -344,8 +347,7 @@ impl<'a, R: Real> RankedRows<'a, R> {
             return None;
         }
         let values = self.predictions.iter().zip(self.labels);
-        let mut terms: Vec<f64> =
-            values.map(|(value, label)| loss(Probability::new(value.to_f64()), *label)).collect();
+        let mut terms: Vec<f64> = values.map(|(value, label)| loss(Probability::new(value.to_f64()), *label)).collect();
         let value = terms.iter().enumerate().map(|(row, loss)| self.weight(row) * loss).sum::<f64>() / total;
         terms.iter_mut().enumerate().for_each(|(row, term)| *term = self.weight(row) * (*term - value) / total);
         Some(Linear { value, terms })
@@ -453,7 +455,11 @@ mod tests {
                 };
                 let derivative = (moved(1e-5) - moved(-1e-5)) / 2e-5;
                 let expected = weights[row] * derivative;
-                assert!((linear.terms[row] - expected).abs() < 1e-8, "{measure:?} {row} {} {expected}", linear.terms[row]);
+                assert!(
+                    (linear.terms[row] - expected).abs() < 1e-8,
+                    "{measure:?} {row} {} {expected}",
+                    linear.terms[row]
+                );
             }
             assert!(linear.terms.iter().sum::<f64>().abs() < 1e-12);
         }

@@ -21,7 +21,9 @@ impl Model {
         if self.target.lead > MAX_LEAD {
             return Err(format!("a lead of {} rows is too long; the limit is {MAX_LEAD}", self.target.lead));
         }
-        self.check_decision()
+        self.check_decision()?;
+        let columns: HashSet<&str> = self.encoder.inputs.iter().map(|input| input.column.as_str()).collect();
+        self.reference.as_ref().map_or(Ok(()), |reference| reference.check(&columns))
     }
 
     /// Checks that the members agree with each other and with the encoder.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::header::{self, EncodedTensor, FileContents, HeaderError, shortened};
-use super::{Decision, Model};
+use super::{Decision, Model, Reference};
 use crate::ensemble::MeanOf;
 use crate::learner::{Member, MemberDescription, NamedTensor};
 use crate::plan::Plan;
@@ -21,8 +21,8 @@ use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
 /// The number of the file format that is written. Files of the older formats can still be read: format 1 has no checksum and only networks, format
-/// 2 has no binned inputs, and format 3 has no weights of the members.
-pub const FORMAT: u64 = 4;
+/// 2 has no binned inputs, format 3 has no weights of the members, and format 4 has no reference for later rows.
+pub const FORMAT: u64 = 5;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Maximum size of a model file in bytes: 4 GiB, enough for about 2³⁰ parameters, far more than networks for tables usually have. Larger files are
@@ -64,6 +64,9 @@ struct ModelDescription {
     /// Present only in files of format 1, which have this key instead of `plan`.
     #[serde(default, skip_serializing)]
     settings: Option<IgnoredAny>,
+    /// The distributions and the score with which later rows are compared. Files before format 5 do not have this key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reference: Option<Reference>,
     results: Value,
 }
 
@@ -209,6 +212,7 @@ impl Model {
             fingerprint: self.fingerprint.clone(),
             plan: self.plan.clone(),
             settings: None,
+            reference: self.reference.clone(),
             results: self.results.clone(),
         }
     }
@@ -233,6 +237,7 @@ impl ModelDescription {
             seed: self.seed,
             fingerprint: self.fingerprint,
             plan: self.plan,
+            reference: self.reference,
             results: self.results,
         }
     }

@@ -54,6 +54,7 @@ fn linear_model(inputs: Vec<InputColumn>, weights: &[Vec<f32>], biases: &[f32], 
         seed: 0,
         fingerprint: String::new(),
         plan: None,
+        reference: None,
         results: Default::default(),
     }
 }

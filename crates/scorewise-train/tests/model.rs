@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use scorewise_table::distribution::{ColumnDistribution, NumberCounts, ValueCounts};
 use scorewise_table::encode::{ColumnEncoding, Encoder, InputColumn};
 use scorewise_table::groups::RowOrder;
 use scorewise_table::output::{OutputKind, Outputs};
@@ -14,7 +15,9 @@ use scorewise_table::table::{Category, Column, ColumnKind, Reading, Table, Value
 use scorewise_table::target::{LabelRule, Target};
 use scorewise_train::Location;
 use scorewise_train::learner::Member;
-use scorewise_train::model::{Decision, Model, Predictor, ThresholdSource};
+use scorewise_train::model::{
+    Decision, HeldOut, HeldOutPart, Model, Predictor, Reference, StoredEstimate, ThresholdSource,
+};
 use scorewise_train::network::{Dense, Network, NetworkShape};
 use scorewise_train::plan::Plan;
 use serde_json::{Value, json};
@@ -91,6 +94,64 @@ fn every_model_is_read_back_unchanged() {
     }
 }
 
+/// The reference in the example of docs/model-file.md.
+fn reference_of_the_documentation() -> Reference {
+    let column = |name: &str, ends: &[f64], counts: &[u64], missing| ColumnDistribution {
+        column: name.into(),
+        missing,
+        values: ValueCounts::Numbers(NumberCounts { ends: ends.to_vec(), counts: counts.to_vec() }),
+    };
+    let estimate = |value, low, high| StoredEstimate { value: Some(value), low: Some(low), high: Some(high) };
+    Reference {
+        rows: 800,
+        columns: vec![
+            column("bz", &[-4.0, 3.5], &[260, 270, 265], 5),
+            column("speed", &[390.0, 455.0], &[270, 265, 265], 0),
+        ],
+        held_out: Some(HeldOut {
+            part: HeldOutPart::Test,
+            rows: 200,
+            score: estimate(0.6, 0.47, 0.71),
+            corrected: false,
+            base_rate: estimate(0.2, 0.15, 0.26),
+            alarm_rate: estimate(0.25, 0.195, 0.314),
+            predictions: NumberCounts { ends: vec![0.25, 0.5], counts: vec![120, 40, 40] },
+            resample: None,
+        }),
+    }
+}
+
+#[test]
+fn a_reference_that_does_not_fit_the_model_is_refused() {
+    let model = crate::models::two_class_model(12, &[4], 2, 0.3);
+    let with = |change: &dyn Fn(&mut Reference)| {
+        let columns = vec![ColumnDistribution {
+            column: model.encoder.inputs[0].column.clone(),
+            missing: 3,
+            values: ValueCounts::Times(0),
+        }];
+        let mut reference = Reference { rows: 3, columns, ..reference_of_the_documentation() };
+        change(&mut reference);
+        Model { reference: Some(reference), ..model.clone() }.to_bytes().map_err(|error| error.to_string())
+    };
+    let bytes = with(&|_| {}).unwrap();
+    assert!(Model::from_bytes("m.scorewise", &bytes).unwrap().reference.is_some());
+    let cases: [(&dyn Fn(&mut Reference), &str); 5] = [
+        (&|reference| reference.columns[0].column = "other".into(), "the model does not read this column"),
+        (&|reference| reference.columns.push(reference.columns[0].clone()), "it is listed twice"),
+        (&|reference| reference.rows = 4, "it counts 3 rows instead of 4"),
+        (
+            &|reference| reference.held_out.as_mut().unwrap().predictions.ends.clear(),
+            "the distribution of the predictions",
+        ),
+        (&|reference| reference.held_out.as_mut().unwrap().score.low = Some(f64::NAN), "is not finite"),
+    ];
+    for (change, expected) in cases {
+        let message = with(change).unwrap_err();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
 #[test]
 fn the_example_in_the_documentation_of_model_files_matches_a_written_file() {
     let number = |column: &str, mean, deviation| InputColumn {
@@ -127,6 +188,7 @@ fn the_example_in_the_documentation_of_model_files_matches_a_written_file() {
         seed: 0,
         fingerprint: "9f0c5d1be3a24786".into(),
         plan: Some(Plan { lead: 1, ..crate::models::plan_with_hidden_layers(&[]) }),
+        reference: Some(reference_of_the_documentation()),
         results: json!({"test": 0.6}),
     };
     let bytes = model.to_bytes().unwrap();
@@ -255,7 +317,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let mut changed = new.clone();
     let key = br#"\"format\":"#;
     let offset = changed.windows(key.len()).position(|bytes| bytes == key).unwrap() + key.len();
-    assert_eq!(changed[offset], b'4');
+    assert_eq!(changed[offset], b'5');
     changed[offset] = b'1';
     assert!(load_error(&changed).contains("is damaged: its checksum does not match"));
     assert!(load_error(&crate::models::with_checksum(changed)).contains(mismatch));
@@ -266,11 +328,11 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
         header["__metadata__"]["cheeksum"] = json!("0123456789abcdef");
     });
     assert!(load_error(&renamed).contains(mismatch), "{}", load_error(&renamed));
-    // A file of format 4 is refused if it has no checksum, or a checksum that is too long.
+    // A file of format 5 is refused if it has no checksum, or a checksum that is too long.
     let without = edit_model_file(&new, |_, header| {
         header["__metadata__"].as_object_mut().unwrap().remove("checksum");
     });
-    assert!(load_error(&without).contains("is damaged: a file of format 4 must have a checksum"));
+    assert!(load_error(&without).contains("is damaged: a file of format 5 must have a checksum"));
     let long = edit_model_file(&new, |_, header| header["__metadata__"]["checksum"] = json!("0123456789abcdef0"));
     assert!(load_error(&long).contains("is damaged: its checksum does not match"));
 }
@@ -302,6 +364,21 @@ fn a_file_of_format_3_loads_and_gives_the_predictions_of_the_program_that_wrote_
     let probabilities = Predictor::new(&model).probabilities(&matrix, |_| Location::default()).unwrap();
     // These probabilities were printed by the program that wrote the file.
     assert_eq!(probabilities, [0.3285611874791566, 0.5827807206133547, 0.34629638251419315]);
+}
+
+#[test]
+fn a_file_of_format_4_loads_and_gives_the_predictions_of_the_program_that_wrote_it() {
+    let model = Model::from_bytes("m.scorewise", include_bytes!("data/format-4.scorewise")).unwrap();
+    assert_eq!(model.reference, None);
+    let states = Category { codes: vec![0, 1, 1], levels: vec!["wild".into(), "rough".into()] };
+    let columns = vec![
+        Column { name: "wind".into(), values: Values::Number(vec![f64::NAN, 5.7, 9.3]) },
+        Column { name: "sea".into(), values: Values::Category(states) },
+    ];
+    let matrix = model.encoder.encode(&Table { columns, ..Table::default() }).unwrap().matrix;
+    let probabilities = Predictor::new(&model).probabilities(&matrix, |_| Location::default()).unwrap();
+    // These probabilities were printed by the program that wrote the file.
+    assert_eq!(probabilities, [0.37843602523266834, 0.34098233270446476, 0.6761671943759143]);
 }
 
 #[test]
@@ -389,7 +466,7 @@ fn binned_inputs_are_checked_against_the_networks() {
 fn the_error_for_a_file_of_a_newer_format_asks_for_an_update() {
     let refused = error_after_editing(|text| *text = json!({"format": 7, "rest": "of another shape"}));
     let expected =
-        "m.scorewise: has format 7, but this version of scorewise reads formats up to 4\nhint: update scorewise";
+        "m.scorewise: has format 7, but this version of scorewise reads formats up to 5\nhint: update scorewise";
     assert_eq!(refused, expected);
     assert!(error_after_editing(|text| text["format"] = json!(0)).contains("is damaged: its format number is 0"));
 }

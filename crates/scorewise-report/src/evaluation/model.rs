@@ -433,7 +433,7 @@ fn with_rows<T>(
 
 /// Calls `work` with the rows and with a bootstrap that takes the dependence between rows into account: it resamples single rows, groups of rows, or
 /// blocks of rows in the order of time. For a bootstrap of blocks, the rows are also passed in the order of time.
-fn with_resampled_rows<T>(
+pub(super) fn with_resampled_rows<T>(
     predictions: &LabelledPredictions,
     bootstrap: &Bootstrap<'_>,
     work: impl FnOnce(&Rows<'_, Probabilities<'_, f64>>, &Bootstrap<'_>) -> scorewise::Result<T>,

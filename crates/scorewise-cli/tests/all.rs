@@ -10,6 +10,7 @@ mod counts;
 mod explain;
 mod files;
 mod hints;
+mod monitor;
 mod odd_tables;
 mod options;
 mod predictions;

@@ -778,3 +778,68 @@ fn column_shifts(reference: Option<&Reference>, table: &Table) -> Vec<ColumnShif
     shifts.sort_by(|first, second| key(second).total_cmp(&key(first)));
     shifts
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a panic fails the test
+mod tests {
+    use super::*;
+    use scorewise::{Purpose, stream};
+
+    fn ends(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate { value: Some(value), low: Some(low), high: Some(high) }
+    }
+
+    #[test]
+    fn the_interval_of_a_difference_matches_a_hand_calculation() {
+        let change = ThenAndNow::new(ends(0.7, 0.6, 0.74), ends(0.5, 0.47, 0.53));
+        let Estimate { value, low, high } = change.difference;
+        assert!((value.unwrap() + 0.2).abs() < 1e-15);
+        assert!((low.unwrap() - (-0.2 - 0.05)).abs() < 1e-12, "√(0.03² + 0.04²) = 0.05");
+        assert!((high.unwrap() - (-0.2 + 0.03f64.hypot(0.1))).abs() < 1e-12);
+        let tss = Score::parse("tss").unwrap();
+        assert_eq!(change.change(&tss), ScoreChange::Worse);
+        assert_eq!(ThenAndNow::new(change.now, change.then).change(&tss), ScoreChange::Better);
+        assert_eq!(ThenAndNow::new(ends(0.6, 0.5, 0.7), ends(0.5, 0.45, 0.55)).change(&tss), ScoreChange::None);
+        assert_eq!(ThenAndNow::new(change.then, Estimate::default()).change(&tss), ScoreChange::Unknown);
+        let fpr = Score::parse("false_alarm_ratio").unwrap();
+        assert_eq!(change.change(&fpr), ScoreChange::Better, "lower values are better");
+    }
+
+    /// Rows of which one in five is positive; the predictions of the positives lie above ½ with probability 0.8, those of the others with 0.1.
+    fn rows(count: u64, simulation: u64) -> LabelledPredictions {
+        let uniform = |row: u64, number: u64| {
+            let bits = stream(simulation, Purpose::Thresholds, 2 * row + number);
+            (bits >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let labels: Vec<u32> = (0..count).map(|row| u32::from(uniform(row, 0) < 0.2)).collect();
+        let probability = |(row, label): (u64, &u32)| {
+            let alarm = uniform(row, 1) < if *label == 1 { 0.8 } else { 0.1 };
+            if alarm { 0.9 } else { 0.1 }
+        };
+        let probabilities = (0..count).zip(&labels).map(probability).collect();
+        LabelledPredictions { labels, probabilities, ..LabelledPredictions::default() }
+    }
+
+    #[test]
+    fn of_tables_from_the_same_distribution_one_in_twenty_is_said_to_have_changed() {
+        let simulations = 600;
+        let changed = |score: &str| {
+            let score = Score::parse(score).unwrap();
+            let is_changed = |simulation: &u64| {
+                let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 400, seed: *simulation };
+                let of = |rows: &LabelledPredictions, bootstrap: &Bootstrap<'_>| {
+                    Rates::new(rows, 0.5, &score, bootstrap).unwrap().value
+                };
+                let then = of(&rows(500, 2 * simulation), &bootstrap);
+                let other = Bootstrap { seed: 1_000_000 + simulation, ..bootstrap };
+                let now = of(&rows(300, 2 * simulation + 1), &other);
+                ThenAndNow::new(then, now).change(&score) != ScoreChange::None
+            };
+            (0..simulations).filter(is_changed).count() as f64 / simulations as f64
+        };
+        for score in ["tss", "f1", "precision"] {
+            let share = changed(score);
+            assert!((0.03..0.075).contains(&share), "{score}: {share}");
+        }
+    }
+}

@@ -23,6 +23,11 @@ from ._measures import Document
 from ._report import Report
 
 
+#: The name of the column of groups that is added to the caller's columns. It contains private-use characters of Unicode, so that no column of the caller
+#: has the same name.
+_GROUPS = "\ue000groups\ue000"
+
+
 class ScoreClassifier(ScoreEstimator):
     """Classifier that is trained, in Rust, for the score it is evaluated by: a pool of neural networks, boosted trees and linear models.
 
@@ -327,7 +332,7 @@ class ScoreClassifier(ScoreEstimator):
         groups: Any = None,
         replicates: int = 1000,
         random_state: Any = 0,
-    ) -> Document:
+    ) -> Report:
         """Check whether the model is still good on rows that came after its training. There must be two classes.
 
         Parameters
@@ -355,8 +360,8 @@ class ScoreClassifier(ScoreEstimator):
 
         Returns
         -------
-        Document
-            A report whose ``result`` is a dictionary with the keys of ``scorewise monitor --json``: ``change`` is ``"none"``, ``"worse"``,
+        Report
+            A report with a page and a figure, whose ``document["result"]`` is a dictionary with the keys of ``scorewise monitor --json``: ``change`` is ``"none"``, ``"worse"``,
             ``"better"`` or ``"unknown"``; ``value``, ``base_rate`` and ``alarm_rate`` have the keys ``then``, ``now`` and ``difference``, each
             with a 95 % interval; ``periods``, ``tune``, ``predictions`` and ``columns`` have the score over time, the best threshold and the
             shift of the predictions and of each column.
@@ -373,7 +378,7 @@ class ScoreClassifier(ScoreEstimator):
         elif sample_weight is not None:
             raise ValueError("sample_weight needs y, because weights count in the score only")
         resample = None
-        dependent = dependence(block, groups)
+        dependent = _arrays.dependence(block, groups)
         if isinstance(dependent, np.ndarray):
             columns.append((_GROUPS, dependent.astype(np.float64)))
             resample = f"group:{_GROUPS}"
@@ -382,13 +387,13 @@ class ScoreClassifier(ScoreEstimator):
         time_name = None
         if time is not None:
             time_name = "time" if all(name != "time" for name, _ in columns) else "time of the row"
-            columns.append((time_name, _convert_column(time)))
+            columns.append((time_name, _arrays.columns(np.asarray(time).reshape(-1, 1))[0][1]))
         if any(_n_rows([column]) != n_rows for column in columns):
             raise ValueError("X, time and groups must have the same number of rows")
         length = None if every is None else str(every)
         limit = None if at_least is None else float(at_least)
         seed = _checks.seed(random_state)
-        return Document(json.loads(self._model.monitor(columns, codes, weights, time_name, length, resample, limit, replicates, seed)))
+        return Report(self._model.monitor(columns, codes, weights, time_name, length, resample, limit, replicates, seed))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ScoreClassifier:

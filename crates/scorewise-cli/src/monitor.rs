@@ -280,3 +280,54 @@ fn shift_text(summary: &MonitorSummary) -> String {
         aligned_table(&heading, &rows)
     )
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a panic fails the test
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_text_says_first_what_was_found_and_then_shows_the_numbers() {
+        let estimate = |value: f64, low: f64, high: f64| json!({"value": value, "low": low, "high": high});
+        let unknown = json!({"value": null, "low": null, "high": null});
+        let numbers = |then: &serde_json::Value, now: &serde_json::Value, difference: &serde_json::Value| json!({"then": then, "now": now, "difference": difference});
+        let rate = numbers(&estimate(0.25, 0.2, 0.3), &estimate(0.25, 0.2, 0.3), &estimate(0.0, -0.07, 0.07));
+        let value = numbers(&estimate(0.75, 0.7, 0.8), &estimate(0.5, 0.4, 0.6), &estimate(-0.25, -0.36, -0.14));
+        let summary: MonitorSummary = serde_json::from_value(json!({
+            "model": "m.scorewise", "score": "tss", "threshold": 0.375, "rows": 100, "labelled": 90, "positives": 25,
+            "change": "worse", "held_out": {"part": "test", "rows": 400, "corrected": false},
+            "value": value, "base_rate": rate, "alarm_rate": rate, "threshold_holds": null, "tune": null,
+            "periods": {"column": "day", "every": "month", "each": [
+                {"name": "2024-01", "rows": 60, "positives": 25, "value": estimate(0.5, 0.4, 0.6), "base_rate": estimate(0.5, 0.4, 0.6),
+                 "alarm_rate": estimate(0.25, 0.2, 0.3), "change": "worse"},
+                {"name": "2024-02", "rows": 40, "positives": 0, "value": unknown, "base_rate": estimate(0.0, 0.0, 0.1),
+                 "alarm_rate": estimate(0.25, 0.2, 0.3), "change": "unknown"}
+            ]},
+            "predictions": null,
+            "columns": [{
+                "column": "sea", "psi": 0.5, "chance": 0.0625, "shift": "large",
+                "largest": {"bin": "other values", "then": 0.0, "now": 0.25}, "missing": {"then": 0.0, "now": 0.125},
+                "unseen_rows": 25, "unseen": [{"level": "calm", "rows": 25}]
+            }],
+            "resampled": "rows", "replicates": 1000, "seed": 0
+        }))
+        .unwrap();
+        let expected = "tss is 0.5 (0.4 to 0.6), worse than the 0.75 (0.7 to 0.8) of the test rows.\n\n\
+            model      m.scorewise, tss at threshold 0.375\n\
+            then       400 rows, the test rows\n\
+            now        100 rows, 90 with a known class, 25 positive\n\
+            intervals  95 %, by resampling rows\n\n            THEN               NOW                DIFFERENCE\n\
+            tss         0.75 (0.7 to 0.8)  0.5 (0.4 to 0.6)   -0.25 (-0.36 to -0.14)\n\
+            base rate   0.25 (0.2 to 0.3)  0.25 (0.2 to 0.3)  0 (-0.07 to 0.07)\n\
+            alarm rate  0.25 (0.2 to 0.3)  0.25 (0.2 to 0.3)  0 (-0.07 to 0.07)\n\n\
+            DAY      ROWS  POSITIVES  TSS               BASE RATE  ALARM RATE\n\
+            2024-01  60    25         0.5 (0.4 to 0.6)  0.5        0.25        worse\n\
+            2024-02  40    0          unknown           0          0.25\n\n\
+            COLUMN  PSI    CHANCE  SHIFT  GREATEST CHANGE                       MISSING THEN  NOW     NOT SEEN IN TRAINING\n\
+            sea     0.500  0.062   large  other values: 0.0 % then, 25.0 % now  0.0 %         12.5 %  25 rows: calm\n\
+            PSI: population stability index between training rows and new rows; chance: what chance alone exceeds in 5 % of all cases.\n";
+        assert_eq!(summary_text(&summary), expected);
+        assert!(summary.is_alarming() && summary.shifted_columns() == ["sea"]);
+    }
+}

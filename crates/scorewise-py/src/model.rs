@@ -250,8 +250,9 @@ impl PyModel {
         serde_json::to_string(&explanation).map_err(value_error)
     }
 
-    /// Judges the model on new rows, as JSON with the keys of `scorewise monitor --json`. `labels` are indices into the list of classes, or `None` if
-    /// the true classes are not known. `resample` is `rows`, `blocks`, `blocks:48` or `group:COLUMN`; `None` for the dependence in training.
+    /// Judges the model on new rows. Returns the data of a report as JSON, whose `result` has the keys of `scorewise monitor --json`. `labels` are
+    /// indices into the list of classes, or `None` if the true classes are not known. `resample` is `rows`, `blocks`, `blocks:48` or
+    /// `group:COLUMN`; `None` for the dependence in training.
     #[pyo3(signature = (columns, labels, weights, time, every, resample, at_least, replicates, seed))]
     #[allow(clippy::too_many_arguments)] // the options of `ScoreClassifier.monitor`
     fn monitor(

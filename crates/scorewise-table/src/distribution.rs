@@ -38,7 +38,7 @@ pub enum ValueCounts {
     /// Numbers, counted in bins.
     Numbers(NumberCounts),
     /// Strings and booleans, counted by value.
-    Levels(LevelCounts),
+    Levels(LevelRows),
     /// Times, which are only counted.
     Times(u64),
 }
@@ -56,7 +56,7 @@ pub struct NumberCounts {
 /// Numbers of rows by level.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LevelCounts {
+pub struct LevelRows {
     /// The most frequent levels, beginning with the most frequent one.
     pub levels: Vec<String>,
     /// The number of rows of each of `levels`.
@@ -122,7 +122,7 @@ impl ColumnDistribution {
                 ValueCounts::Numbers(NumberCounts::between_quantiles(&numbers))
             }
             Values::Category(_) | Values::Boolean(_) => {
-                ValueCounts::Levels(LevelCounts::new(rows_of_levels(&column.values, rows.iter().copied())))
+                ValueCounts::Levels(LevelRows::new(rows_of_levels(&column.values, rows.iter().copied())))
             }
             Values::Time(_) => ValueCounts::Times(rows.len() as u64 - missing),
         };
@@ -314,14 +314,14 @@ fn rounded(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
-impl LevelCounts {
+impl LevelRows {
     /// Keeps the most frequent levels, and counts the rows of all others together. Levels with equal counts are in alphabetical order.
     fn new(rows_of_levels: BTreeMap<String, u64>) -> Self {
         let mut levels: Vec<(String, u64)> = rows_of_levels.into_iter().collect();
         levels.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let rest = levels.split_off(levels.len().min(MAX_LEVELS)).into_iter().map(|(_, count)| count).sum();
         let (levels, counts) = levels.into_iter().unzip();
-        LevelCounts { levels, counts, rest }
+        LevelRows { levels, counts, rest }
     }
 
     /// The bins in words, and the numbers of training rows and of later rows in them.
@@ -424,7 +424,7 @@ mod tests {
         assert!(numbers(&[f64::NAN], &[1, 2]).is_err() && numbers(&[0.0; 10], &[0; 11]).is_err());
         let levels = |levels: &[&str], counts: &[u64]| {
             let levels = levels.iter().map(|level| (*level).to_owned()).collect();
-            with(ValueCounts::Levels(LevelCounts { levels, counts: counts.to_vec(), rest: 0 }))
+            with(ValueCounts::Levels(LevelRows { levels, counts: counts.to_vec(), rest: 0 }))
         };
         assert!(levels(&["a", "b"], &[1, 2]).is_ok());
         assert!(levels(&["a", "a"], &[1, 2]).is_err() && levels(&["a"], &[1, 2]).is_err());

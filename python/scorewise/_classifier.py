@@ -23,6 +23,11 @@ from ._measures import Document
 from ._report import Report
 
 
+#: The name of the column of groups that is added to the caller's columns. It contains private-use characters of Unicode, so that no column of the caller
+#: has the same name.
+_GROUPS = "\ue000groups\ue000"
+
+
 class ScoreClassifier(ScoreEstimator):
     """Classifier that is trained, in Rust, for the score it is evaluated by: a pool of neural networks, boosted trees and linear models.
 
@@ -333,6 +338,82 @@ class ScoreClassifier(ScoreEstimator):
         order = np.argsort(self.classes_)
         codes = self._places[order[np.searchsorted(self.classes_, labels, sorter=order)]].astype(np.uint32)
         return Document(json.loads(self._model.explain(columns, codes, weights, permutations, rows, _checks.seed(random_state))))
+
+    def monitor(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        time: Any = None,
+        every: str | int | None = None,
+        at_least: float | None = None,
+        block: int | str | None = None,
+        groups: Any = None,
+        replicates: int = 1000,
+        random_state: Any = 0,
+    ) -> Report:
+        """Check whether the model is still good on rows that came after its training. There must be two classes.
+
+        Parameters
+        ----------
+        X
+            New rows, with the columns of the training rows.
+        y : array-like, optional
+            The classes of the rows. Without them only the inputs, the share of alarms and the predictions are compared.
+        sample_weight : array-like, optional
+            The weights of the rows in the score; they need y.
+        time : array-like, optional
+            The time of each row, which divides the rows into periods. By default periods are runs of rows in the order of X.
+        every : {"day", "week", "month"} or int, optional
+            The length of a period; an integer is a number of rows.
+        at_least : float, optional
+            The least acceptable score (the greatest, if lower values are better); it needs y.
+        block : int or "auto", optional
+            Rows follow each other in time, and blocks of this length are resampled for the intervals.
+        groups : array-like, optional
+            The group of each row; whole groups are resampled for the intervals.
+        replicates : int, default=1000
+            The number of bootstrap replicates.
+        random_state : int, RandomState or None, default=0
+            The seed. The same integer gives bit-identical results for any number of threads.
+
+        Returns
+        -------
+        Report
+            A report with a page and a figure, whose ``document["result"]`` is a dictionary with the keys of ``scorewise monitor --json``: ``change`` is ``"none"``, ``"worse"``,
+            ``"better"`` or ``"unknown"``; ``value``, ``base_rate`` and ``alarm_rate`` have the keys ``then``, ``now`` and ``difference``, each
+            with a 95 % interval; ``periods``, ``tune``, ``predictions`` and ``columns`` have the score over time, the best threshold and the
+            shift of the predictions and of each column.
+        """
+        check_is_fitted(self, "_model")
+        replicates = _checks.whole("replicates", replicates, 1)
+        columns = list(self._columns(X, reset=False))
+        n_rows = _n_rows(columns)
+        codes, weights = None, None
+        if y is not None:
+            labels, weights = self._known_labels(y, n_rows), _checks.weights(sample_weight, n_rows)
+            order = np.argsort(self.classes_)
+            codes = self._places[order[np.searchsorted(self.classes_, labels, sorter=order)]].astype(np.uint32)
+        elif sample_weight is not None:
+            raise ValueError("sample_weight needs y, because weights count in the score only")
+        resample = None
+        dependent = _arrays.dependence(block, groups)
+        if isinstance(dependent, np.ndarray):
+            columns.append((_GROUPS, dependent.astype(np.float64)))
+            resample = f"group:{_GROUPS}"
+        elif dependent is not None:
+            resample = "blocks" if dependent == "auto" else f"blocks:{dependent}"
+        time_name = None
+        if time is not None:
+            time_name = "time" if all(name != "time" for name, _ in columns) else "time of the row"
+            columns.append((time_name, _arrays.columns(np.asarray(time).reshape(-1, 1))[0][1]))
+        if any(_n_rows([column]) != n_rows for column in columns):
+            raise ValueError("X, time and groups must have the same number of rows")
+        length = None if every is None else str(every)
+        limit = None if at_least is None else float(at_least)
+        seed = _checks.seed(random_state)
+        return Report(self._model.monitor(columns, codes, weights, time_name, length, resample, limit, replicates, seed))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ScoreClassifier:

@@ -41,6 +41,12 @@ class Model:
         """
         The predicted class of each row, as an index into the list of classes. The argument is the result of the method `probabilities`.
         """
+    def monitor(self, /, columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete | None, weights: Incomplete | None, time: str | None, every: str | None, resample: str | None, at_least: SupportsFloat | SupportsIndex | None, replicates: SupportsIndex, seed: SupportsIndex) -> str:
+        """
+        Judges the model on new rows. Returns the data of a report as JSON, whose `result` has the keys of `scorewise monitor --json`. `labels` are
+        indices into the list of classes, or `None` if the true classes are not known. `resample` is `rows`, `blocks`, `blocks:48` or
+        `group:COLUMN`; `None` for the dependence in training.
+        """
     def options(self, /) -> str:
         """
         The options with which the model was trained, as JSON. Model files of format 1 do not store all options; those that are missing are null.

@@ -12,6 +12,7 @@ mod predictions;
 mod train;
 mod predict;
 mod explain;
+mod monitor;
 mod export;
 mod resampling;
 mod temporal;
@@ -52,6 +53,8 @@ enum Command {
     Predict(predict::PredictArguments),
     /// Measure how much each column helps the model's score, and how predictions depend on a column
     Explain(explain::ExplainArguments),
+    /// Check whether a model is still good on new rows: the score over time, the threshold, and shifted columns
+    Monitor(monitor::MonitorArguments),
     /// Compute scores of a forecast at a threshold, with intervals
     Score(score::ScoreArguments),
     /// Find the threshold with exactly the best score, with its interval
@@ -123,6 +126,7 @@ fn run_command(command: &Command) -> Result<Outcome, Failure> {
         Command::Train(arguments) => train::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Monitor(arguments) => monitor::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Score(arguments) => score::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),

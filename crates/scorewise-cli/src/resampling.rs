@@ -36,6 +36,11 @@ impl BootstrapOptions {
         Bootstrap { resampling, replicates: self.replicates as usize, seed: self.seed }
     }
 
+    /// What the user wants to be resampled; `None` if the user did not say.
+    pub fn resample(&self) -> Option<Resample> {
+        self.resample.clone().or(self.block.map(|rows| Resample::Blocks(Some(rows as usize))))
+    }
+
     /// The column of the groups that are resampled; `None` unless groups are resampled.
     pub fn group_column(&self) -> Option<&str> {
         match &self.resample {

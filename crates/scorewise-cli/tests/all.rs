@@ -12,6 +12,7 @@ mod explain;
 mod files;
 mod guarantee;
 mod hints;
+mod monitor;
 mod odd_tables;
 mod options;
 mod predictions;

@@ -10,8 +10,14 @@ use pyo3::types::PyBytes;
 use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::confusion;
 use scorewise::{Probabilities, Rows};
-use scorewise_report::evaluation::{ExplainOptions, ExplainedRows, explain, training_curves};
+use scorewise_report::document::{CommandResult, Document, Provenance};
+use scorewise_report::evaluation::{
+    ExplainOptions, ExplainedRows, MonitorOptions, Truth, evaluation_bootstrap, explain, held_out, monitor,
+    training_curves,
+};
+use scorewise_table::dependence::Resample;
 use scorewise_table::encode::EncodingOptions;
+use scorewise_table::periods::Every;
 use scorewise_table::table::{Category, Column, Reading, Values};
 use scorewise_train::backend::{self, Watch};
 use scorewise_train::fit::{Epoch, Fit};
@@ -70,7 +76,11 @@ pub fn train(
         let backend = backend::open(threads.clamp(1, 1024));
         trainer::train(&table, None, &Reading::default(), &plan, &*backend, &StopFlag(stop))
     })?;
-    let trained = trained.map_err(to_py_error)?;
+    let mut trained = trained.map_err(to_py_error)?;
+    let held_out = py.detach(|| held_out(&trained, &plan, &evaluation_bootstrap(&plan, 1000))).map_err(to_py_error)?;
+    if let Some(reference) = &mut trained.model.reference {
+        reference.held_out = held_out;
+    }
     let summary = training_summary(&trained, &plan).map_err(to_py_error)?.to_string();
     Ok((PyModel(trained.model), summary))
 }
@@ -253,6 +263,50 @@ impl PyModel {
         })?;
         let explanation = explanation.map_err(to_py_error)?;
         serde_json::to_string(&explanation).map_err(value_error)
+    }
+
+    /// Judges the model on new rows. Returns the data of a report as JSON, whose `result` has the keys of `scorewise monitor --json`. `labels` are
+    /// indices into the list of classes, or `None` if the true classes are not known. `resample` is `rows`, `blocks`, `blocks:48` or
+    /// `group:COLUMN`; `None` for the dependence in training.
+    #[pyo3(signature = (columns, labels, weights, time, every, resample, at_least, replicates, seed))]
+    #[allow(clippy::too_many_arguments)] // the options of `ScoreClassifier.monitor`
+    fn monitor(
+        &self,
+        py: Python<'_>,
+        columns: Vec<NamedColumn<'_>>,
+        labels: Option<PyReadonlyArray1<'_, u32>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        time: Option<&str>,
+        every: Option<&str>,
+        resample: Option<&str>,
+        at_least: Option<f64>,
+        replicates: usize,
+        seed: u64,
+    ) -> PyResult<String> {
+        let table = table(&columns)?;
+        let weights = weights.as_ref().map(|weights| slice(weights).map(<[f64]>::to_vec)).transpose()?;
+        let truth = match labels.as_ref().map(|labels| slice(labels).map(<[u32]>::to_vec)).transpose()? {
+            Some(labels) => {
+                let lengths_match = weights.as_ref().is_none_or(|weights| weights.len() == labels.len());
+                let are_classes = labels.iter().all(|label| (*label as usize) < self.0.classes.len());
+                if labels.len() != table.rows() || !lengths_match || !are_classes {
+                    return Err(value_error(
+                        "X, y and sample_weight must have the same number of rows, and every label in y must be a class of the model",
+                    ));
+                }
+                Truth::Given(labels, weights)
+            }
+            None => Truth::Unknown,
+        };
+        let every = every.map(str::parse::<Every>).transpose().map_err(to_py_error)?;
+        let resample = resample.map(str::parse::<Resample>).transpose().map_err(to_py_error)?;
+        let options =
+            MonitorOptions { model: "the model", time, every, resample: resample.as_ref(), at_least, replicates, seed };
+        let (summary, notes) = py.detach(|| monitor(&self.0, &table, truth, &options)).map_err(to_py_error)?;
+        let notes = notes.iter().map(with_argument_names).collect();
+        let result: CommandResult = summary.into();
+        let provenance = Provenance { seed: Some(seed), ..Provenance::default() };
+        Ok(Document { notes, ..Document::new(provenance, result) }.write())
     }
 
     /// The predicted class of each row, as an index into the list of classes. The argument is the result of the method `probabilities` with

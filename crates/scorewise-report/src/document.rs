@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::evaluation::{
-    ComparisonSummary, CountSummary, Evaluation, Explanation, ReproductionSummary, TheorySummary, TrainSummary,
-    TuneSummary,
+    ComparisonSummary, CountSummary, Evaluation, Explanation, MonitorSummary, ReproductionSummary, TheorySummary,
+    TrainSummary, TuneSummary,
 };
 use crate::number::{format_number, format_threshold_range};
 
@@ -68,6 +68,8 @@ pub enum ResultKind {
     Compare,
     /// The command `explain`.
     Explain,
+    /// The command `monitor`.
+    Monitor,
     /// The command `theory`.
     Theory,
     /// The command `reproduce`.
@@ -90,6 +92,8 @@ pub enum CommandResult {
     Compare(ComparisonSummary),
     /// The result of `explain`.
     Explain(Explanation),
+    /// The result of `monitor`.
+    Monitor(Box<MonitorSummary>),
     /// The result of `theory`.
     Theory(TheorySummary),
     /// The result of `reproduce`.
@@ -609,6 +613,7 @@ impl CommandResult {
             CommandResult::Tune(_) => ResultKind::Tune,
             CommandResult::Compare(_) => ResultKind::Compare,
             CommandResult::Explain(_) => ResultKind::Explain,
+            CommandResult::Monitor(_) => ResultKind::Monitor,
             CommandResult::Theory(_) => ResultKind::Theory,
             CommandResult::Reproduce(_) => ResultKind::Reproduce,
         }
@@ -625,6 +630,7 @@ impl CommandResult {
             ResultKind::Tune => CommandResult::Tune(from_value(value)?),
             ResultKind::Compare => CommandResult::Compare(from_value(value)?),
             ResultKind::Explain => CommandResult::Explain(from_value(value)?),
+            ResultKind::Monitor => CommandResult::Monitor(from_value(value)?),
             ResultKind::Theory => CommandResult::Theory(from_value(value)?),
             ResultKind::Reproduce => CommandResult::Reproduce(from_value(value)?),
         })
@@ -638,6 +644,7 @@ impl CommandResult {
             CommandResult::Counts(result) => Some(result.seed),
             CommandResult::Compare(result) => Some(result.seed),
             CommandResult::Explain(result) => Some(result.seed),
+            CommandResult::Monitor(result) => Some(result.seed),
             CommandResult::Reproduce(result) => Some(result.seed),
             CommandResult::Score(Evaluation::Classes(_)) | CommandResult::Tune(_) | CommandResult::Theory(_) => None,
         }
@@ -662,6 +669,7 @@ from_results! {
     TuneSummary => Tune,
     ComparisonSummary => Compare,
     Explanation => Explain,
+    MonitorSummary => Monitor,
     TheorySummary => Theory,
     ReproductionSummary => Reproduce,
 }
@@ -743,6 +751,10 @@ struct ResultKeys {
     #[serde(deserialize_with = "deserialize_presence")]
     partial_dependence: bool,
     #[serde(deserialize_with = "deserialize_presence")]
+    held_out: bool,
+    #[serde(deserialize_with = "deserialize_presence")]
+    periods: bool,
+    #[serde(deserialize_with = "deserialize_presence")]
     expected_confusion: bool,
     #[serde(deserialize_with = "deserialize_presence")]
     bounds: bool,
@@ -773,6 +785,8 @@ impl ResultKeys {
             Some(ResultKind::Compare)
         } else if self.importance && self.partial_dependence {
             Some(ResultKind::Explain)
+        } else if self.held_out && self.periods {
+            Some(ResultKind::Monitor)
         } else if self.expected_confusion && self.bounds {
             Some(ResultKind::Theory)
         } else if self.score && (self.threshold && self.bootstrap || self.classes && self.subject_to) {

@@ -8,15 +8,18 @@ use crate::decision::{DecisionCurve, figure_decision};
 use crate::dependence::{DependenceCurves, figure_dependence};
 use crate::difference::{Differences, figure_difference};
 use crate::document::{
-    Document, ForecastCurves, ForecastEvaluation, PredictionBin, ScoreSeries, ScoreThresholds, SeriesPoint,
-    TheoryReport, ThresholdPoint, TrainingHistory, confusion_from_cells,
+    CommandResult, Document, ForecastCurves, ForecastEvaluation, PredictionBin, ScoreSeries, ScoreThresholds,
+    SeriesPoint, TheoryReport, ThresholdPoint, TrainingHistory, confusion_from_cells,
 };
 use crate::error::{Error, Result};
-use crate::evaluation::{ClassMeans, ColumnImportance, Explanation, GridValue, PartialDependence};
+use crate::evaluation::{
+    ClassMeans, ColumnImportance, Explanation, GridValue, MonitorSummary, PartialDependence, PeriodSummary,
+};
 use crate::importance::{ImportanceBar, ImportanceBars, figure_importance};
 use crate::lines::NamedLine;
 use crate::number::format_rounded;
 use crate::performance::{Performance, figure_performance};
+use crate::periods::{PeriodScores, figure_periods};
 use crate::picture::Picture;
 use crate::precision_recall::{PrecisionRecall, figure_precision_recall};
 use crate::priors::{NamedPrior, PriorRow, figure_priors};
@@ -74,6 +77,9 @@ pub fn figures(document: &Document) -> Result<Vec<ReportFigure>> {
     }
     if let Some(series) = &document.series {
         figures.extend(series_figure(series)?);
+    }
+    if let CommandResult::Monitor(result) = &document.result {
+        figures.extend(periods_figure(result)?);
     }
     if let Some(reproduction) = &document.reproduction {
         if !reproduction.priors.is_empty() {
@@ -613,6 +619,31 @@ fn series_figure(series: &ScoreSeries) -> Result<Option<ReportFigure>> {
     });
     let caption = "The score of the summed counts up to each time, with its 95 % interval. Dots: the score of each time alone, which has no interval because the counts of a single time do not show how much the score varies between times.";
     figure_unless_empty("series", &format!("{} over time", series.score), caption, MovingMark::Absent, picture)
+}
+
+/// The figure of the score of a model in each period after its training.
+fn periods_figure(result: &MonitorSummary) -> Result<Option<ReportFigure>> {
+    let period = |period: &PeriodSummary| (period.value.value, period.value.interval());
+    let ends = result.periods.each.first().zip(result.periods.each.last());
+    let range = ends.map_or(String::new(), |(first, last)| match first.name == last.name {
+        true => format!(": {}", first.name),
+        false => format!(", from {} to {}", first.name, last.name),
+    });
+    let label = match &result.periods.column {
+        Some(column) => format!("periods of {column}{range}"),
+        None => format!("periods{range}"),
+    };
+    let then = result.value.then;
+    let picture = figure_periods(PeriodScores {
+        title: format!("{} over time", result.score),
+        label,
+        score: result.score.clone(),
+        periods: result.periods.each.iter().map(period).collect(),
+        before: then.value,
+        interval_before: then.interval(),
+    });
+    let caption = "The score of each period alone at the threshold of the model, with its 95 % interval, beside the score on the rows that were held out of the training. Of twenty periods, one differs from the score before by chance.";
+    figure_unless_empty("periods", &format!("{} over time", result.score), caption, MovingMark::Absent, picture)
 }
 
 /// Draws these priors in the same way as Figure 1 of Marchetti et al. (2022).

@@ -81,6 +81,7 @@ mod difference;
 mod importance;
 mod dependence;
 mod series;
+mod periods;
 mod figures;
 mod page;
 mod control_characters;
@@ -103,6 +104,7 @@ pub use number::{
 pub use page::{GENERATOR_META_TAG, page};
 pub use palette::palette;
 pub use performance::{Performance, figure_performance};
+pub use periods::{PeriodScores, figure_periods};
 pub use picture::{Frame, Picture};
 pub use precision_recall::{PrecisionRecall, figure_precision_recall};
 pub use priors::{NamedPrior, PriorRow, figure_priors};

@@ -55,6 +55,7 @@ fn linear_model(inputs: Vec<InputColumn>, weights: &[Vec<f32>], biases: &[f32], 
         calibration: None,
         fingerprint: String::new(),
         plan: None,
+        reference: None,
         results: Default::default(),
     }
 }

@@ -4,11 +4,11 @@
 use crate::picture_reader::{decode_png, tags};
 use scorewise_report::{
     ClassBin, ClassHistograms, CumulativeScore, DecisionCurve, DependenceCurves, Differences, EpochValues,
-    ImportanceBar, ImportanceBars, MemberCurves, NamedLine, NamedPrior, Performance, Picture, PrecisionRecall,
-    PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves, ScoreDistributionFigure, SeriesCurve,
-    ThresholdPanel, TrainingCurves, figure_classes, figure_decision, figure_dependence, figure_difference,
-    figure_importance, figure_performance, figure_precision_recall, figure_priors, figure_reliability, figure_roc,
-    figure_score_distribution, figure_scores, figure_series, figure_thresholds, figure_training, palette,
+    ImportanceBar, ImportanceBars, MemberCurves, NamedLine, NamedPrior, Performance, PeriodScores, Picture,
+    PrecisionRecall, PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves, ScoreDistributionFigure,
+    SeriesCurve, ThresholdPanel, TrainingCurves, figure_classes, figure_decision, figure_dependence, figure_difference,
+    figure_importance, figure_performance, figure_periods, figure_precision_recall, figure_priors, figure_reliability,
+    figure_roc, figure_score_distribution, figure_scores, figure_series, figure_thresholds, figure_training, palette,
 };
 
 /// Draws one picture of every type of figure, and returns the pictures with the names of the figures. All lines have these `points`. Most figures
@@ -135,6 +135,17 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
                     ImportanceBar { name: "a column".into(), value: 0.1, interval: (number, 0.2) },
                     ImportanceBar { name: "a long name ".repeat(9), value: number, interval: (number, number) },
                 ],
+            }),
+        ),
+        (
+            "periods",
+            figure_periods(PeriodScores {
+                title: title(),
+                score: "a score".into(),
+                periods: vec![(Some(0.5), Some((0.1, number))), (Some(number), None), (None, Some((number, number)))],
+                before: Some(number),
+                interval_before: Some((number, 0.7)),
+                ..PeriodScores::default()
             }),
         ),
         (

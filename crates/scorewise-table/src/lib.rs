@@ -28,6 +28,8 @@
 //! | [`split`] | training, validation and test rows; cross-validation folds |
 //! | [`dependence`] | which rows depend on each other, for confidence intervals |
 //! | [`counts`] | rows that are confusion matrices, and their order in time |
+//! | [`distribution`] | the distribution of a column in a few bins, and how much it differs in a later table |
+//! | [`periods`] | days, weeks, months or runs of rows, for results over time |
 //! | [`encode`] | encode columns as a matrix of f32, with means and levels fitted on the training rows |
 //! | [`Matrix`] | rows of features, aligned in memory for fast training |
 //! | [`output`], [`spreadsheet`] | output files that are written completely or not at all; CSV cells that spreadsheets do not run as formulas |
@@ -45,6 +47,8 @@ pub mod target;
 pub mod split;
 pub mod dependence;
 pub mod counts;
+pub mod distribution;
+pub mod periods;
 pub mod encode;
 mod buffer;
 mod matrix;

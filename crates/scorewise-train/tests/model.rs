@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use scorewise::calibration::{Calibration, CalibrationMethod};
+use scorewise_table::distribution::{ColumnDistribution, NumberCounts, ValueCounts};
 use scorewise_table::encode::{ColumnEncoding, Encoder, InputColumn};
 use scorewise_table::groups::RowOrder;
 use scorewise_table::output::{OutputKind, Outputs};
@@ -15,7 +16,9 @@ use scorewise_table::table::{Category, Column, ColumnKind, Reading, Table, Value
 use scorewise_table::target::{LabelRule, Target};
 use scorewise_train::Location;
 use scorewise_train::learner::Member;
-use scorewise_train::model::{Decision, Model, Predictor, ThresholdSource};
+use scorewise_train::model::{
+    Decision, HeldOut, HeldOutPart, Model, Predictor, Reference, StoredEstimate, ThresholdSource,
+};
 use scorewise_train::network::{Dense, Network, NetworkShape};
 use scorewise_train::plan::Plan;
 use serde_json::{Value, json};
@@ -92,6 +95,64 @@ fn every_model_is_read_back_unchanged() {
     }
 }
 
+/// The reference in the example of docs/model-file.md.
+fn reference_of_the_documentation() -> Reference {
+    let column = |name: &str, ends: &[f64], counts: &[u64], missing| ColumnDistribution {
+        column: name.into(),
+        missing,
+        values: ValueCounts::Numbers(NumberCounts { ends: ends.to_vec(), counts: counts.to_vec() }),
+    };
+    let estimate = |value, low, high| StoredEstimate { value: Some(value), low: Some(low), high: Some(high) };
+    Reference {
+        rows: 800,
+        columns: vec![
+            column("bz", &[-4.0, 3.5], &[260, 270, 265], 5),
+            column("speed", &[390.0, 455.0], &[270, 265, 265], 0),
+        ],
+        held_out: Some(HeldOut {
+            part: HeldOutPart::Test,
+            rows: 200,
+            score: estimate(0.6, 0.47, 0.71),
+            corrected: false,
+            base_rate: estimate(0.2, 0.15, 0.26),
+            alarm_rate: estimate(0.25, 0.195, 0.314),
+            predictions: NumberCounts { ends: vec![0.25, 0.5], counts: vec![120, 40, 40] },
+            resample: None,
+        }),
+    }
+}
+
+#[test]
+fn a_reference_that_does_not_fit_the_model_is_refused() {
+    let model = crate::models::two_class_model(12, &[4], 2, 0.3);
+    let with = |change: &dyn Fn(&mut Reference)| {
+        let columns = vec![ColumnDistribution {
+            column: model.encoder.inputs[0].column.clone(),
+            missing: 3,
+            values: ValueCounts::Times(0),
+        }];
+        let mut reference = Reference { rows: 3, columns, ..reference_of_the_documentation() };
+        change(&mut reference);
+        Model { reference: Some(reference), ..model.clone() }.to_bytes().map_err(|error| error.to_string())
+    };
+    let bytes = with(&|_| {}).unwrap();
+    assert!(Model::from_bytes("m.scorewise", &bytes).unwrap().reference.is_some());
+    let cases: [(&dyn Fn(&mut Reference), &str); 5] = [
+        (&|reference| reference.columns[0].column = "other".into(), "the model does not read this column"),
+        (&|reference| reference.columns.push(reference.columns[0].clone()), "it is listed twice"),
+        (&|reference| reference.rows = 4, "it counts 3 rows instead of 4"),
+        (
+            &|reference| reference.held_out.as_mut().unwrap().predictions.ends.clear(),
+            "the distribution of the predictions",
+        ),
+        (&|reference| reference.held_out.as_mut().unwrap().score.low = Some(f64::NAN), "is not finite"),
+    ];
+    for (change, expected) in cases {
+        let message = with(change).unwrap_err();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
 #[test]
 fn the_example_in_the_documentation_of_model_files_matches_a_written_file() {
     let number = |column: &str, mean, deviation| InputColumn {
@@ -131,6 +192,7 @@ fn the_example_in_the_documentation_of_model_files_matches_a_written_file() {
         ),
         fingerprint: "9f0c5d1be3a24786".into(),
         plan: Some(Plan { lead: 1, ..crate::models::plan_with_hidden_layers(&[]) }),
+        reference: Some(reference_of_the_documentation()),
         results: json!({"test": 0.6}),
     };
     let bytes = model.to_bytes().unwrap();
@@ -323,6 +385,7 @@ fn a_file_of_format_4_loads_without_calibration_and_gives_the_predictions_of_the
     // These probabilities were printed by the program that wrote the file.
     assert_eq!(probabilities, [0.7093786952646861, 0.7114840543783887, 0.1521055840897367]);
     assert_eq!(model.calibration, None);
+    assert_eq!(model.reference, None);
     assert_eq!(*model.calibrated(&probabilities), probabilities);
     assert_eq!(model.probability_threshold(), model.decision.threshold());
 }

@@ -88,6 +88,7 @@ pub mod sweep;
 pub mod calibration;
 pub mod theory;
 mod spread;
+mod stability;
 mod seed;
 mod error;
 
@@ -102,6 +103,7 @@ pub use score::{Direction, Score};
 pub use seed::{Purpose, stream};
 pub use simd::InstructionSet;
 pub use spread::MeanAndDeviation;
+pub use stability::{population_stability_index, stability_by_chance, stability_contributions};
 
 /// Runs the Rust examples of the README as tests.
 #[cfg(doctest)]

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use scorewise_report::evaluation::{
     ExplainOptions, ExplainedRows, Explanation, TrainSummary, TrainingRun, evaluate_folds, evaluate_model,
-    evaluation_bootstrap, evaluation_sweep, explain, model_data, model_document,
+    evaluation_bootstrap, evaluation_sweep, explain, held_out, model_data, model_document,
 };
 use scorewise_table::output::{AtomicFile, OutputKind, Outputs};
 use scorewise_table::split::CrossValidation;
@@ -84,6 +84,10 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     let bootstrap = evaluation_bootstrap(&plan, arguments.replicates as usize);
     let evaluation = evaluate_model(&result.trained, &plan, &bootstrap)?;
     result.trained.model.results = serde_json::to_value(&evaluation)?;
+    let held_out = held_out(&result.trained, &plan, &bootstrap)?;
+    if let Some(reference) = &mut result.trained.model.reference {
+        reference.held_out = held_out;
+    }
     write_model(file, &result.trained.model)?;
     if let Some((format, file)) = out_of_fold {
         out_of_fold::write(file, format, &result.trained)?;

@@ -28,6 +28,7 @@
 //! | `comparison` | comparison of two forecasts of the same rows |
 //! | `theory` | the distribution of a score when the threshold is random |
 //! | `model` | the scores of a trained model on its training, validation and test rows |
+//! | `monitoring` | whether a model is still good on rows that came after its training, and whether these rows have shifted |
 //! | `explain` | the importance of columns for the score of a model, and partial dependence |
 //! | `folds` | the scores of each model of a cross-validation on its test rows |
 //! | `reproduction` | the experiments of Marchetti et al. (2022), beside the published results |
@@ -49,6 +50,7 @@ mod comparison;
 mod theory;
 mod model;
 mod explain;
+mod monitoring;
 mod folds;
 mod reproduction;
 mod forecast;
@@ -73,6 +75,11 @@ pub use guarantee::{GuaranteeSummary, GuaranteedCondition, NeededEvents, NoBestT
 pub use model::{
     CalibrationLossSummary, CalibrationSummary, ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation,
     TrainSummary, TrainingRun, evaluate_model, evaluation_bootstrap, evaluation_sweep, model_document, training_curves,
+};
+pub use monitoring::{
+    ColumnShift, HeldOutSummary, LARGE_SHIFT, MODERATE_SHIFT, MissingShares, MonitorOptions, MonitorSummary,
+    PeriodSummary, PeriodsSummary, PredictionShift, ScoreChange, ScoreCondition, ShiftSize, ThenAndNow, Truth,
+    UnseenLevel, held_out, monitor,
 };
 pub use probabilities::{BrierPartsSummary, ComparedMeasure, ProbabilityComparison, ProbabilitySummary, measure_title};
 pub use provenance::{FloatColumn, class_predictions_data, counts_data, model_data, predictions_data};

@@ -557,7 +557,7 @@ fn interval_of_mean_cost(
 
 /// Calls `work` with the rows and with a bootstrap that takes the dependence between rows into account: it resamples single rows, groups of rows, or
 /// blocks of rows in the order of time. For a bootstrap of blocks, the rows are also passed in the order of time.
-fn with_resampled_rows<T>(
+pub(super) fn with_resampled_rows<T>(
     predictions: &LabelledPredictions,
     bootstrap: &Bootstrap<'_>,
     work: impl for<'a> FnOnce(&Rows<'a, Probabilities<'a, f64>>, &Bootstrap<'_>) -> scorewise::Result<T>,

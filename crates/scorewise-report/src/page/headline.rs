@@ -33,6 +33,7 @@ pub(super) fn headline(document: &Document) -> Headline {
         ResultKind::Tune => "tune",
         ResultKind::Compare => "compare",
         ResultKind::Explain => "explain",
+        ResultKind::Monitor => "monitor",
         ResultKind::Theory => "theory",
         ResultKind::Reproduce => "reproduce",
     };
@@ -79,6 +80,7 @@ fn contents_without_forecast(document: &Document) -> (String, String, String) {
             }
             _ => format!("Which columns matter for {}", result.score),
         },
+        CommandResult::Monitor(result) => result.sentence(),
         CommandResult::Theory(result) => format!("{} under a random threshold", result.score),
         CommandResult::Tune(TuneSummary::Binary(result)) => match result.proposed_threshold() {
             Some(threshold) => format!("Predict yes above {}", format_rounded(threshold)),

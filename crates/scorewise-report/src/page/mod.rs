@@ -10,6 +10,7 @@
 //! | `lookup` | the embedded table of all scores at all thresholds |
 //! | `explorer` | the threshold slider, and the numbers at its threshold |
 //! | `multiclass` | the page of a model with more than two classes |
+//! | `monitor` | the tables of a model on rows that came after its training |
 //! | `sections` | figures, training, theory, comparison, tables, provenance |
 
 mod html;
@@ -17,6 +18,7 @@ mod headline;
 mod lookup;
 mod explorer;
 mod multiclass;
+mod monitor;
 mod sections;
 
 use html::{escape_html, json_script};

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::html::{escape_html, facts_html, prose_to_html, section, table_html};
+use super::monitor;
 use crate::document::{CommandResult, Document, MemberHistory};
 use crate::error::Result;
 use crate::evaluation::{
@@ -18,6 +19,7 @@ use crate::number::{format_number, format_optional};
 pub(super) fn sections_html(document: &Document, pictures: &[ReportFigure], has_plain_result: bool) -> Result<String> {
     let mut html = comparison_section(document);
     html += &counts_section(document);
+    html += &monitor::section_html(document);
     html += &reproduction_section(document, pictures)?;
     html += &figures_section(document, pictures)?;
     html += &probabilities_section(document);
@@ -100,10 +102,10 @@ fn figures_section(document: &Document, figures: &[ReportFigure]) -> Result<Stri
     let body = figure_grid(figures, wanted)?;
     Ok(section(
         "figures",
-        match (&document.comparison, &document.series) {
-            (Some(_), _) => "The two forecasts",
-            (None, Some(_)) => "The score over time",
-            (None, None) => "Figures of the forecast",
+        match (&document.comparison, &document.series, &document.result) {
+            (Some(_), ..) => "The two forecasts",
+            (None, Some(_), _) | (None, None, CommandResult::Monitor(_)) => "The score over time",
+            (None, None, _) => "Figures of the forecast",
         },
         &body,
     ))
@@ -370,7 +372,8 @@ fn reproduction_section(document: &Document, figures: &[ReportFigure]) -> Result
 fn plain_result_section(document: &Document) -> String {
     let is_explanation = matches!(document.result, CommandResult::Explain(_));
     let is_shown = document.forecast.is_some() || document.comparison.is_some() || document.reproduction.is_some();
-    let is_shown = is_shown || is_explanation || matches!(document.result, CommandResult::Counts(_));
+    let is_shown =
+        is_shown || is_explanation || matches!(document.result, CommandResult::Counts(_) | CommandResult::Monitor(_));
     if is_shown {
         return String::new();
     }

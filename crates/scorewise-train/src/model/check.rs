@@ -24,7 +24,9 @@ impl Model {
         if self.calibration.is_some() && self.classes.len() != 2 {
             return Err("a calibration is for two classes".into());
         }
-        self.check_decision()
+        self.check_decision()?;
+        let columns: HashSet<&str> = self.encoder.inputs.iter().map(|input| input.column.as_str()).collect();
+        self.reference.as_ref().map_or(Ok(()), |reference| reference.check(&columns))
     }
 
     /// Checks that the members agree with each other and with the encoder.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::calibrated::CalibrationDescription;
 use super::header::{self, EncodedTensor, FileContents, HeaderError, shortened};
-use super::{Decision, Model};
+use super::{Decision, Model, Reference};
 use crate::ensemble::MeanOf;
 use crate::learner::{Member, MemberDescription, NamedTensor};
 use crate::plan::Plan;
@@ -22,8 +22,8 @@ use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
 /// The number of the file format that is written. Files of the older formats can still be read: format 1 has no checksum and only networks, format
-/// 2 has no binned inputs, format 3 has no weights of the members, and format 4 has no calibration and no decision by
-/// expected costs.
+/// 2 has no binned inputs, format 3 has no weights of the members, and format 4 has no calibration, no decision by
+/// expected costs and no reference for later rows.
 pub const FORMAT: u64 = 5;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -69,6 +69,9 @@ struct ModelDescription {
     /// Present only in files of format 1, which have this key instead of `plan`.
     #[serde(default, skip_serializing)]
     settings: Option<IgnoredAny>,
+    /// The distributions and the score with which later rows are compared. Files before format 5 do not have this key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reference: Option<Reference>,
     results: Value,
 }
 
@@ -215,6 +218,7 @@ impl Model {
             fingerprint: self.fingerprint.clone(),
             plan: self.plan.clone(),
             settings: None,
+            reference: self.reference.clone(),
             results: self.results.clone(),
         }
     }
@@ -240,6 +244,7 @@ impl ModelDescription {
             seed: self.seed,
             fingerprint: self.fingerprint,
             plan: self.plan,
+            reference: self.reference,
             results: self.results,
         })
     }

@@ -25,7 +25,7 @@
 //! #     version: scorewise_train::model::VERSION.into(), reading: Reading::default(), encoder, target, classes, members, weights: vec![1.0],
 //! #     mean: Default::default(),
 //! #     score: "tss".into(), prior: Some("uniform".into()), loss: "sol".into(), decision, calibration: None, seed: 0, fingerprint: String::new(),
-//! #     plan: None, results: Default::default(),
+//! #     plan: None, reference: None, results: Default::default(),
 //! # };
 //! let bytes = model.to_bytes()?;
 //! assert_eq!(Model::from_bytes("storms.scorewise", &bytes)?, model);
@@ -42,12 +42,14 @@ pub(crate) mod header;
 mod file;
 mod gain;
 mod predict;
+mod reference;
 
 pub(crate) use decision::centre_factors;
 pub use decision::{Decision, ThresholdSource};
 pub use file::{FORMAT, VERSION};
 pub use fingerprint::Fingerprint;
 pub use predict::Predictor;
+pub use reference::{HeldOut, HeldOutPart, Reference, StoredEstimate};
 
 use scorewise::calibration::Calibration;
 use serde_json::Value;
@@ -98,6 +100,8 @@ pub struct Model {
     pub fingerprint: String,
     /// All settings of the training run; `None` if the model was read from a file of format 1.
     pub plan: Option<Plan>,
+    /// The distributions and the score with which later rows are compared; `None` if the model was read from a file of a format before 5.
+    pub reference: Option<Reference>,
     /// Scores and other results, with the keys of the `--json` output. Running times are left out, so that training again with the same data
     /// and settings gives the same file.
     pub results: Value,

@@ -16,7 +16,7 @@ use crate::plan::{Plan, ThresholdRule};
 
 /// Half-width of the interval of nearby thresholds over which a score is averaged, in the form in which [`Sweep::smooth_best`] takes it. Around the
 /// threshold ½, the interval reaches from 0.3 to 0.7.
-pub(super) const SMOOTHING: f64 = 0.2;
+pub const SMOOTHING: f64 = 0.2;
 
 /// The decision rule of a model, and the other rules that were considered.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,8 @@
 
 use scorewise::calibration::{CalibrationChoice, CalibrationLosses};
 use scorewise_table::dependence::Dependence;
+use scorewise_table::distribution::ColumnDistribution;
+use scorewise_table::encode::Encoder;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::groups::Neighbours;
 use scorewise_table::setting::visible;
@@ -17,13 +19,13 @@ use super::prepare::{Division, LabelledTable, Prepared, PreparedDivisions, persi
 use crate::ensemble::{Ensemble, MeanOf, held_out_means, is_used};
 use crate::fit::{Fit, Sample};
 use crate::job::Dataset;
-use crate::model::{Decision, Fingerprint, Model, VERSION};
+use crate::model::{Decision, Fingerprint, Model, Reference, VERSION};
 use crate::plan::Plan;
 
 /// The result of a training run.
 #[derive(Clone, Debug)]
 pub struct Trained {
-    /// The trained model. Its field `results` is empty; the caller fills it.
+    /// The trained model. Its field `results` is empty, and its reference has no score on rows that were not used in training; the caller fills them.
     pub model: Model,
     /// The fitted members, with the history of each training run.
     pub fits: Vec<Fit>,
@@ -115,6 +117,7 @@ impl Prepared<'_> {
         let seen_hashes = fingerprints(&[&parts.training[..], &parts.validation].concat());
         notes.extend(leakage::repeated_rows(&seen_hashes, &fingerprints(&parts.test)));
         notes.extend(leakage::leaking_columns(table, target, labels, &encoder, &parts.training));
+        let reference = reference(table, &encoder, &[&parts.training[..], &parts.validation].concat());
         let training = labelled.predictions(&dataset, &result.ensemble, &parts.training);
         let CalibrationChoice { calibration, losses: calibration_losses } = match dataset.classes {
             2 => calibrate(&result.validation, plan.seed)?,
@@ -141,6 +144,7 @@ impl Prepared<'_> {
             seed: plan.seed,
             fingerprint: Fingerprint::of(table).hex(),
             plan: Some((*plan).clone()),
+            reference: Some(reference),
             results: serde_json::Value::Null,
         };
         let (test, evaluated) = match test {
@@ -241,6 +245,13 @@ impl LabelledTable<'_> {
             probabilities,
         )
     }
+}
+
+/// The distribution of each column that the encoder reads, over the given rows, which were used in training.
+fn reference(table: &Table, encoder: &Encoder, rows: &[u32]) -> Reference {
+    let columns = encoder.matrix_columns().into_iter().filter_map(|(name, _)| table.column(name));
+    let columns = columns.map(|column| ColumnDistribution::new(column, rows)).collect();
+    Reference { rows: rows.len() as u64, columns, held_out: None }
 }
 
 /// Predictions for a separate test table, and its encoded rows.

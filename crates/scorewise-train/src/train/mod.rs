@@ -18,7 +18,7 @@ mod folds;
 mod leakage;
 
 pub use combine::{Combination, combine};
-pub use decide::{DecisionChoice, decide};
+pub use decide::{DecisionChoice, SMOOTHING, decide};
 pub use finish::{EvaluatedRows, LabelledPredictions, Trained};
 pub use folds::{FoldResult, cross_validate};
 pub use prepare::{Prepared, prepare, weights};

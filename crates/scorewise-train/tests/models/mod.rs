@@ -98,6 +98,7 @@ pub fn two_class_model(features: usize, hidden: &[usize], members: usize, thresh
         calibration: None,
         fingerprint: Fingerprint::new().numbers(&[1.0, 2.0]).hex(),
         plan: Some(plan_with_hidden_layers(hidden)),
+        reference: None,
         results: json!({"test": {"tss": 0.1 + 0.7, "f1": null}, "validation": 0.81}),
     }
 }

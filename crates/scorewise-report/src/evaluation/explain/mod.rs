@@ -43,6 +43,7 @@ use crate::number::format_optional;
 use importance::{DecidedScore, column_importance};
 pub use rows::ExplainedRows;
 use rows::SampledRows;
+pub(super) use rows::check_columns;
 
 /// Settings of an explanation: the numbers of permutations, rows and bootstrap replicates, and the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

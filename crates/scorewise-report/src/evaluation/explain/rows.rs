@@ -33,15 +33,8 @@ impl<'a> ExplainedRows<'a> {
     /// unexpected values.
     pub fn of_table(model: &Model, table: &'a Table) -> Result<(Self, Vec<Note>)> {
         let place = || Location::file(&table.file);
+        check_columns(model, table)?;
         let available: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-        let inputs = model.encoder.columns();
-        let missing: Vec<&str> =
-            inputs.iter().map(|(name, _)| *name).filter(|name| table.column(name).is_none()).collect();
-        if !missing.is_empty() {
-            let (problem, hint) = missing_columns(&missing, &available);
-            let it_or_them = if missing.len() == 1 { "it" } else { "them" };
-            return Err(Error::data(place(), format!("{problem}; the model needs {it_or_them}"), hint));
-        }
         let target = &model.target;
         if table.column(&target.column).is_none() {
             let (problem, hint) = missing_columns(&[&target.column], &available);
@@ -154,6 +147,19 @@ impl<'a> ExplainedRows<'a> {
     pub(super) fn part(&self) -> &str {
         &self.part
     }
+}
+
+/// Returns an error if the table lacks columns that the model needs.
+pub(in crate::evaluation) fn check_columns(model: &Model, table: &Table) -> Result<()> {
+    let available: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    let inputs = model.encoder.columns();
+    let missing: Vec<&str> = inputs.iter().map(|(name, _)| *name).filter(|name| table.column(name).is_none()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let (problem, hint) = missing_columns(&missing, &available);
+    let it_or_them = if missing.len() == 1 { "it" } else { "them" };
+    Err(Error::data(Location::file(&table.file), format!("{problem}; the model needs {it_or_them}"), hint))
 }
 
 /// A random sample of [`ExplainedRows`], with the model that predicts them.

@@ -1,0 +1,139 @@
+//! The page of `monitor`: the score, the rates and the threshold then and now, and the shift of each column.
+
+use super::html::{facts_html, section, table_html};
+use crate::document::{CommandResult, Document};
+use crate::evaluation::{ColumnShift, Estimate, MonitorSummary, PeriodSummary, ScoreChange, ThenAndNow};
+use crate::number::{format_number, format_optional};
+
+/// The sections of the page with all tables; an empty string for the results of other commands.
+pub(super) fn section_html(document: &Document) -> String {
+    let CommandResult::Monitor(result) = &document.result else { return String::new() };
+    let shift = section("shift", "Are the rows still the same?", &shift_html(result));
+    section("score", "Is the model still good?", &score_html(result)) + &shift + &periods_html(result)
+}
+
+/// The number with its interval; an empty string if it is undefined.
+fn with_interval(estimate: Estimate) -> String {
+    match (estimate.value, estimate.interval()) {
+        (Some(value), Some((low, high))) => {
+            format!("{} ({} to {})", format_number(value), format_number(low), format_number(high))
+        }
+        (Some(value), None) => format_number(value),
+        (None, _) => String::new(),
+    }
+}
+
+/// The score, the rates and the threshold, then and now.
+fn score_html(result: &MonitorSummary) -> String {
+    let row = |name: &str, numbers: &ThenAndNow| {
+        let mut cells = vec![name.to_owned()];
+        cells.extend([numbers.then, numbers.now, numbers.difference].map(with_interval));
+        cells
+    };
+    let rows =
+        [row(&result.score, &result.value), row("base rate", &result.base_rate), row("alarm rate", &result.alarm_rate)];
+    let then = result.held_out.map_or("before", |held_out| held_out.part.words());
+    let caption = "At the threshold of the model, with 95 % intervals";
+    let table = table_html(caption, &["", then, "now", "difference"], &rows);
+    let best = result.tune.as_ref().map(|tune| {
+        let interval = tune.bootstrap.as_ref().and_then(|bootstrap| bootstrap.threshold_interval());
+        let (low, high) = interval.unzip();
+        with_interval(Estimate { value: tune.threshold, low, high })
+    });
+    let corrected = result.tune.as_ref().and_then(|tune| tune.corrected).map_or(String::new(), with_interval);
+    let holds = result.threshold_holds.map_or("", |holds| if holds { "yes" } else { "no" });
+    let known = result.labelled.zip(result.positives);
+    let facts = [
+        ("new rows", result.rows.to_string()),
+        (
+            "with a known class",
+            known.map_or("none".into(), |(rows, events)| format!("{rows}, of which {events} positive")),
+        ),
+        ("threshold of the model", format_number(result.threshold)),
+        ("best threshold now", best.unwrap_or_default()),
+        ("score of the best threshold on further rows", corrected),
+        ("is the threshold of the model in the interval of the best", holds.into()),
+        ("intervals", format!("by resampling {}", result.resampled)),
+    ];
+    table + &facts_html(&facts)
+}
+
+/// The shift of the predictions and of all columns.
+fn shift_html(result: &MonitorSummary) -> String {
+    let share = |share: Option<f64>| share.map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
+    let number = |number: Option<f64>| number.map_or(String::new(), format_number);
+    let change = |change: &Option<scorewise_table::distribution::BinChange>| {
+        change.as_ref().map_or(String::new(), |change| {
+            format!("{}: {:.1} % then, {:.1} % now", change.bin, 100.0 * change.then, 100.0 * change.now)
+        })
+    };
+    let row = |column: &ColumnShift| {
+        let unseen: Vec<String> =
+            column.unseen.iter().map(|level| format!("{} ({})", level.level, level.rows)).collect();
+        vec![
+            column.column.clone(),
+            number(column.psi),
+            number(column.chance),
+            column.shift.words().into(),
+            change(&column.largest),
+            share(column.missing.then),
+            share(column.missing.now),
+            unseen.join(", "),
+        ]
+    };
+    let mut rows: Vec<Vec<String>> = result.columns.iter().map(row).collect();
+    if let Some(shift) = &result.predictions {
+        let mut cells = vec![
+            "(the predictions)".into(),
+            format_number(shift.psi),
+            format_number(shift.chance),
+            shift.shift.words().into(),
+            change(&shift.largest),
+        ];
+        cells.extend([(); 3].map(|()| String::new()));
+        rows.insert(0, cells);
+    }
+    if rows.is_empty() {
+        return "<p>The model file has no distributions of the training rows, so shifted columns cannot be found.</p>\n".into();
+    }
+    let caption = "Population stability index (PSI) of each column between the training rows and the new rows. `chance`: the index that chance alone exceeds for at least one column in 5 % of all cases. A shift is moderate from 0.1 and large from 0.25, if chance does not explain it";
+    let heading = [
+        "column",
+        "PSI",
+        "chance",
+        "shift",
+        "greatest change",
+        "missing then",
+        "missing now",
+        "values not seen in training (rows)",
+    ];
+    table_html(caption, &heading, &rows)
+}
+
+/// The score of each period.
+fn periods_html(result: &MonitorSummary) -> String {
+    let row = |period: &PeriodSummary| {
+        let end = |end: Option<f64>| end.map_or(String::new(), format_number);
+        let change = match period.change {
+            ScoreChange::Worse => "worse",
+            ScoreChange::Better => "better",
+            ScoreChange::None | ScoreChange::Unknown => "",
+        };
+        vec![
+            period.name.clone(),
+            period.rows.to_string(),
+            period.positives.map_or(String::new(), |positives| positives.to_string()),
+            if period.positives.is_some() { format_optional(period.value.value) } else { String::new() },
+            end(period.value.low),
+            end(period.value.high),
+            end(period.base_rate.value),
+            end(period.alarm_rate.value),
+            change.into(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = result.periods.each.iter().map(row).collect();
+    let heading =
+        ["period", "rows", "positives", &result.score, "low", "high", "base rate", "alarm rate", "against before"];
+    let caption = "The score of each period with its 95 % interval";
+    section("periods", "Each period", &table_html(caption, &heading, &rows))
+}

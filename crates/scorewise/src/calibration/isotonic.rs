@@ -17,7 +17,7 @@ use crate::error::Result;
 
 /// Neighbouring rows that are pooled.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Block {
+pub(crate) struct PooledRows {
     /// The weight of the positives.
     pub positives: f64,
     /// The weight of the negatives.
@@ -26,15 +26,15 @@ pub(crate) struct Block {
     pub sum: f64,
 }
 
-impl Block {
+impl PooledRows {
     /// The weight of all rows of the block.
     pub fn weight(&self) -> f64 {
         self.positives + self.negatives
     }
 
     /// Both blocks together.
-    fn joined(self, other: Block) -> Block {
-        Block {
+    fn joined(self, other: PooledRows) -> PooledRows {
+        PooledRows {
             positives: self.positives + other.positives,
             negatives: self.negatives + other.negatives,
             sum: self.sum + other.sum,
@@ -43,8 +43,8 @@ impl Block {
 }
 
 /// Pools neighbouring blocks until the share of positives increases strictly. Blocks of weight 0 are left out.
-pub(crate) fn pooled(blocks: impl Iterator<Item = Block>) -> Vec<Block> {
-    let mut result: Vec<Block> = Vec::new();
+pub(crate) fn pooled(blocks: impl Iterator<Item = PooledRows>) -> Vec<PooledRows> {
+    let mut result: Vec<PooledRows> = Vec::new();
     for mut block in blocks.filter(|block| block.weight() > 0.0) {
         // Shares are compared without division: a/(a + b) ≥ c/(c + d) if a d ≥ c b.
         while let Some(last) =
@@ -59,7 +59,7 @@ pub(crate) fn pooled(blocks: impl Iterator<Item = Block>) -> Vec<Block> {
 
 /// Fits a calibration to bins in ascending order of their logits. The weights of the rows must have mean 1.
 pub(super) fn fit(bins: &[Bin]) -> Result<Calibration> {
-    let blocks = pooled(bins.iter().map(|bin| Block {
+    let blocks = pooled(bins.iter().map(|bin| PooledRows {
         positives: bin.positives,
         negatives: bin.negatives,
         sum: bin.logit * (bin.positives + bin.negatives),
@@ -69,7 +69,7 @@ pub(super) fn fit(bins: &[Bin]) -> Result<Calibration> {
         .fold((0.0, 0.0), |(positives, total), block| (positives + block.positives, total + block.weight()));
     let rate = positives / total;
     // The pseudo-row may put two shares into the wrong order, so the blocks are pooled again. Its weight does not move the centre of a block.
-    let smoothed = blocks.into_iter().map(|block| Block {
+    let smoothed = blocks.into_iter().map(|block| PooledRows {
         positives: block.positives + rate,
         negatives: block.negatives + 1.0 - rate,
         sum: block.sum / block.weight() * (block.weight() + 1.0),
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn blocks_are_pooled_until_the_share_of_positives_increases() {
-        let block = |positives: f64, negatives: f64| Block { positives, negatives, sum: 0.0 };
+        let block = |positives: f64, negatives: f64| PooledRows { positives, negatives, sum: 0.0 };
         // The shares 0, 1, 0, 1: the second and the third block are pooled to the share 1/2.
         let blocks = [block(0.0, 2.0), block(1.0, 0.0), block(0.0, 1.0), block(3.0, 0.0), block(0.0, 0.0)];
         assert_eq!(pooled(blocks.into_iter()), [block(0.0, 2.0), block(1.0, 1.0), block(3.0, 0.0)]);

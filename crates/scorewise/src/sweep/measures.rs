@@ -37,7 +37,7 @@ use super::effective::{
     degrees_of_freedom, powers, safe_block_length, student_quantile, variance_of_blocks, variance_of_groups,
 };
 use super::sort::order_descending;
-use crate::calibration::isotonic::{Block, pooled};
+use crate::calibration::isotonic::{PooledRows, pooled};
 use crate::error::Result;
 use crate::prior::Probability;
 use crate::real::Real;
@@ -135,7 +135,7 @@ impl Bootstrap<'_> {
         rows: &Rows<'a, Probabilities<'a, R>>,
     ) -> Result<[Option<MeasureEstimate>; 4]> {
         self.check_settings_for(rows.len())?;
-        let ranked = RankedRows::new(rows)?;
+        let ranked = RowsByPrediction::new(rows)?;
         Ok(ProbabilityMeasure::ALL.map(|measure| {
             let linear = ranked.linear(measure)?;
             Some(self.estimate(measure, &ranked, &linear))
@@ -151,7 +151,7 @@ impl Bootstrap<'_> {
         self.check_settings_for(first.len())?;
         check_same_length("the second forecast", first.len(), second.values().len())?;
         let second = Rows { predictions: second, ..*first };
-        let ranked = [RankedRows::new(first)?, RankedRows::new(&second)?];
+        let ranked = [RowsByPrediction::new(first)?, RowsByPrediction::new(&second)?];
         Ok(ProbabilityMeasure::ALL.map(|measure| {
             let linear = ranked.each_ref().map(|ranked| ranked.linear(measure));
             let values = [0, 1].map(|at| Some(self.estimate(measure, &ranked[at], linear[at].as_ref()?)));
@@ -173,7 +173,7 @@ impl Bootstrap<'_> {
     fn estimate<R: Real>(
         &self,
         measure: ProbabilityMeasure,
-        ranked: &RankedRows<'_, R>,
+        ranked: &RowsByPrediction<'_, R>,
         linear: &Linear,
     ) -> MeasureEstimate {
         let (value, reach) = (linear.value, self.reach(&linear.terms));
@@ -214,7 +214,7 @@ impl Bootstrap<'_> {
     }
 
     /// The number of independent rows that a measure with the value 0 or 1 is based on. Of rows with weights, it is (Σw)² / Σw².
-    fn units<R: Real>(&self, measure: ProbabilityMeasure, ranked: &RankedRows<'_, R>) -> f64 {
+    fn units<R: Real>(&self, measure: ProbabilityMeasure, ranked: &RowsByPrediction<'_, R>) -> f64 {
         let (rows, labels) = (ranked.labels.len(), ranked.labels);
         let of = |is_counted: &dyn Fn(usize) -> bool| match self.resampling {
             Resampling::Groups(groups) => {
@@ -250,12 +250,12 @@ impl Bootstrap<'_> {
 
 /// The parts of the Brier score; `None` if all weights are 0.
 pub fn brier_parts<'a, R: Real>(rows: &Rows<'a, Probabilities<'a, R>>) -> Result<Option<BrierParts>> {
-    let ranked = RankedRows::new(rows)?;
+    let ranked = RowsByPrediction::new(rows)?;
     let total = ranked.positives + ranked.negatives;
     let Some(Linear { value: brier, .. }) = ranked.linear(ProbabilityMeasure::Brier) else { return Ok(None) };
     // The groups are in descending order of their predictions; isotonic regression needs ascending order.
     let steps = ranked.steps();
-    let blocks = steps.iter().rev().map(|step| Block { positives: step.hits, negatives: step.alarms, sum: 0.0 });
+    let blocks = steps.iter().rev().map(|step| PooledRows { positives: step.hits, negatives: step.alarms, sum: 0.0 });
     let recalibrated: f64 =
         pooled(blocks).iter().map(|block| block.positives * block.negatives / block.weight()).sum::<f64>() / total;
     let uncertainty = ranked.positives / total * (ranked.negatives / total);
@@ -284,7 +284,7 @@ struct Step {
 }
 
 /// Rows and their order by prediction.
-struct RankedRows<'a, R: Real> {
+struct RowsByPrediction<'a, R: Real> {
     predictions: &'a [R],
     labels: &'a [bool],
     /// The weights of the rows; `None` if every row has weight 1.
@@ -295,7 +295,7 @@ struct RankedRows<'a, R: Real> {
     negatives: f64,
 }
 
-impl<'a, R: Real> RankedRows<'a, R> {
+impl<'a, R: Real> RowsByPrediction<'a, R> {
     /// Checks and sorts the rows.
     fn new(rows: &Rows<'a, Probabilities<'a, R>>) -> Result<Self> {
         rows.check()?;
@@ -304,7 +304,14 @@ impl<'a, R: Real> RankedRows<'a, R> {
             *(if *label { &mut positives } else { &mut negatives }) += rows.weight(row);
         }
         let Rows { predictions: Probabilities(predictions), labels, weights } = *rows;
-        Ok(RankedRows { predictions, labels, weights, order: order_descending(predictions)?, positives, negatives })
+        Ok(RowsByPrediction {
+            predictions,
+            labels,
+            weights,
+            order: order_descending(predictions)?,
+            positives,
+            negatives,
+        })
     }
 
     /// The weight of a row; 1 if the rows have no weights.
@@ -442,11 +449,11 @@ mod tests {
         let (values, labels, weights) = rows();
         let value = |weights: &[f64], measure| {
             let rows = Rows::new(Probabilities(&values), &labels).unwrap().weighted(weights).unwrap();
-            RankedRows::new(&rows).unwrap().linear(measure).unwrap().value
+            RowsByPrediction::new(&rows).unwrap().linear(measure).unwrap().value
         };
         for measure in ProbabilityMeasure::ALL {
             let rows = Rows::new(Probabilities(&values), &labels).unwrap().weighted(&weights).unwrap();
-            let linear = RankedRows::new(&rows).unwrap().linear(measure).unwrap();
+            let linear = RowsByPrediction::new(&rows).unwrap().linear(measure).unwrap();
             for row in 0..labels.len() {
                 let moved = |step: f64| {
                     let mut moved = weights.clone();
@@ -469,7 +476,7 @@ mod tests {
     fn the_parts_of_the_brier_score_add_up_to_it() {
         let (values, labels, weights) = rows();
         let rows = Rows::new(Probabilities(&values), &labels).unwrap().weighted(&weights).unwrap();
-        let brier = RankedRows::new(&rows).unwrap().linear(ProbabilityMeasure::Brier).unwrap().value;
+        let brier = RowsByPrediction::new(&rows).unwrap().linear(ProbabilityMeasure::Brier).unwrap().value;
         let parts = brier_parts(&rows).unwrap().unwrap();
         assert!((parts.reliability - parts.resolution + parts.uncertainty - brier).abs() < 1e-12);
         assert!(parts.reliability > 0.0 && parts.resolution > 0.0);

@@ -110,7 +110,7 @@ impl CostFile {
             [negative, positive] => {
                 format!("cost(tn={}, fp={}, fn={}, tp={})", negative[0], negative[1], positive[0], positive[1])
             }
-            _ => MultiScore::Costs(CostMatrix::new(costs).map_err(scorewise::Error::from)?).to_string(),
+            _ => MultiScore::Costs(CostMatrix::new(&costs).map_err(scorewise::Error::from)?).to_string(),
         };
         Ok(text.parse()?)
     }

@@ -36,7 +36,7 @@ fn score_html(result: &MonitorSummary) -> String {
     let caption = "At the threshold of the model, with 95 % intervals";
     let table = table_html(caption, &["", then, "now", "difference"], &rows);
     let best = result.tune.as_ref().map(|tune| {
-        let interval = tune.bootstrap.as_ref().and_then(|bootstrap| bootstrap.threshold_interval());
+        let interval = tune.bootstrap.as_ref().and_then(ThresholdBootstrap::threshold_interval);
         let (low, high) = interval.unzip();
         with_interval(Estimate { value: tune.threshold, low, high })
     });

@@ -21,7 +21,7 @@ use crate::formula::{FormulaError, Number};
 /// use scorewise::multiclass::{CostMatrix, MultiConfusion, MultiScore};
 ///
 /// // A severe case that is taken for a mild one costs 10.
-/// let costs = CostMatrix::new(vec![vec![0.0, 1.0, 1.0], vec![1.0, 0.0, 1.0], vec![5.0, 10.0, 0.0]])?;
+/// let costs = CostMatrix::new(&[vec![0.0, 1.0, 1.0], vec![1.0, 0.0, 1.0], vec![5.0, 10.0, 0.0]])?;
 /// assert_eq!(costs.cheapest(&[0.5, 0.3, 0.2]), 2); // the expected costs are 1.3, 2.5 and 0.8
 /// let score = MultiScore::Costs(costs);
 /// assert_eq!(score.to_string(), "cost_matrix(0, 1, 1; 1, 0, 1; 5, 10, 0)");
@@ -42,7 +42,7 @@ impl CostMatrix {
 
     /// A matrix from its rows; row j contains the cost of each predicted class if class j is true. There must be at least two classes, each row must
     /// have as many costs as there are rows, and all costs must be finite. A negative cost is a gain.
-    pub fn new(rows: Vec<Vec<f64>>) -> Result<Self, FormulaError> {
+    pub fn new(rows: &[Vec<f64>]) -> Result<Self, FormulaError> {
         let classes = rows.len();
         let error = |problem: String| {
             FormulaError::without_position(problem)
@@ -77,7 +77,7 @@ impl CostMatrix {
             }
             rows.push(costs);
         }
-        CostMatrix::new(rows)
+        CostMatrix::new(&rows)
     }
 
     /// The number of classes.

@@ -45,6 +45,21 @@ impl SeriesOptions<'_> {
         TimingSummary { weighting: self.weighting.to_string(), sequences }
     }
 
+    /// The best threshold of every bootstrap replicate, and the score of the time-weighted matrix at this threshold.
+    pub fn best_thresholds<R: Real>(
+        &self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        score: &Score,
+        bootstrap: &Bootstrap<'_>,
+    ) -> Result<BestDistribution> {
+        bootstrap.best_of_series(self.weighting, &self.series(rows)?, score, &[])
+    }
+
+    /// The time-weighted confusion matrix of the rows at a threshold.
+    pub fn confusion<R: Real>(&self, rows: &Rows<'_, Probabilities<'_, R>>, threshold: f64) -> Result<Confusion> {
+        Ok(self.matrices(rows, threshold)?.1)
+    }
+
     /// The time-weighted confusion matrix of each row at a threshold, and their sum.
     fn matrices<R: Real>(
         &self,

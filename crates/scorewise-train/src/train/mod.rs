@@ -12,6 +12,7 @@ mod prepare;
 mod combine;
 mod pool;
 mod decide;
+mod temporal;
 mod finish;
 mod folds;
 mod leakage;

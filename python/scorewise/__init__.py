@@ -25,6 +25,8 @@ from ._measures import (
     Confusion,
     Document,
     Sweep,
+    TemporalSweep,
+    compare,
     expected_confusion,
     loss,
     loss_and_gradient,
@@ -33,6 +35,7 @@ from ._measures import (
     score_counts,
     scores,
     sweep,
+    temporal_sweep,
     theory,
 )
 from ._report import Figure, Report, report
@@ -52,6 +55,8 @@ __all__ = [
     "ScorePool",
     "ScoreThreshold",
     "Sweep",
+    "TemporalSweep",
+    "compare",
     "expected_confusion",
     "loss",
     "loss_and_gradient",
@@ -61,6 +66,7 @@ __all__ = [
     "score_counts",
     "scores",
     "sweep",
+    "temporal_sweep",
     "theory",
 ]
 

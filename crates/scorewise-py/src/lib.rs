@@ -16,6 +16,7 @@ mod table;
 mod interrupt;
 mod model;
 mod pool;
+mod temporal;
 mod pages;
 mod command;
 
@@ -36,6 +37,8 @@ mod _scorewise {
     use crate::model::{PyModel, train, training_options};
     #[pymodule_export]
     use crate::pages::{curves_svg, figure_png, figures, page, report};
+    #[pymodule_export]
+    use crate::temporal::{PyTemporalSweep, compare, score_series};
     #[pymodule_export]
     use crate::pool::{cross_fit, pool, pool_logits, pool_probabilities};
 }

@@ -61,7 +61,7 @@ pub fn parse_score(score: &str) -> PyResult<Score> {
 }
 
 /// Parses the named scores; `None` stands for all registered scores.
-fn parse_scores(scores: Option<Vec<String>>) -> PyResult<Vec<Score>> {
+pub fn parse_scores(scores: Option<Vec<String>>) -> PyResult<Vec<Score>> {
     match scores {
         Some(scores) => scores.iter().map(|score| parse_score(score)).collect(),
         None => Ok(Score::all().collect()),

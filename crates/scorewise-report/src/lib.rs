@@ -32,7 +32,7 @@
 //! | `legend`, `layout`, `single_panel`, `panel_grid` | legends, arrangement of panels in rows, figures with one panel or several |
 //! | `lines` | lines with a name in the legend |
 //! | `bitmap`, `picture` | rendering as SVG and PNG |
-//! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `score_distribution`, `difference`, `importance`, `dependence`, `series` | the figures, one per file |
+//! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `score_distribution`, `difference`, `importance`, `dependence`, `series`, `alarms` | the figures, one per file |
 //! | `figures` | all figures of a result |
 //! | `page` | a result as one HTML file |
 //! | `control_characters` | escapes control characters in names that users chose |
@@ -80,6 +80,7 @@ mod score_distribution;
 mod difference;
 mod importance;
 mod dependence;
+mod alarms;
 mod series;
 mod figures;
 mod page;
@@ -110,6 +111,7 @@ pub use reliability::{Reliability, ReliabilityBin, figure_reliability};
 pub use roc::{Roc, figure_roc};
 pub use score_distribution::{ScoreDistributionFigure, figure_score_distribution};
 pub use scores::{ScoreCurves, figure_scores};
+pub use alarms::{AlarmChart, AlarmPanel, figure_alarms};
 pub use series::{CumulativeScore, SeriesCurve, figure_series};
 pub use thresholds::{ThresholdPanel, figure_thresholds};
 pub use training::{EpochValues, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};

@@ -29,6 +29,7 @@
 //! | `explain` | the importance of columns for the score of a model, and partial dependence |
 //! | `folds` | the scores of each model of a cross-validation on its test rows |
 //! | `reproduction` | the experiments of Marchetti et al. (2022), beside the published results |
+//! | `alarms` | events and alarms of a time series, row by row |
 //! | `forecast` | a threshold sweep, converted to the data of a page |
 //! | `report` | the data of a whole page about one forecast |
 //! | `provenance` | fingerprints of the rows that were evaluated |
@@ -40,6 +41,7 @@ mod summary;
 mod classes;
 mod tuning;
 mod series;
+mod alarms;
 mod counts;
 mod comparison;
 mod theory;
@@ -62,7 +64,7 @@ pub use explain::{
     MAX_PERMUTATIONS, PartialDependence, explain,
 };
 pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
-pub use forecast::{ForecastOptions, curve_points, forecast, unnamed_classes};
+pub use forecast::{ForecastOptions, curve_points, forecast, forecast_of_series, unnamed_classes};
 pub use model::{
     ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model,
     evaluation_bootstrap, evaluation_sweep, model_document, training_curves,

@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use super::classes::{ClassSummary, common_class_scores};
 use super::folds::FoldsSummary;
 use super::series::SeriesOptions;
-use super::forecast::{ForecastOptions, forecast};
+use super::forecast::{ForecastOptions, forecast, forecast_of_series};
 use super::summary::{NamedEstimate, ScoreSummary};
 use super::theory::theory_page;
 use super::tuning::best_threshold_bootstrap;
-use crate::document::{self, Document, Provenance, scores_in_display_order};
+use crate::document::{self, AlarmTimeline, Document, Provenance, scores_in_display_order};
 
 /// Scores on a set of rows, for two or for more classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -427,6 +427,17 @@ pub fn model_document(
         intervals: evaluation.intervals(),
         persistence: persistence_confusion(predictions)?,
     };
+    if let Some(weighting) = &plan.temporal {
+        // The exact results about a score under a random threshold are for unweighted counts, so the page has none.
+        let (weighted, alarms) = with_series(predictions, weighting, bootstrap, |rows, series, _| {
+            let unit = if trained.test.is_some() { "test rows" } else { "validation rows" };
+            let alarms = AlarmTimeline::new(rows, *threshold, series, &format!("{unit} in the order of time"))?;
+            Ok((series.sweep(rows)?, alarms))
+        })?;
+        document.forecast = Some(forecast_of_series(swept, &weighted, &options));
+        document.alarms = Some(alarms);
+        return Ok(document);
+    }
     document.forecast = Some(forecast(swept, &options));
     if let Some(prior) = &prior {
         document.theory = Some(with_rows(predictions, |rows| {

@@ -1,10 +1,10 @@
 //! The choice of the threshold if errors in a time series are weighted by their timing.
 //!
-//! The threshold is exactly the one with the best score of the time-weighted counts of rows that the members were not trained on. A window never
-//! reaches beyond a stretch of neighbouring rows: it ends where a series begins or ends, at a gap in time, and at a row without a label.
+//! The rules are those of `decide.rs`, with the score of the time-weighted counts at all thresholds, which are computed exactly. A window never reaches
+//! beyond a stretch of neighbouring rows: it ends where a series begins or ends, at a gap in time, and at a row without a label.
 
 use scorewise::temporal::{Series, TemporalSweep, Weighting};
-use scorewise::{Probabilities, Rows};
+use scorewise::{Confusion, Probabilities, Rows, Score};
 use scorewise_table::error::{Error, Result};
 
 use super::decide::{DecisionChoice, SMOOTHING};
@@ -14,6 +14,9 @@ use crate::plan::{Plan, ThresholdRule};
 
 /// What is added to the words about a decision if errors are weighted by their timing.
 const WEIGHTED: &str = "with errors weighted by their timing";
+
+/// Number of blocks of consecutive rows that are left out in turn to find out whether a tuned threshold is better than the centre of the prior.
+const TUNING_BLOCKS: usize = 20;
 
 impl LabelledPredictions {
     /// The order of the rows in time, as indices, and for each row in this order the number of the stretch of neighbouring rows to which it belongs.
@@ -69,13 +72,51 @@ impl<'a> TimeSeries<'a> {
 
     /// The time-weighted matrices at all thresholds for these probabilities, which are in the order of the rows and not in that of time.
     pub fn sweep(&self, probabilities: &[f64]) -> Result<TemporalSweep> {
+        self.sweep_of(probabilities, |_| true)
+    }
+
+    /// The matrices at all thresholds of the rows for whose index in the order of time `counts` is true. The other rows still decide how much their
+    /// neighbours count.
+    fn sweep_of(&self, probabilities: &[f64], counts: impl Fn(usize) -> bool) -> Result<TemporalSweep> {
         let sorted: Vec<f64> = self.order.iter().map(|row| probabilities[*row]).collect();
         let rows = Rows::new(Probabilities(&sorted), &self.labels)?;
-        let series = match &self.weights {
-            Some(weights) => Series::new(rows.weighted(weights)?)?,
-            None => Series::new(rows)?,
+        let weight = |index: usize| match &self.weights {
+            _ if !counts(index) => 0.0,
+            Some(weights) => weights[index],
+            None => 1.0,
         };
-        Ok(TemporalSweep::new(self.weighting, &series.with_sequences(&self.stretches)?))
+        let weights: Vec<f64> = (0..self.labels.len()).map(weight).collect();
+        let series = Series::new(rows.weighted(&weights)?)?.with_sequences(&self.stretches)?;
+        Ok(TemporalSweep::new(self.weighting, &series))
+    }
+
+    /// How much better the score at a tuned threshold is than the score at the threshold `centre`, on rows that were not used for tuning: the rows are
+    /// divided into [`TUNING_BLOCKS`] blocks of consecutive rows, and a threshold is tuned for each block on the rows of all other blocks. Greater is
+    /// better; 0 if a score is undefined.
+    fn tuning_gain(&self, probabilities: &[f64], score: &Score, centre: f64) -> Result<f64> {
+        let rows = self.labels.len();
+        let (mut tuned, mut at_centre) = (Confusion::default(), Confusion::default());
+        for block in 0..TUNING_BLOCKS {
+            let is_in_block = |index: usize| index * TUNING_BLOCKS / rows.max(1) == block;
+            if !(0..rows).any(|index| is_in_block(index) && self.has_weight(index)) {
+                continue;
+            }
+            if !(0..rows).any(|index| !is_in_block(index) && self.has_weight(index)) {
+                return Ok(0.0);
+            }
+            let others = self.sweep_of(probabilities, |index| !is_in_block(index))?;
+            let Some(best) = others.smooth_best(score, SMOOTHING)? else { return Ok(0.0) };
+            let left_out = self.sweep_of(probabilities, is_in_block)?;
+            tuned += left_out.at(best.threshold);
+            at_centre += left_out.at(centre);
+        }
+        let value = |matrix: &Confusion| score.checked(matrix).map(|value| score.oriented_value(value));
+        Ok(value(&tuned).zip(value(&at_centre)).map_or(0.0, |(tuned, at_centre)| tuned - at_centre))
+    }
+
+    /// Whether the row with this index in the order of time has a weight above 0.
+    fn has_weight(&self, index: usize) -> bool {
+        self.weights.as_ref().is_none_or(|weights| weights[index] > 0.0)
     }
 }
 
@@ -88,7 +129,8 @@ pub(super) fn decide_in_time(
     (centre, source, words): (f64, ThresholdSource, &str),
 ) -> Result<DecisionChoice> {
     let score = plan.score.binary()?;
-    let sweep = TimeSeries::new(held_out, weighting).sweep(&held_out.probabilities)?;
+    let series = TimeSeries::new(held_out, weighting);
+    let sweep = series.sweep(&held_out.probabilities)?;
     let at = |threshold: f64, chosen: ThresholdSource, words: String| Decision::Threshold {
         threshold,
         interval: None,
@@ -97,7 +139,7 @@ pub(super) fn decide_in_time(
         words,
     };
     let only = |decision: Decision| Ok(DecisionChoice { decision, alternatives: Vec::new() });
-    let at_centre = at(centre, source, words.into());
+    let at_centre = at(centre, source, format!("{words}, {WEIGHTED} in training"));
     match plan.threshold {
         ThresholdRule::Fixed(threshold) => return only(at(threshold, ThresholdSource::Given, "given".into())),
         ThresholdRule::Centre => return only(at_centre),
@@ -107,13 +149,22 @@ pub(super) fn decide_in_time(
         let problem = format!("{score} is undefined at every threshold of the validation rows, {WEIGHTED}");
         Error::setting("score", problem, "give more rows, or choose another score")
     })?;
-    let words = format!("best {score} on the validation rows, {WEIGHTED} ({weighting})");
-    let decision = Decision::best(&best, ThresholdSource::ValidationSweep, words);
-    let smooth = sweep.smooth_best(&score, SMOOTHING)?.map(|smooth| {
-        let words = format!("best {score} on the validation rows, {WEIGHTED}, averaged over nearby thresholds");
-        at(smooth.threshold, ThresholdSource::ValidationSweep, words)
-    });
-    Ok(DecisionChoice { decision, alternatives: smooth.into_iter().chain([at_centre]).collect() })
+    let words = format!("best {score} on the validation rows, {WEIGHTED}");
+    let exact = Decision::best(&best, ThresholdSource::ValidationSweep, words.clone());
+    if plan.threshold == ThresholdRule::Tuned && plan.cross_fit == 0 {
+        return only(exact);
+    }
+    let tuned = match sweep.smooth_best(&score, SMOOTHING)? {
+        Some(smooth) => {
+            at(smooth.threshold, ThresholdSource::ValidationSweep, format!("{words}, averaged over nearby thresholds"))
+        }
+        None => exact.clone(),
+    };
+    let is_tuned = plan.threshold == ThresholdRule::Tuned
+        || !plan.has_prior()
+        || series.tuning_gain(&held_out.probabilities, &score, centre)? > 0.0;
+    let (decision, other) = if is_tuned { (tuned, at_centre) } else { (at_centre, tuned) };
+    Ok(DecisionChoice { decision, alternatives: vec![other, exact] })
 }
 
 #[cfg(test)]
@@ -142,6 +193,7 @@ mod tests {
             let weighting: Weighting = weighting.parse().unwrap();
             let mut plan = Plan::new("y", "csi".parse().unwrap());
             plan.temporal = Some(weighting.clone());
+            (plan.threshold, plan.cross_fit) = (ThresholdRule::Tuned, 0);
             let centre = (0.5, ThresholdSource::Prior, "the centre");
             let choice = decide_in_time(&plan, &weighting, &held_out, centre).unwrap();
             let Decision::Threshold { threshold, value: Some(value), words, .. } = &choice.decision else {
@@ -155,7 +207,15 @@ mod tests {
                 let other = score.checked(&sweep.at(f64::from(step) / 230.0)).unwrap_or(0.0);
                 assert!(other < value + 1e-12, "{other} at {step}/230 is better than {value}");
             }
+            (plan.threshold, plan.cross_fit) = (ThresholdRule::Auto, 5);
+            let choice = decide_in_time(&plan, &weighting, &held_out, centre).unwrap();
             assert_eq!(choice.alternatives.len(), 2);
+            assert!(choice.decision.words().contains("weighted by their timing"), "{choice:?}");
+            assert!(choice.alternatives.contains(&Decision::best(
+                &sweep.best(&score, &[]).unwrap(),
+                ThresholdSource::ValidationSweep,
+                words.clone()
+            )));
         }
     }
 }

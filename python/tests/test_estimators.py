@@ -736,3 +736,24 @@ def test_a_loaded_model_has_the_parameters_it_was_trained_with(tmp_path):
     assert {name: loaded[name] for name in given} == given
     again = sw.ScoreClassifier(**loaded).fit(X, y)
     assert again.model_bytes_ == model.model_bytes_
+
+
+def test_a_classifier_is_trained_for_errors_weighted_by_their_timing(tmp_path):
+    rows = np.arange(400)
+    wave = np.sin(0.21 * rows) + 0.7 * np.cos(0.083 * rows)
+    y = wave > 1.0
+    random = np.random.default_rng(3)
+    X = np.column_stack([wave, np.roll(wave, 1)]) + 0.3 * random.normal(size=(400, 2))
+    settings = {"score": "csi", "temporal": "value", "learners": ["networks"], "hidden": (8,), "epochs": 5, "cross_fit": 3, "ensemble": 1}
+    model = sw.ScoreClassifier(**settings).fit(X, y)
+    words = json.loads(model._model.description())["decision"]["words"]
+    assert "with errors weighted by their timing" in words
+    stations = rows // 200
+    of_stations = sw.ScoreClassifier(**settings).fit(X, y, series=stations)
+    assert of_stations.predict(X).shape == (400,)
+    model.save(tmp_path / "m.scorewise")
+    assert sw.ScoreClassifier.load(tmp_path / "m.scorewise").temporal.startswith("value:0.5")
+    with pytest.raises(ValueError, match="set temporal"):
+        sw.ScoreClassifier().fit(X, y, series=stations)
+    with pytest.raises(ValueError, match="two classes"):
+        sw.ScoreClassifier(temporal="value").fit(X, rows % 3)

@@ -106,7 +106,9 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
         let provenance = provenance(Some(bootstrap.seed), vec![predictions.data_source()]);
         let document = Document::new(provenance, Evaluation::Binary(summary.clone()).into());
         let Some(sweep) = &swept else { return Ok(document) };
-        let Some(series) = &series else { return Ok(Document { forecast: Some(forecast(sweep, &options)), ..document }) };
+        let Some(series) = &series else {
+            return Ok(Document { forecast: Some(forecast(sweep, &options)), ..document });
+        };
         with_rows!(&predictions, 0, rows => {
             let forecast = Some(forecast_of_series(sweep, &series.sweep(&rows)?, &options));
             let alarms = Some(AlarmTimeline::new(&rows, threshold, series, "row of the table")?);

@@ -5,8 +5,8 @@ use scorewise::{Confusion, Score};
 use scorewise_report::document::{self, AlarmTimeline, Document, scores_in_display_order};
 use scorewise_report::evaluation::{
     ClassThreshold, Estimate, ForecastOptions, ModelThreshold, ScoreSummary, SeriesOptions, SmoothThreshold,
-    ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, forecast_of_series, tune_classes, tune_series, undefined_everywhere,
-    unmet_conditions,
+    ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, forecast_of_series, tune_classes,
+    tune_series, undefined_everywhere, unmet_conditions,
 };
 use scorewise_train::Error;
 
@@ -19,8 +19,8 @@ use crate::plot::TerminalPlot;
 use crate::predictions::{
     BinaryPredictions, ClassPredictions, ForecastArguments, PredictionTable, one_versus_rest_score, with_rows,
 };
-use crate::report_output::{ReportArguments, ReportFiles};
 use crate::report_output::provenance::provenance;
+use crate::report_output::{ReportArguments, ReportFiles};
 use crate::resampling::{self, BootstrapOptions};
 use crate::temporal::{TemporalOptions, timing_text};
 
@@ -144,11 +144,7 @@ fn tune_time_series(
             let document = Document::new(provenance, TuneSummary::Binary(Box::new(summary.clone())).into());
             Ok(Document { notes: vec![sentence.clone()], ..document })
         })?;
-        let text = if arguments.json {
-            pretty_json(&summary)
-        } else {
-            String::new()
-        };
+        let text = if arguments.json { pretty_json(&summary) } else { String::new() };
         return Ok(Outcome { text, unmet: Some(sentence) });
     };
     arguments.report.write(report_files, || {

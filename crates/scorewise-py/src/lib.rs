@@ -38,7 +38,7 @@ mod _scorewise {
     #[pymodule_export]
     use crate::pages::{curves_svg, figure_png, figures, page, report};
     #[pymodule_export]
-    use crate::temporal::{PyTemporalSweep, compare, score_series};
-    #[pymodule_export]
     use crate::pool::{cross_fit, pool, pool_logits, pool_probabilities};
+    #[pymodule_export]
+    use crate::temporal::{PyTemporalSweep, compare, score_series};
 }

@@ -2,8 +2,8 @@
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use scorewise::temporal::{Series, TemporalSweep, Weighting};
 use scorewise::Probabilities;
+use scorewise::temporal::{Series, TemporalSweep, Weighting};
 use scorewise_report::evaluation::{
     BestThreshold, ComparedThresholds, ForecastComparison, ForecastPair, ScoreSummary, SeriesOptions,
     ThresholdBootstrap,
@@ -60,9 +60,8 @@ impl PyTemporalSweep {
     fn new(py: Python<'_>, rows: RowArrays<'_>, series: SeriesSettings<'_>) -> PyResult<Self> {
         let (slices, (weighting, sequences)) = (rows.to_slices()?, series.parts()?);
         let options = SeriesOptions { weighting: &weighting, sequences };
-        let sweep = py.detach(|| -> scorewise::Result<_> {
-            with_rows!(Probabilities, slices, rows => options.sweep(&rows))
-        });
+        let sweep =
+            py.detach(|| -> scorewise::Result<_> { with_rows!(Probabilities, slices, rows => options.sweep(&rows)) });
         Ok(PyTemporalSweep(sweep.map_err(value_error)?))
     }
 

@@ -100,12 +100,7 @@ impl AlarmChart {
     fn rect(&self, index: usize) -> Rect {
         let (width, height) = PANEL_SIZE;
         let is_last = index + 1 == self.panels.len();
-        Rect {
-            left: 0.0,
-            top: height * index as f64,
-            width,
-            height: height + if is_last { LABEL_HEIGHT } else { 0.0 },
-        }
+        Rect { left: 0.0, top: height * index as f64, width, height: height + if is_last { LABEL_HEIGHT } else { 0.0 } }
     }
 
     /// Height of all panels without the legend, in pixels.

@@ -9,8 +9,8 @@ use crate::decision::{DecisionCurve, figure_decision};
 use crate::dependence::{DependenceCurves, figure_dependence};
 use crate::difference::{Differences, figure_difference};
 use crate::document::{
-    AlarmStretch, AlarmTimeline, Document, ForecastCurves, ForecastEvaluation, PredictionBin, RowOutcome, ScoreSeries, ScoreThresholds, SeriesPoint,
-    TheoryReport, ThresholdPoint, TrainingHistory, confusion_from_cells,
+    AlarmStretch, AlarmTimeline, Document, ForecastCurves, ForecastEvaluation, PredictionBin, RowOutcome, ScoreSeries,
+    ScoreThresholds, SeriesPoint, TheoryReport, ThresholdPoint, TrainingHistory, confusion_from_cells,
 };
 use crate::error::{Error, Result};
 use crate::evaluation::{ClassMeans, ColumnImportance, Explanation, GridValue, PartialDependence};
@@ -611,7 +611,7 @@ fn series_figure(series: &ScoreSeries) -> Result<Option<ReportFigure>> {
 /// The figure of events and alarms on the axis of time.
 fn alarms_figure(alarms: &AlarmTimeline) -> Result<Option<ReportFigure>> {
     let panel = |stretch: &AlarmStretch| {
-        let last = stretch.first + stretch.predictions.len() - 1;
+        let last = stretch.first.saturating_add(stretch.predictions.len()).saturating_sub(1);
         AlarmPanel {
             title: format!("rows {} to {last}", stretch.first),
             first: stretch.first as f64,

@@ -87,6 +87,7 @@ mod page;
 mod control_characters;
 mod error;
 
+pub use alarms::{AlarmChart, AlarmPanel, figure_alarms};
 pub use classes::{ClassBin, ClassHistograms, figure_classes};
 pub use control_characters::escape_control_characters;
 pub use decision::{DecisionCurve, figure_decision};
@@ -111,7 +112,6 @@ pub use reliability::{Reliability, ReliabilityBin, figure_reliability};
 pub use roc::{Roc, figure_roc};
 pub use score_distribution::{ScoreDistributionFigure, figure_score_distribution};
 pub use scores::{ScoreCurves, figure_scores};
-pub use alarms::{AlarmChart, AlarmPanel, figure_alarms};
 pub use series::{CumulativeScore, SeriesCurve, figure_series};
 pub use thresholds::{ThresholdPanel, figure_thresholds};
 pub use training::{EpochValues, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};

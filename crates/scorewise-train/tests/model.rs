@@ -255,7 +255,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let mut changed = new.clone();
     let key = br#"\"format\":"#;
     let offset = changed.windows(key.len()).position(|bytes| bytes == key).unwrap() + key.len();
-    assert_eq!(changed[offset], b'4');
+    assert_eq!(changed[offset], b'5');
     changed[offset] = b'1';
     assert!(load_error(&changed).contains("is damaged: its checksum does not match"));
     assert!(load_error(&crate::models::with_checksum(changed)).contains(mismatch));
@@ -266,11 +266,11 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
         header["__metadata__"]["cheeksum"] = json!("0123456789abcdef");
     });
     assert!(load_error(&renamed).contains(mismatch), "{}", load_error(&renamed));
-    // A file of format 4 is refused if it has no checksum, or a checksum that is too long.
+    // A file of format 5 is refused if it has no checksum, or a checksum that is too long.
     let without = edit_model_file(&new, |_, header| {
         header["__metadata__"].as_object_mut().unwrap().remove("checksum");
     });
-    assert!(load_error(&without).contains("is damaged: a file of format 4 must have a checksum"));
+    assert!(load_error(&without).contains("is damaged: a file of format 5 must have a checksum"));
     let long = edit_model_file(&new, |_, header| header["__metadata__"]["checksum"] = json!("0123456789abcdef0"));
     assert!(load_error(&long).contains("is damaged: its checksum does not match"));
 }
@@ -302,6 +302,22 @@ fn a_file_of_format_3_loads_and_gives_the_predictions_of_the_program_that_wrote_
     let probabilities = Predictor::new(&model).probabilities(&matrix, |_| Location::default()).unwrap();
     // These probabilities were printed by the program that wrote the file.
     assert_eq!(probabilities, [0.3285611874791566, 0.5827807206133547, 0.34629638251419315]);
+}
+
+#[test]
+fn a_file_of_format_4_loads_and_gives_the_predictions_of_the_program_that_wrote_it() {
+    let model = Model::from_bytes("m.scorewise", include_bytes!("data/format-4.scorewise")).unwrap();
+    assert_eq!(model.plan.as_ref().unwrap().temporal, None);
+    let levels = vec!["wild".into(), "rough".into(), "calm".into()];
+    let states = Category { codes: vec![0, 1, 1, 2], levels };
+    let columns = vec![
+        Column { name: "wind".into(), values: Values::Number(vec![f64::NAN, 5.7, 3.3, 9.1]) },
+        Column { name: "state".into(), values: Values::Category(states) },
+    ];
+    let matrix = model.encoder.encode(&Table { columns, ..Table::default() }).unwrap().matrix;
+    let probabilities = Predictor::new(&model).probabilities(&matrix, |_| Location::default()).unwrap();
+    // These probabilities were printed by the program that wrote the file.
+    assert_eq!(probabilities, [0.9373742414316873, 0.6988005570854102, 0.0031680862254314947, 0.9999252158179855]);
 }
 
 #[test]
@@ -389,7 +405,7 @@ fn binned_inputs_are_checked_against_the_networks() {
 fn the_error_for_a_file_of_a_newer_format_asks_for_an_update() {
     let refused = error_after_editing(|text| *text = json!({"format": 7, "rest": "of another shape"}));
     let expected =
-        "m.scorewise: has format 7, but this version of scorewise reads formats up to 4\nhint: update scorewise";
+        "m.scorewise: has format 7, but this version of scorewise reads formats up to 5\nhint: update scorewise";
     assert_eq!(refused, expected);
     assert!(error_after_editing(|text| text["format"] = json!(0)).contains("is damaged: its format number is 0"));
 }

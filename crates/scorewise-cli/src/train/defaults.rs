@@ -172,7 +172,9 @@ impl TrainInputs {
                 Split::Time(None)
             }
             (None, None) if is_weighted_by_timing => {
-                note("rows are split by time, because --temporal uses neighbouring rows; choose another split with --split");
+                note(
+                    "rows are split by time, because --temporal uses neighbouring rows; choose another split with --split",
+                );
                 Split::Time(None)
             }
             (None, None) => Split::Random,

@@ -123,7 +123,8 @@ fn stretches_with_most_events(
 
 /// Moves a range within `free` so that the rows that are shown lie in its middle.
 fn centred(range: Range<usize>, free: &Range<usize>, is_shown: impl Fn(usize) -> bool) -> Range<usize> {
-    let (Some(first), Some(last)) = (range.clone().find(|row| is_shown(*row)), range.clone().rfind(|row| is_shown(*row)))
+    let (Some(first), Some(last)) =
+        (range.clone().find(|row| is_shown(*row)), range.clone().rfind(|row| is_shown(*row)))
     else {
         return range;
     };
@@ -149,8 +150,7 @@ mod tests {
         let series = SeriesOptions { weighting: &weighting, sequences: Some(&[4, 4, 4, 4, 4, 4, 2, 2]) };
         let timeline = AlarmTimeline::new(&rows, 0.5, &series, "row").unwrap();
         let outcomes: Vec<RowOutcome> = timeline.stretches.iter().flat_map(|shown| shown.outcomes.clone()).collect();
-        let expected =
-            [FalseAlarm, EarlyAlarm, MissAfterAlarm, Hit, FalseAlarm, CorrectRejection, Miss, FalseAlarm];
+        let expected = [FalseAlarm, EarlyAlarm, MissAfterAlarm, Hit, FalseAlarm, CorrectRejection, Miss, FalseAlarm];
         assert_eq!(outcomes, expected);
         let first: Vec<usize> = timeline.stretches.iter().map(|shown| shown.first).collect();
         assert_eq!(first, [1, 7]);

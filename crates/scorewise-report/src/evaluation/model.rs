@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::classes::{ClassSummary, common_class_scores};
 use super::folds::FoldsSummary;
-use super::series::SeriesOptions;
 use super::forecast::{ForecastOptions, forecast, forecast_of_series};
+use super::series::SeriesOptions;
 use super::summary::{NamedEstimate, ScoreSummary};
 use super::theory::theory_page;
 use super::tuning::best_threshold_bootstrap;
@@ -405,11 +405,13 @@ pub fn model_document(
                 Ok(series.best_thresholds(rows, &score, bootstrap)?.threshold.interval(0.95))
             })?
         }
-        (ThresholdSource::ValidationSweep, None) => with_resampled_rows(&trained.validation, bootstrap, |rows, bootstrap| {
-            // `swept` holds the confusion matrices of the validation rows only if there are no test rows; otherwise it cannot be used here.
-            let swept = trained.test.is_none().then_some(swept);
-            Ok(best_threshold_bootstrap(rows, swept, &score, &[], bootstrap)?.threshold.interval(0.95))
-        })?,
+        (ThresholdSource::ValidationSweep, None) => {
+            with_resampled_rows(&trained.validation, bootstrap, |rows, bootstrap| {
+                // `swept` holds the confusion matrices of the validation rows only if there are no test rows; otherwise it cannot be used here.
+                let swept = trained.test.is_none().then_some(swept);
+                Ok(best_threshold_bootstrap(rows, swept, &score, &[], bootstrap)?.threshold.interval(0.95))
+            })?
+        }
         _ => None,
     };
     let prior = model.prior.as_deref().map(str::parse::<Prior>).transpose()?;

@@ -21,8 +21,8 @@ use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
 /// The number of the file format that is written. Files of the older formats can still be read: format 1 has no checksum and only networks, format
-/// 2 has no binned inputs, and format 3 has no weights of the members.
-pub const FORMAT: u64 = 4;
+/// 2 has no binned inputs, format 3 has no weights of the members, and in format 4 errors are not weighted by their timing.
+pub const FORMAT: u64 = 5;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Maximum size of a model file in bytes: 4 GiB, enough for about 2³⁰ parameters, far more than networks for tables usually have. Larger files are

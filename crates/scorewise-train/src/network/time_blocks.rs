@@ -189,11 +189,8 @@ mod tests {
         in_time.sort_by_key(|row| places[*row as usize]);
         let rows: Vec<u32> = [&in_time[..40], &in_time[35..60], &in_time[90..110]].concat();
         let counts: Vec<bool> = (0..rows.len()).map(|index| index % 13 > 1).collect();
-        let loss = TemporalLoss::new(
-            Score::parse("csi").unwrap(),
-            Prior::cosine(0.5, 0.4).unwrap(),
-            Weighting::default(),
-        );
+        let loss =
+            TemporalLoss::new(Score::parse("csi").unwrap(), Prior::cosine(0.5, 0.4).unwrap(), Weighting::default());
         let objective = Objective::Temporal(loss);
         let mut batch = Batch::default();
         batch.gather_series((&labels, None, &places), &rows, (&[0, 40, 65], Some(&counts)));

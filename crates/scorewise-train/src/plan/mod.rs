@@ -208,9 +208,10 @@ impl Plan {
         let refuse = |problem: String, hint: &str| Err(Error::setting("temporal", problem, hint));
         match (&self.temporal, &self.split) {
             (None, _) => Ok(()),
-            _ if classes > 2 => {
-                refuse(format!("applies to two classes, but the target has {classes}"), "name one class as the positive one")
-            }
+            _ if classes > 2 => refuse(
+                format!("applies to two classes, but the target has {classes}"),
+                "name one class as the positive one",
+            ),
             (_, Split::Random) => refuse(
                 "a random split would put neighbouring rows of a time series into different sets".into(),
                 "split the rows by time or by group",

@@ -19,9 +19,9 @@
 use std::ops::ControlFlow;
 
 use scorewise::Score;
+use scorewise::multiclass::{SimplexLoss, softmax};
 use scorewise::sweep::SmoothBest;
 use scorewise::temporal::Weighting;
-use scorewise::multiclass::{SimplexLoss, softmax};
 use scorewise_table::error::{Error, Result};
 
 use super::decide::SMOOTHING;
@@ -224,7 +224,9 @@ impl<'a> Judge<'a> {
     /// classes.
     fn shift(&self, centre: Option<f64>, logits: &[f64]) -> Result<f64> {
         let Some(centre) = centre else { return Ok(0.0) };
-        Ok(self.smooth_best(logits)?.map_or(0.0, |best| log_odds(centre) - log_odds(best.threshold.clamp(1e-9, 1.0 - 1e-9))))
+        Ok(self
+            .smooth_best(logits)?
+            .map_or(0.0, |best| log_odds(centre) - log_odds(best.threshold.clamp(1e-9, 1.0 - 1e-9))))
     }
 }
 

@@ -114,12 +114,13 @@ fn a_forecast_compared_with_itself_is_not_better() {
 #[test]
 fn reports_show_the_weighted_counts_and_the_events_and_alarms_on_the_axis_of_time() {
     let folder = folder_with_hours("temporal-report");
-    let of_station = ["--temporal", "value", "--series", "station", "--report", "r.json", "--overwrite", "--replicates", "20"];
+    let of_station =
+        ["--temporal", "value", "--series", "station", "--report", "r.json", "--overwrite", "--replicates", "20"];
     folder.run(&[&["score", "hours.csv", "--score", "csi"][..], &of_station].concat());
     let read = || serde_json::from_slice::<Value>(&folder.bytes("r.json")).unwrap();
     let scored = read();
     let outcomes = &scored["alarms"]["stretches"][0]["outcomes"];
-    assert_eq!(outcomes[1..3], serde_json::json!(["early_alarm", "miss_after_alarm"]).as_array().unwrap()[..]);
+    assert_eq!([&outcomes[1], &outcomes[2]], ["early_alarm", "miss_after_alarm"]);
     let points = scored["forecast"]["points"].as_array().unwrap();
     let at_half = points.iter().find(|point| point["threshold"] == 0.5).unwrap();
     assert_eq!(at_half["cells"], serde_json::json!([12.0, 2.5, 2.5, 0.0]));
@@ -143,16 +144,37 @@ fn train_chooses_the_threshold_by_the_weighted_score_and_predictions_have_the_sa
     }
     fs::write(folder.0.join("hours.csv"), table).unwrap();
     let trained = folder.json(&[
-        "train", "hours.csv", "--target", "event", "--score", "csi", "--temporal", "value", "--cross-fit", "3",
-        "--ensemble", "1", "--hidden", "8", "--epochs", "8", "--replicates", "20", "--out-of-fold", "oof.csv",
-        "--report", "r.json", "--json",
+        "train",
+        "hours.csv",
+        "--target",
+        "event",
+        "--score",
+        "csi",
+        "--temporal",
+        "value",
+        "--cross-fit",
+        "3",
+        "--ensemble",
+        "1",
+        "--hidden",
+        "8",
+        "--epochs",
+        "8",
+        "--replicates",
+        "20",
+        "--out-of-fold",
+        "oof.csv",
+        "--report",
+        "r.json",
+        "--json",
     ]);
     let words = trained["decision"]["words"].as_str().unwrap();
     assert!(words.contains("with errors weighted by their timing"), "{words}");
     assert_eq!(trained["test"]["temporal"]["weighting"], "value:0.5,0.3333333333333333,0.25");
     assert!(trained["test"]["resampled"].as_str().is_some_and(|what| what.contains("block")), "{trained}");
     // `score` finds the same weighted counts on the same rows, which follow each other without a gap.
-    let scored = folder.json(&["score", "oof.csv", "--score", "csi", "--temporal", "value", "--replicates", "20", "--json"]);
+    let scored =
+        folder.json(&["score", "oof.csv", "--score", "csi", "--temporal", "value", "--replicates", "20", "--json"]);
     assert_eq!(scored["confusion"], trained["validation"]["confusion"]);
     assert_eq!(scored["scores"]["csi"]["value"], trained["validation"]["scores"]["csi"]["value"]);
     let report: Value = serde_json::from_slice(&folder.bytes("r.json")).unwrap();

@@ -44,7 +44,8 @@ pub struct PyModel(Model);
 
 /// Trains a model. `labels` holds the class of each row as an index into `classes`; with two classes, the second is the positive one. `options`
 /// is JSON with the fields of `TrainingOptions`; an absent field has its default value. If errors are weighted by their timing, the rows are split by
-/// time: by the first column of dates, otherwise in their order. `series` is then the number of the time series of each row. Returns the model and a summary of the training run as JSON.
+/// time: by the first column of dates, otherwise in their order. `series` is then the number of the time series of each row. Returns the model and a
+/// summary of the training run as JSON.
 #[pyfunction]
 #[pyo3(signature = (columns, labels, classes, weights, series, options, threads))]
 #[allow(clippy::too_many_arguments)] // each is a fact of its own about the training run

@@ -93,13 +93,6 @@ pub fn jobs() -> Vec<Job> {
     let loss = |text: &str| serde_json::from_str(text).unwrap();
     let job = |dataset, split, learner, objective, seed| Job { dataset, split, learner, objective, seed };
     vec![
-        job(
-            0,
-            1,
-            network("4", "adam"),
-            loss(r#"{"loss":"temporal","score":"csi","prior":"uniform","weighting":"sum:0.5"}"#),
-            3,
-        ),
         job(0, 0, network("4,3", "adam"), loss(r#"{"loss":"sol","score":"tss","prior":"cosine:0.5,0.1"}"#), u64::MAX),
         job(0, 1, trees(TreeSettings::symmetric()), loss(r#"{"loss":"exact","score":"csi","prior":"beta:2,5"}"#), 1),
         job(

@@ -25,6 +25,7 @@ from ._measures import (
     Confusion,
     Document,
     Sweep,
+    TemporalSweep,
     compare,
     costs,
     expected_confusion,
@@ -35,6 +36,7 @@ from ._measures import (
     score_counts,
     scores,
     sweep,
+    temporal_sweep,
     theory,
 )
 from ._report import Figure, Report, report
@@ -54,6 +56,7 @@ __all__ = [
     "ScorePool",
     "ScoreThreshold",
     "Sweep",
+    "TemporalSweep",
     "compare",
     "costs",
     "expected_confusion",
@@ -65,6 +68,7 @@ __all__ = [
     "score_counts",
     "scores",
     "sweep",
+    "temporal_sweep",
     "theory",
 ]
 

@@ -127,9 +127,14 @@ def dependence(block: int | str | None, groups: Any) -> int | str | Array | None
         return block
     if block is not None:
         raise ValueError("give either block or groups, not both")
+    return codes(groups, "groups")
+
+
+def codes(groups: Any, name: str) -> Array:
+    """Convert values that separate groups of rows to the number of the group of each row."""
     values = np.asarray(unmasked(groups))
     if values.ndim != 1:
-        raise ValueError(f"groups must have one value for each row, but has {values.ndim} dimensions")
+        raise ValueError(f"{name} must have one value for each row, but has {values.ndim} dimensions")
     _, numbers = np.unique(values.astype(str) if values.dtype == object else values, return_inverse=True)
     return np.ascontiguousarray(numbers.reshape(-1), dtype=np.uint32)
 

@@ -82,6 +82,10 @@ class ScoreClassifier(ScoreEstimator):
     threshold : {"auto", "tuned", "centre"} or float, default=None
         How the threshold is chosen: the best one on the validation rows, or with cross-fitting the one that is best on average over nearby
         thresholds ("tuned"); the centre of the prior ("centre"); the better of these two ("auto"); or a fixed number, on the scale of ``raw_predictions``.
+    temporal : str, optional
+        For a time series whose rows are in the order of time: weight errors by their timing, ``"value"``, ``"maximum"`` or ``"sum"``, also with numbers,
+        as in ``"sum:0.5,0.25"``; see :func:`scorewise.temporal_sweep`. Networks and linear models are trained for the score of the weighted counts, and
+        the threshold is chosen by it; trees are trained for the score of the unweighted counts. Folds are blocks of time.
     multiclass : {"simplex", "one-versus-rest"}, default="simplex"
         How more than two classes are trained: as one decision among all classes ("simplex"), or as each class against the rest.
     optimiser : {"adam", "sgd"}, default=None
@@ -172,6 +176,7 @@ class ScoreClassifier(ScoreEstimator):
         cross_entropy_first: bool | None = None,
         threshold: str | float | None = None,
         multiclass: str = "simplex",
+        temporal: str | None = None,
         optimiser: str | None = None,
         keep_weights: str | None = None,
         no_cure: bool = False,
@@ -196,27 +201,38 @@ class ScoreClassifier(ScoreEstimator):
         self.cross_entropy_first = cross_entropy_first
         self.threshold = threshold
         self.multiclass = multiclass
+        self.temporal = temporal
         self.optimiser = optimiser
         self.keep_weights = keep_weights
         self.no_cure = no_cure
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ScoreClassifier:
-        """Train on a table and the class of each row."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, series: Any = None) -> ScoreClassifier:
+        """Train on a table and the class of each row.
+
+        If errors are weighted by their timing (``temporal``), the rows must be in the order of time, or X must have a column of dates. ``series`` then
+        holds values that tell several time series apart, such as stations, one for each row.
+        """
         settings = self._settings()
+        if series is not None and self.temporal is None:
+            raise ValueError('series tells several time series apart for temporal: set temporal="value", or leave out series')
         columns = self._columns(X, reset=True)
         n_rows = _n_rows(columns)
         labels = _checks.labels(y, n_rows)
         weights = _checks.weights(sample_weight, n_rows)
-        if weights is not None and not weights.all():
+        codes_of_series = None if series is None else _arrays.codes(series, "series")
+        if codes_of_series is not None and len(codes_of_series) != n_rows:
+            raise ValueError(f"series has {len(codes_of_series)} values, but X has {n_rows} rows")
+        # Without a row of weight 0, its neighbours in a time series would follow each other.
+        if weights is not None and not weights.all() and self.temporal is None:
             kept = weights > 0
             columns = [(name, _select_rows(values, kept)) for name, values in columns]
             labels, weights = labels[kept], weights[kept]
         classes, codes = np.unique(labels, return_inverse=True)
         _checks.check_classes(classes, sample_weight is not None)
         names = [str(name) for name in classes.tolist()]
-        model, facts = _scorewise.train(columns, codes.astype(np.uint32), names, weights, json.dumps(settings), effective_n_jobs(self.n_jobs))
+        model, facts = _scorewise.train(columns, codes.astype(np.uint32), names, weights, codes_of_series, json.dumps(settings), effective_n_jobs(self.n_jobs))
         self.classes_ = classes
         self._set_model(model)
         self._set_training_results(json.loads(facts))
@@ -539,6 +555,7 @@ class ScoreClassifier(ScoreEstimator):
             "warm_start": None if first is None else bool(first),
             "threshold": chosen,
             "multiclass": _checks.text("multiclass", self.multiclass),
+            "temporal": None if self.temporal is None else _checks.text("temporal", self.temporal),
             "optimiser": None if self.optimiser is None else _checks.text("optimiser", self.optimiser),
             "keep_weights": None if self.keep_weights is None else _checks.text("keep_weights", self.keep_weights),
             "no_cure": _checks.flag("no_cure", self.no_cure),

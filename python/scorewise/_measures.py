@@ -373,6 +373,8 @@ def score(
     seed: int = 0,
     block: int | str | None = None,
     groups: Any = None,
+    temporal: str | None = None,
+    series: Any = None,
 ) -> Document:
     """Compute scores at a threshold, with 95 % intervals.
 
@@ -389,9 +391,17 @@ def score(
         Names or formulas of the scores; all registered scores by default.
     replicates, seed, block, groups
         The settings of the bootstrap, as in :meth:`Sweep.bootstrap`.
+    temporal, series
+        For a time series, weight errors by their timing, as in :func:`temporal_sweep`. Blocks of rows are then resampled unless ``block`` or
+        ``groups`` is given.
     """
     rows = _arrays.row_arrays(labels, probabilities, weights, positive, name="probabilities")
     names = None if scores is None else _arrays.string_list(scores)
+    if temporal is not None:
+        settings = (replicates, seed, _time_dependence(block, groups))
+        return Document(json.loads(_scorewise.score_series(rows, threshold, names, _series_settings(temporal, series), settings)))
+    if series is not None:
+        raise ValueError('series tells several time series apart for temporal: add temporal="value", or leave out series')
     return Document(json.loads(_scorewise.score(rows, threshold, names, (replicates, seed, _arrays.dependence(block, groups)))))
 
 
@@ -410,6 +420,8 @@ def compare(
     seed: int = 0,
     block: int | str | None = None,
     groups: Any = None,
+    temporal: str | None = None,
+    series: Any = None,
 ) -> Document:
     """Compare two forecasts of the same rows: a score at a threshold, and the measures of the probabilities, with 95 % intervals of the differences.
 
@@ -428,15 +440,117 @@ def compare(
     names : tuple of two str
         The names of the forecasts in the result.
     replicates, seed, block, groups
-        The settings of the bootstrap, as in :meth:`Sweep.bootstrap`.
+        The settings of the bootstrap, as in :meth:`Sweep.bootstrap`. Both forecasts are resampled together.
+    temporal, series
+        For a time series, weight errors by their timing, as in :func:`temporal_sweep`. Blocks of rows are then resampled unless ``block`` or
+        ``groups`` is given, and there are no measures of the probabilities.
+
+    Returns
+    -------
+    Document
+        The keys of ``scorewise compare --json``: ``first`` and ``second`` with their scores, ``difference``, ``better``, the name of the better
+        forecast, or None if these rows do not show which one is better, and ``probabilities``.
     """
-    one, other = _arrays.float_array(first, "first"), _arrays.float_array(second, "second")
-    if one.dtype != other.dtype:
-        one, other = one.astype(np.float64), other.astype(np.float64)
-    rows = _arrays.row_arrays(labels, one, weights, positive, name="first")
+    flags = np.ascontiguousarray(_arrays.boolean_labels(labels, positive)).view(np.uint8)
+    one, other = (
+        np.ascontiguousarray(_arrays.float_array(values, name), dtype=np.float64) for values, name in ((first, "first"), (second, "second"))
+    )
+    timing = None if temporal is None else _series_settings(temporal, series)
+    if temporal is None and series is not None:
+        raise ValueError('series tells several time series apart for temporal: add temporal="value", or leave out series')
+    dependence = _arrays.dependence(block, groups) if temporal is None else _time_dependence(block, groups)
     thresholds = None if tuned else np.broadcast_to(np.asarray(threshold, np.float64), 2).tolist()
-    settings = (replicates, seed, _arrays.dependence(block, groups))
-    return Document(json.loads(_scorewise.compare(rows, other, list(names), score, thresholds, settings)))
+    result = _scorewise.compare(
+        flags,
+        (one, other),
+        _arrays.weight_array(weights, one),
+        [str(name) for name in names],
+        thresholds,
+        score,
+        timing,
+        (replicates, seed, dependence),
+    )
+    return Document(json.loads(result))
+
+
+class TemporalSweep:
+    """The time-weighted confusion matrices of a time series at all thresholds; :func:`temporal_sweep` creates one."""
+
+    def __init__(self, labels: Any, probabilities: Any, temporal: str = "value", *, series: Any = None, weights: Any = None, positive: Any = None) -> None:
+        self._rows = _arrays.row_arrays(labels, probabilities, weights, positive, name="probabilities")
+        self._series = _series_settings(temporal, series)
+        self._sweep = _scorewise.TemporalSweep(self._rows, self._series)
+
+    def at(self, threshold: float) -> Confusion:
+        """Return the time-weighted confusion matrix at a threshold."""
+        return Confusion(*self._sweep.at(threshold))
+
+    def best(self, score: str, subject_to: str | Sequence[str] | None = None) -> Best:
+        """Return the exact best threshold of a score of the time-weighted counts; the parameters are those of :meth:`Sweep.best`."""
+        result = json.loads(self._sweep.best(score, _arrays.string_list(subject_to)))
+        low, high = result["interval"]
+        return Best(
+            result["score"], result["threshold"], (low, high), result["value"], Confusion(**result["confusion"]), tuple(result["subject_to"])
+        )
+
+    def bootstrap(
+        self,
+        score: str,
+        subject_to: str | Sequence[str] | None = None,
+        *,
+        replicates: int = 1000,
+        seed: int = 0,
+        block: int | str | None = None,
+        groups: Any = None,
+    ) -> Document:
+        """Return 95 % bootstrap intervals of the best threshold and of its score.
+
+        The parameters are those of :meth:`Sweep.bootstrap`, except that blocks of rows are resampled unless ``block`` or ``groups`` is given.
+        """
+        settings = (replicates, seed, _time_dependence(block, groups))
+        conditions = _arrays.string_list(subject_to)
+        return Document(json.loads(_scorewise.TemporalSweep.bootstrap(self._rows, self._series, score, conditions, settings)))
+
+
+def temporal_sweep(
+    labels: Any, probabilities: Any, temporal: str = "value", *, series: Any = None, weights: Any = None, positive: Any = None
+) -> TemporalSweep:
+    """Evaluate the predictions for a time series at all thresholds, with errors weighted by their timing.
+
+    A false alarm shortly before an event, or a missed event shortly after an alarm, counts less than a full error.
+
+    Parameters
+    ----------
+    labels, probabilities, weights, positive
+        The rows, as in :func:`sweep`, in the order of time.
+    temporal : str, default="value"
+        ``"value"``: only the nearest event or alarm lowers the weight of an error, and an error far from all events or alarms counts twice;
+        ``"maximum"``: the same, but no error counts twice; ``"sum"``: all nearby events or alarms lower the weight. Numbers, as in
+        ``"sum:0.5,0.25"``, are subtracted from the weight of an error one row, two rows … away from an event or alarm.
+    series : array-like of shape (n_rows,), optional
+        Values that tell several time series apart, such as stations. The rows of each series must be together.
+
+    Examples
+    --------
+    >>> sweep = temporal_sweep([0, 0, 1, 0, 0, 0, 0, 0], [0.1, 0.8, 0.6, 0.1, 0.1, 0.1, 0.1, 0.7])
+    >>> sweep.at(0.75).fp
+    0.5
+    >>> sweep.best("csi").interval
+    (0.1, 0.6)
+    """
+    return TemporalSweep(labels, probabilities, temporal, series=series, weights=weights, positive=positive)
+
+
+def _series_settings(temporal: Any, series: Any) -> tuple[str, Array | None]:
+    """Return the weighting of errors, and the number of the time series of each row."""
+    if not isinstance(temporal, str):
+        raise ValueError(f'temporal must be a text such as "value" or "sum:0.5,0.25", not {temporal!r}')
+    return temporal, None if series is None else _arrays.codes(series, "series")
+
+
+def _time_dependence(block: int | str | None, groups: Any) -> Any:
+    """Return which rows are resampled together if errors are weighted by their timing: blocks, because neighbouring rows depend on each other."""
+    return _arrays.dependence("auto" if block is None and groups is None else block, groups)
 
 
 def score_counts(

@@ -118,6 +118,26 @@ class Sweep:
         from.
         """
 
+@final
+class TemporalSweep:
+    """
+    The time-weighted confusion matrices of a series at all thresholds.
+    """
+    def __new__(cls, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], series: tuple[str, Incomplete | None]) -> TemporalSweep: ...
+    def at(self, /, threshold: SupportsFloat | SupportsIndex) -> list[float]:
+        """
+        The time-weighted confusion matrix at a threshold, as `[tn, fp, fn, tp]`.
+        """
+    def best(self, /, score: str, subject_to: SupportsGetItem[int, str]) -> str:
+        """
+        The best threshold among those that satisfy the conditions, as JSON.
+        """
+    @staticmethod
+    def bootstrap(rows: tuple[Incomplete, Incomplete, Incomplete | None], series: tuple[str, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
+        """
+        Confidence intervals of the best threshold and of its score, as JSON. `rows` and `series` must be those that the sweep was made from.
+        """
+
 def boosting(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, floor: SupportsFloat | SupportsIndex) -> tuple[Incomplete, Incomplete]:
     """
     The gradient of the loss with respect to the margins (logits), and a positive curvature for each row, as training of gradient-boosted trees
@@ -147,6 +167,11 @@ def command(arguments: SupportsGetItem[int, str]) -> int:
     """
     Runs the command `scorewise` and returns its exit code. The first argument is the name of the program. This function installs signal
     handlers, so only the script `scorewise`, which the wheel installs, may call it.
+    """
+
+def compare(labels: Incomplete, forecasts: tuple[Incomplete, Incomplete], weights: Incomplete | None, names: SupportsGetItem[int, str], thresholds: SupportsGetItem[int, SupportsFloat | SupportsIndex], score: str, series: tuple[str, Incomplete | None] | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
+    """
+    The comparison of two forecasts of the same rows, each at its threshold, as JSON. If `series` is given, errors are weighted by their timing.
     """
 
 def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex) -> list[float]:
@@ -264,6 +289,11 @@ def score_facts(score: str) -> tuple[str, str, float, str]:
     are better; and a full description as JSON.
     """
 
+def score_series(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex, scores: SupportsGetItem[int, str] | None, series: tuple[str, Incomplete | None], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
+    """
+    Scores of the time-weighted counts at a threshold with their confidence intervals, as JSON.
+    """
+
 def scores() -> str:
     """
     The registered scores, as JSON.
@@ -282,10 +312,12 @@ def theory(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, p
     The distribution of a score under a random threshold, as JSON.
     """
 
-def train(columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete, classes: SupportsGetItem[int, str], weights: Incomplete | None, options: str, threads: SupportsIndex) -> tuple[Model, str]:
+def train(columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete, classes: SupportsGetItem[int, str], weights: Incomplete | None, series: Incomplete | None, options: str, threads: SupportsIndex) -> tuple[Model, str]:
     """
     Trains a model. `labels` holds the class of each row as an index into `classes`; with two classes, the second is the positive one. `options`
-    is JSON with the fields of `TrainingOptions`; an absent field has its default value. Returns the model and a summary of the training run as JSON.
+    is JSON with the fields of `TrainingOptions`; an absent field has its default value. If errors are weighted by their timing, the rows are split by
+    time: by the first column of dates, otherwise in their order. `series` is then the number of the time series of each row. Returns the model and a
+    summary of the training run as JSON.
     """
 
 def training_options() -> list[str]:

@@ -775,3 +775,24 @@ def test_a_classifier_with_a_cost_matrix_predicts_the_class_with_the_lowest_expe
     np.testing.assert_array_equal(model.predict(X), model.classes_[(p @ costs).argmin(axis=1)])
     np.testing.assert_array_equal(model.classes_[model.decision_function(X).argmax(axis=1)], model.predict(X))
     assert (model.predict(X) == 10).sum() > (model.classes_[p.argmax(axis=1)] == 10).sum()
+
+
+def test_a_classifier_is_trained_for_errors_weighted_by_their_timing(tmp_path):
+    rows = np.arange(400)
+    wave = np.sin(0.21 * rows) + 0.7 * np.cos(0.083 * rows)
+    y = wave > 1.0
+    random = np.random.default_rng(3)
+    X = np.column_stack([wave, np.roll(wave, 1)]) + 0.3 * random.normal(size=(400, 2))
+    settings = {"score": "csi", "temporal": "value", "learners": ["networks"], "hidden": (8,), "epochs": 5, "cross_fit": 3, "ensemble": 1}
+    model = sw.ScoreClassifier(**settings).fit(X, y)
+    words = json.loads(model._model.description())["decision"]["words"]
+    assert "with errors weighted by their timing" in words
+    stations = rows // 200
+    of_stations = sw.ScoreClassifier(**settings).fit(X, y, series=stations)
+    assert of_stations.predict(X).shape == (400,)
+    model.save(tmp_path / "m.scorewise")
+    assert sw.ScoreClassifier.load(tmp_path / "m.scorewise").temporal.startswith("value:0.5")
+    with pytest.raises(ValueError, match="set temporal"):
+        sw.ScoreClassifier().fit(X, y, series=stations)
+    with pytest.raises(ValueError, match="two classes"):
+        sw.ScoreClassifier(temporal="value").fit(X, rows % 3)

@@ -438,3 +438,39 @@ def test_two_forecasts_are_compared_by_a_score_and_by_their_probabilities() -> N
     assert sw.compare(y, good, bad.astype(np.float32), tuned=True, replicates=50).better == "first"
     with pytest.raises(ValueError):
         sw.compare(y, good, bad[:-1])
+
+
+def test_a_time_series_is_scored_and_tuned_with_errors_weighted_by_their_timing() -> None:
+    labels = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]
+    probabilities = [0.1, 0.8, 0.4, 0.1, 0.1, 0.1, 0.1, 0.7, 0.1, 0.2, 0.1, 0.1, 0.3, 0.1, 0.1, 0.2]
+    stations = ["a"] * 8 + ["b"] * 8
+    found = sw.score(labels, probabilities, 0.5, scores="csi", temporal="value", series=stations, replicates=50)
+    # The false alarm one hour before the event counts 1/2, the isolated false alarm 2; so do the missed events.
+    assert found["confusion"] == {"tn": 12, "fp": 2.5, "fn": 2.5, "tp": 0}
+    assert found.temporal.sequences == 2 and "block" in found.resampled
+    sweep = sw.temporal_sweep(labels, probabilities, series=stations)
+    assert tuple(sweep.at(0.5)) == (12.0, 2.5, 2.5, 0.0)
+    best = sweep.best("csi")
+    assert best.interval == (0.2, 0.3) and best.value == pytest.approx(2 / 4.5)
+    assert best.value == pytest.approx(max(sweep.at(step / 200).tp / (sum(sweep.at(step / 200)[1:]) or 1) for step in range(201)))
+    assert sweep.bootstrap("csi", replicates=20, seed=1).replicates == 20
+    with pytest.raises(ValueError, match="no threshold satisfies"):
+        sweep.best("csi", subject_to="precision >= 0.99")
+    with pytest.raises(ValueError, match="must be value, sum or maximum"):
+        sw.temporal_sweep(labels, probabilities, "mean")
+    with pytest.raises(ValueError, match="leave out series"):
+        sw.score(labels, probabilities, series=stations)
+
+
+def test_two_forecasts_are_compared_with_and_without_weights_of_errors() -> None:
+    labels = np.arange(300) % 17 < 2
+    good = np.where(labels, 0.8, 0.2) + 0.1 * np.sin(np.arange(300))
+    early = np.roll(good, -1)
+    plain = sw.compare(labels, good, early, "csi", names=("good", "early"), block="auto", replicates=200)
+    assert plain.better == "good" and plain.first.value == pytest.approx(1.0)
+    weighted = sw.compare(labels, good, early, "csi", names=("good", "early"), temporal="sum", replicates=200)
+    # The early forecast gains, because its false alarms come one row before an event.
+    assert weighted.second.value > plain.second.value
+    assert weighted.temporal.weighting == "sum:0.5,0.25,0.125"
+    with pytest.raises(ValueError, match="leave out series"):
+        sw.compare(labels, good, early, series=labels)

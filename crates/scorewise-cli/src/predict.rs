@@ -158,6 +158,8 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
         .into());
     }
     let above = threshold.map_or(String::new(), |threshold| format!(", {positives} above the threshold {threshold}"));
+    let is_weighted = model.plan.as_ref().is_some_and(|plan| plan.temporal.is_some());
+    let above = if is_weighted { format!("{above} ({})", model.decision.words()) } else { above };
     let rows = count_text(rows, "row");
     Ok(format!("{rows} predicted{above}; predictions written to {}\n", output.display()).into())
 }

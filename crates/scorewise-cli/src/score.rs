@@ -2,10 +2,10 @@
 
 use scorewise::Score;
 use scorewise::sweep::{ProbabilityMeasure, Sweep, sweep};
-use scorewise_report::document::Document;
+use scorewise_report::document::{AlarmTimeline, Document};
 use scorewise_report::evaluation::{
     ClassSummary, CostSummary, Estimate, Evaluation, ForecastOptions, NamedEstimate, ProbabilitySummary, ScoreSummary,
-    common_class_scores, forecast, net_benefit_intervals,
+    common_class_scores, forecast, forecast_of_series, net_benefit_intervals,
 };
 use scorewise_train::Error;
 use scorewise_train::plan::multi_score;
@@ -80,7 +80,6 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
             json: arguments.json,
         });
     }
-    temporal.refuse("report", arguments.report.is_requested())?;
     let predictions =
         match arguments.forecast.read(temporal.group_column(&arguments.resampling)?, arguments.costs.sources())? {
             PredictionTable::Binary(predictions) => predictions,
@@ -119,9 +118,15 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
             ..ForecastOptions::default()
         };
         let provenance = provenance(Some(bootstrap.seed), vec![predictions.data_source()]);
-        Ok(Document {
-            forecast: swept.as_ref().map(|(sweep, _)| forecast(sweep, &options)),
-            ..Document::new(provenance, Evaluation::Binary(summary.clone()).into())
+        let document = Document::new(provenance, Evaluation::Binary(summary.clone()).into());
+        let Some((sweep, _)) = &swept else { return Ok(document) };
+        let Some(series) = &series else {
+            return Ok(Document { forecast: Some(forecast(sweep, &options)), ..document });
+        };
+        with_rows!(&predictions, 0, rows => {
+            let forecast = Some(forecast_of_series(sweep, &series.sweep(&rows)?, &options));
+            let alarms = Some(AlarmTimeline::new(&rows, threshold, series, "row of the table")?);
+            Ok(Document { forecast, alarms, ..document })
         })
     })?;
     note_missing_class(&predictions);
@@ -134,7 +139,7 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
         return Ok(pretty_json(&summary).into());
     }
     let plot = |sweep: &Sweep| TerminalPlot::new(sweep, &report_score, threshold, None).text(&report_score);
-    let plot = swept.as_ref().map_or(String::new(), |(sweep, _)| plot(sweep));
+    let plot = swept.as_ref().filter(|_| series.is_none()).map_or(String::new(), |(sweep, _)| plot(sweep));
     let gap = if plot.is_empty() { "" } else { "\n" };
     Ok(format!("{}{gap}{plot}", summary_text(&summary, &scores, origin)).into())
 }

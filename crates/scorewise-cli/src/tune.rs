@@ -2,11 +2,11 @@
 
 use scorewise::sweep::{Condition, CostRows, SMOOTHING_WIDTHS, confusion, sweep};
 use scorewise::{Confusion, Score};
-use scorewise_report::document::{self, Document};
+use scorewise_report::document::{self, AlarmTimeline, Document, scores_in_display_order};
 use scorewise_report::evaluation::{
-    ClassThreshold, Estimate, ForecastOptions, GuaranteeSummary, ModelThreshold, SeriesOptions, SmoothThreshold,
-    ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, forecast, tune_classes, tune_costs,
-    tune_series, undefined_everywhere, unmet_conditions,
+    ClassThreshold, Estimate, ForecastOptions, GuaranteeSummary, ModelThreshold, ScoreSummary, SeriesOptions,
+    SmoothThreshold, ThresholdBootstrap, TuneSummary, Tuning, TuningOptions, TuningSummary, forecast,
+    forecast_of_series, tune_classes, tune_costs, tune_series, undefined_everywhere, unmet_conditions,
 };
 use scorewise_train::Error;
 
@@ -20,8 +20,8 @@ use crate::plot::TerminalPlot;
 use crate::predictions::{
     BinaryPredictions, ClassPredictions, ForecastArguments, PredictionTable, one_versus_rest_score, with_rows,
 };
-use crate::report_output::ReportArguments;
 use crate::report_output::provenance::provenance;
+use crate::report_output::{ReportArguments, ReportFiles};
 use crate::resampling::{self, BootstrapOptions};
 use crate::temporal::{TemporalOptions, timing_text};
 
@@ -95,7 +95,6 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
         return Err(Error::setting("smooth", problem, "leave out `--smooth` or `--subject-to`").into());
     }
     let temporal = &arguments.temporal;
-    temporal.refuse("report", arguments.report.is_requested())?;
     temporal.refuse("smooth", arguments.smooth.is_some())?;
     let costs = &arguments.costs;
     costs.refuse("temporal", temporal.temporal.is_some())?;
@@ -116,7 +115,7 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     let options =
         TuningOptions { score: &score, conditions: &conditions, smooth: arguments.smooth, bootstrap: &bootstrap };
     if let Some(series) = temporal.series(predictions.groups.as_deref()) {
-        return tune_time_series(arguments, &predictions, &options, &series);
+        return tune_time_series(arguments, &predictions, &options, &series, report_files);
     }
     let tuned = tune(arguments, &predictions, &options)?;
     let summary = match &tuned {
@@ -146,8 +145,9 @@ fn tune_time_series(
     predictions: &BinaryPredictions,
     options: &TuningOptions<'_>,
     series: &SeriesOptions<'_>,
+    report_files: ReportFiles,
 ) -> Result<Outcome, Failure> {
-    let TuningOptions { score, conditions, .. } = *options;
+    let TuningOptions { score, conditions, bootstrap, .. } = *options;
     if conditions.iter().any(|condition| condition.confidence().is_some()) {
         let problem = "a condition with a confidence cannot be tested if errors are weighted by their timing";
         return Err(Error::setting(
@@ -164,13 +164,38 @@ fn tune_time_series(
             [] => format!("`{}` is undefined at every threshold if errors are weighted by their timing", score.name()),
             texts => format!("no threshold satisfies {} if errors are weighted by their timing", texts.join(" and ")),
         };
-        let text = if arguments.json {
-            pretty_json(&TuningSummary { score: score.name().into(), ..TuningSummary::default() })
-        } else {
-            String::new()
-        };
+        let summary = TuningSummary { score: score.name().into(), ..TuningSummary::default() };
+        arguments.report.write(report_files, || {
+            let provenance = provenance(Some(bootstrap.seed), vec![predictions.data_source()]);
+            let document = Document::new(provenance, TuneSummary::Binary(Box::new(summary.clone())).into());
+            Ok(Document { notes: vec![sentence.clone()], ..document })
+        })?;
+        let text = if arguments.json { pretty_json(&summary) } else { String::new() };
         return Ok(Outcome { text, unmet: Some(sentence) });
     };
+    arguments.report.write(report_files, || {
+        let provenance = provenance(Some(bootstrap.seed), vec![predictions.data_source()]);
+        let document = Document::new(provenance, TuneSummary::Binary(Box::new(summary.clone())).into());
+        with_rows!(predictions, 0, rows => {
+            let scores = scores_in_display_order(Some(score.clone()));
+            let at_best = ScoreSummary::of_series(&rows, best.threshold, &scores, series, bootstrap)?;
+            let chosen = format!("best {} on these rows, with errors weighted by their timing", score.name());
+            let options = ForecastOptions {
+                score,
+                conditions,
+                threshold: best.threshold,
+                classes: predictions.classes(),
+                chosen,
+                interval: Some(best.interval),
+                spread: summary.bootstrap.as_ref().and_then(ThresholdBootstrap::threshold_interval),
+                intervals: at_best.intervals(),
+                ..ForecastOptions::default()
+            };
+            let forecast = Some(forecast_of_series(&sweep(&rows)?, &series.sweep(&rows)?, &options));
+            let alarms = Some(AlarmTimeline::new(&rows, best.threshold, series, "row of the table")?);
+            Ok(Document { forecast, alarms, ..document })
+        })
+    })?;
     if arguments.json {
         return Ok(pretty_json(&summary).into());
     }

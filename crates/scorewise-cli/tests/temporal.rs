@@ -112,12 +112,86 @@ fn a_forecast_compared_with_itself_is_not_better() {
 }
 
 #[test]
+fn reports_show_the_weighted_counts_and_the_events_and_alarms_on_the_axis_of_time() {
+    let folder = folder_with_hours("temporal-report");
+    let of_station =
+        ["--temporal", "value", "--series", "station", "--report", "r.json", "--overwrite", "--replicates", "20"];
+    folder.run(&[&["score", "hours.csv", "--score", "csi"][..], &of_station].concat());
+    let read = || serde_json::from_slice::<Value>(&folder.bytes("r.json")).unwrap();
+    let scored = read();
+    let outcomes = &scored["alarms"]["stretches"][0]["outcomes"];
+    assert_eq!([&outcomes[1], &outcomes[2]], ["early_alarm", "miss_after_alarm"]);
+    let points = scored["forecast"]["points"].as_array().unwrap();
+    let at_half = points.iter().find(|point| point["threshold"] == 0.5).unwrap();
+    assert_eq!(at_half["cells"], serde_json::json!([12.0, 2.5, 2.5, 0.0]));
+    folder.run(&[&["tune", "hours.csv", "--score", "csi"][..], &of_station].concat());
+    let tuned = read();
+    assert_eq!(tuned["forecast"]["optima"][0]["value"], 2.0 / 4.5);
+    folder.run(&["report", "r.json", "-o", "page.html", "--plots", "figures"]);
+    assert!(folder.0.join("figures/alarms.svg").exists() && folder.0.join("figures/alarms.png").exists());
+    assert!(String::from_utf8(folder.bytes("page.html")).unwrap().contains("Events and alarms over time"));
+}
+
+#[test]
+fn train_chooses_the_threshold_by_the_weighted_score_and_predictions_have_the_same_score() {
+    let folder = Folder::new("temporal-train");
+    let wave = |row: usize| (row as f64 * 0.21).sin() + 0.7 * (row as f64 * 0.083).cos();
+    let noise = |row: usize| ((row * 7919) % 101) as f64 / 101.0 - 0.5;
+    let mut table = String::from("x,z,event\n");
+    for row in 0..500 {
+        let (x, z) = (wave(row) + 0.9 * noise(row), wave(row + 1) + 0.9 * noise(3 * row + 1));
+        table += &format!("{x},{z},{}\n", u8::from(wave(row) > 1.0));
+    }
+    fs::write(folder.0.join("hours.csv"), table).unwrap();
+    let trained = folder.json(&[
+        "train",
+        "hours.csv",
+        "--target",
+        "event",
+        "--score",
+        "csi",
+        "--temporal",
+        "value",
+        "--cross-fit",
+        "3",
+        "--ensemble",
+        "1",
+        "--hidden",
+        "8",
+        "--epochs",
+        "8",
+        "--replicates",
+        "20",
+        "--out-of-fold",
+        "oof.csv",
+        "--report",
+        "r.json",
+        "--json",
+    ]);
+    let words = trained["decision"]["words"].as_str().unwrap();
+    assert!(words.contains("with errors weighted by their timing"), "{words}");
+    assert_eq!(trained["test"]["temporal"]["weighting"], "value:0.5,0.3333333333333333,0.25");
+    assert!(trained["test"]["resampled"].as_str().is_some_and(|what| what.contains("block")), "{trained}");
+    // `score` finds the same weighted counts on the same rows, which follow each other without a gap.
+    let scored =
+        folder.json(&["score", "oof.csv", "--score", "csi", "--temporal", "value", "--replicates", "20", "--json"]);
+    assert_eq!(scored["confusion"], trained["validation"]["confusion"]);
+    assert_eq!(scored["scores"]["csi"]["value"], trained["validation"]["scores"]["csi"]["value"]);
+    let report: Value = serde_json::from_slice(&folder.bytes("r.json")).unwrap();
+    assert_eq!(report["alarms"]["rows"], trained["test"]["rows"]);
+    assert!(report["forecast"]["part"].as_str().unwrap().ends_with("with errors weighted by their timing"), "{report}");
+}
+
+#[test]
 fn invalid_or_contradictory_options_for_time_series_are_refused() {
     let folder = folder_with_hours("temporal-refused");
     for (arguments, expected) in [
         (&["score", "hours.csv", "--temporal", "mean"][..], "must be value, sum or maximum, not `mean`"),
         (&["score", "hours.csv", "--temporal", "sum:0.9,0.9"], "must sum to at most 1"),
-        (&["score", "hours.csv", "--temporal", "value", "--report", "x.html"], "--report"),
+        (&["compare", "hours.csv", "hours.csv", "--temporal", "value", "--report", "x.html"], "--report"),
+        (&["train", "hours.csv", "--target", "label", "--temporal", "value", "--split", "random"], "neighbouring rows"),
+        (&["train", "hours.csv", "--target", "label", "--temporal", "value", "--loss", "exact"], "--loss exact"),
+        (&["train", "hours.csv", "--target", "station", "--positive", "b", "--temporal", "all"], "not `all`"),
         (&["tune", "hours.csv", "--temporal", "value", "--smooth"], "--smooth"),
         (&["compare", "hours.csv", "hours.csv", "--temporal", "value", "--tuned"], "--tuned"),
         (&["score", "hours.csv", "--series", "station"], "--temporal"),

@@ -16,6 +16,7 @@ mod table;
 mod interrupt;
 mod model;
 mod pool;
+mod temporal;
 mod pages;
 mod command;
 
@@ -31,13 +32,13 @@ mod _scorewise {
     #[pymodule_export]
     use crate::losses::{boosting, class_loss, expected_confusion, loss, temporal_loss};
     #[pymodule_export]
-    use crate::measures::{
-        PySweep, class_score, compare, confusion, costs, priors, score, score_counts, scores, theory,
-    };
+    use crate::measures::{PySweep, class_score, confusion, costs, priors, score, score_counts, scores, theory};
     #[pymodule_export]
     use crate::model::{PyModel, train, training_options};
     #[pymodule_export]
     use crate::pages::{curves_svg, figure_png, figures, page, report};
     #[pymodule_export]
     use crate::pool::{cross_fit, pool, pool_logits, pool_probabilities};
+    #[pymodule_export]
+    use crate::temporal::{PyTemporalSweep, compare, score_series};
 }

@@ -6,10 +6,9 @@ use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, BlockLength, Bootstrap, Condition, CostRows, Resampling};
 use scorewise::{Confusion, Logits, Prior, Probabilities, Score};
 use scorewise_report::evaluation::{
-    BestThreshold, ComparedThresholds, CostSummary, CountRows, CountSummary, ForecastComparison, ForecastPair,
-    GuaranteeSummary, ScoreDescription, ScoreSummary, SmoothThreshold, TheorySummary, ThresholdBootstrap,
-    best_threshold_bootstrap, corrected_score, no_best_threshold, prior_families, registered_scores,
-    smooth_threshold_bootstrap, tune_costs,
+    BestThreshold, CostSummary, CountRows, CountSummary, GuaranteeSummary, ScoreDescription, ScoreSummary,
+    SmoothThreshold, TheorySummary, ThresholdBootstrap, best_threshold_bootstrap, corrected_score, no_best_threshold,
+    prior_families, registered_scores, smooth_threshold_bootstrap, tune_costs,
 };
 use scorewise_table::groups::Groups;
 use scorewise_train::plan::multi_score;
@@ -62,7 +61,7 @@ pub fn parse_score(score: &str) -> PyResult<Score> {
 }
 
 /// Parses the named scores; `None` stands for all registered scores.
-fn parse_scores(scores: Option<Vec<String>>) -> PyResult<Vec<Score>> {
+pub fn parse_scores(scores: Option<Vec<String>>) -> PyResult<Vec<Score>> {
     match scores {
         Some(scores) => scores.iter().map(|score| parse_score(score)).collect(),
         None => Ok(Score::all().collect()),
@@ -140,39 +139,6 @@ pub fn costs(
         })
     });
     Ok(json.map_err(value_error)?.map_err(value_error)?.to_string())
-}
-
-/// A comparison of two forecasts of the same rows, as JSON. `rows` contains the first forecast. Without `thresholds`, each forecast is compared at its own
-/// best threshold.
-#[pyfunction]
-#[pyo3(signature = (rows, second, names, score, thresholds, bootstrap))]
-pub fn compare(
-    py: Python<'_>,
-    rows: RowArrays<'_>,
-    second: FloatArray<'_>,
-    names: [String; 2],
-    score: &str,
-    thresholds: Option<[f64; 2]>,
-    bootstrap: BootstrapSettings<'_>,
-) -> PyResult<String> {
-    let (score, bootstrap, slices) = (parse_score(score)?, bootstrap.to_bootstrap()?, rows.to_slices()?);
-    let at = thresholds.map_or(ComparedThresholds::Best, ComparedThresholds::Given);
-    let labels = slices.labels.as_slice();
-    let comparison = py.detach(|| -> PyResult<_> {
-        match (slices.floats, second.with_weights(None)?) {
-            (FloatSlices::F32(first, weights), FloatSlices::F32(second, _)) => {
-                let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
-                ForecastComparison::new(pair, &score, at, None, &bootstrap, false)
-            }
-            (FloatSlices::F64(first, weights), FloatSlices::F64(second, _)) => {
-                let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
-                ForecastComparison::new(pair, &score, at, None, &bootstrap, false)
-            }
-            _ => return Err(value_error("both forecasts must have the same type, float32 or float64")),
-        }
-        .map_err(value_error)
-    })?;
-    Ok(json!(comparison.summary()).to_string())
 }
 
 /// Four arrays of counts: tn, fp, fn and tp of each row.

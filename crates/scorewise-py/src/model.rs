@@ -18,6 +18,7 @@ use scorewise_report::evaluation::{
 use scorewise_table::dependence::Resample;
 use scorewise_table::encode::EncodingOptions;
 use scorewise_table::periods::Every;
+use scorewise_table::split::Split;
 use scorewise_table::table::{Category, Column, Reading, Values};
 use scorewise_train::backend::{self, Watch};
 use scorewise_train::fit::{Epoch, Fit};
@@ -39,20 +40,28 @@ const TARGET: &str = "\u{e000}y\u{e000}";
 /// Unicode.
 const WEIGHT: &str = "\u{e000}weight\u{e000}";
 
+/// The name of the column that tells several time series apart, which is added to the caller's columns. Like [`TARGET`], it contains private-use
+/// characters of Unicode.
+const SERIES: &str = "\u{e000}series\u{e000}";
+
 /// A trained classifier.
 #[pyclass(frozen, name = "Model")]
 pub struct PyModel(Model);
 
 /// Trains a model. `labels` holds the class of each row as an index into `classes`; with two classes, the second is the positive one. `options`
-/// is JSON with the fields of `TrainingOptions`; an absent field has its default value. Returns the model and a summary of the training run as JSON.
+/// is JSON with the fields of `TrainingOptions`; an absent field has its default value. If errors are weighted by their timing, the rows are split by
+/// time: by the first column of dates, otherwise in their order. `series` is then the number of the time series of each row. Returns the model and a
+/// summary of the training run as JSON.
 #[pyfunction]
-#[pyo3(signature = (columns, labels, classes, weights, options, threads))]
+#[pyo3(signature = (columns, labels, classes, weights, series, options, threads))]
+#[allow(clippy::too_many_arguments)] // each is a fact of its own about the training run
 pub fn train(
     py: Python<'_>,
     columns: Vec<NamedColumn<'_>>,
     labels: PyReadonlyArray1<'_, u32>,
     classes: Vec<String>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
+    series: Option<PyReadonlyArray1<'_, u32>>,
     options: &str,
     threads: usize,
 ) -> PyResult<(PyModel, String)> {
@@ -64,6 +73,10 @@ pub fn train(
         let values = Values::Number(slice(weights)?.to_vec());
         table.columns.push(Column { name: WEIGHT.into(), values });
     }
+    if let Some(series) = &series {
+        let values = Values::Number(slice(series)?.iter().copied().map(f64::from).collect());
+        table.columns.push(Column { name: SERIES.into(), values });
+    }
     let options = TrainingOptions::from_json(options).map_err(value_error)?;
     let mut plan = Plan::new(TARGET, "f1".parse().map_err(to_py_error)?);
     options.apply(&mut plan, ("default", Recipe::DEFAULT)).map_err(to_py_error)?;
@@ -71,7 +84,11 @@ pub fn train(
     plan.weight = weights.is_some().then(|| WEIGHT.into());
     plan.positive = (classes.len() == 2).then(|| classes[1].clone());
     // The caller has chosen the columns, so all are used, also those that seem to contain no information.
-    plan.choice = EncodingOptions { keep: names, ..EncodingOptions::default() };
+    let group = series.is_some().then(|| SERIES.into());
+    plan.choice = EncodingOptions { keep: names, group, ..EncodingOptions::default() };
+    if plan.temporal.is_some() {
+        plan.split = Split::Time(None);
+    }
     let trained = interruptible(py, |stop| {
         let backend = backend::open(threads.clamp(1, 1024));
         trainer::train(&table, None, &Reading::default(), &plan, &*backend, &StopFlag(stop))
@@ -119,7 +136,16 @@ fn training_summary(trained: &Trained, plan: &Plan) -> scorewise_train::Result<V
         "report": training_curves(&trained.fits, plan, binary.as_ref()),
         "members": trained.fits.iter().map(member).collect::<Vec<_>>(),
         "notes": trained.notes.iter().map(with_argument_names).collect::<Vec<_>>(),
-        "value": held_out_score(&trained.model.decision, trained.model.classes.len(), &plan.score, &trained.validation)?,
+        "value": match (&plan.temporal, &trained.model.decision) {
+            // The value of the decision is the score of the time-weighted counts.
+            (Some(_), Decision::Threshold { value, .. }) => *value,
+            _ => held_out_score(
+                &trained.model.decision,
+                trained.model.classes.len(),
+                &plan.score,
+                &trained.validation,
+            )?,
+        },
     }))
 }
 

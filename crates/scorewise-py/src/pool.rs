@@ -152,7 +152,7 @@ pub fn pool<'py>(
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let mut combination = combine(&rows, classes, &mut logits, &plan.score, None, &proceed)?;
+        let mut combination = combine(&rows, classes, &mut logits, (&plan.score, None), None, &proceed)?;
         rows.probabilities = std::mem::take(&mut combination.probabilities);
         let decision = decide(&plan, &rows, classes)?.decision;
         let value = held_out_score(&decision, classes, &plan.score, &rows)?;

@@ -52,6 +52,9 @@ pub struct Document {
     /// A score over time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<ScoreSeries>,
+    /// Events and alarms of a time series whose errors are weighted by their timing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alarms: Option<AlarmTimeline>,
 }
 
 /// The command that produced a result.
@@ -466,6 +469,71 @@ pub struct SeriesPoint {
     pub high: Option<f64>,
 }
 
+/// Events and alarms of a time series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AlarmTimeline {
+    /// The threshold; a row whose prediction is above it is an alarm.
+    pub threshold: f64,
+    /// What the numbers of the rows count, such as `row of the table`.
+    pub unit: String,
+    /// Number of rows of all series.
+    pub rows: usize,
+    /// How many rows have each outcome.
+    pub counts: Vec<OutcomeCount>,
+    /// The stretches that the figure shows, in the order of time: all rows if they are few, otherwise the stretches with the most events.
+    pub stretches: Vec<AlarmStretch>,
+}
+
+/// Consecutive rows of a time series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AlarmStretch {
+    /// Number of the first row, counted from 1.
+    pub first: usize,
+    /// The prediction of each row.
+    pub predictions: Vec<f64>,
+    /// The outcome of each row.
+    pub outcomes: Vec<RowOutcome>,
+}
+
+/// The number of rows with an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutcomeCount {
+    /// The outcome.
+    pub outcome: RowOutcome,
+    /// The number of rows with this outcome.
+    pub rows: usize,
+}
+
+/// Whether a row is a hit or an error, and whether an error is near an event or an alarm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowOutcome {
+    /// An event with an alarm.
+    Hit,
+    /// An alarm without an event, shortly before an event.
+    EarlyAlarm,
+    /// Any other alarm without an event.
+    FalseAlarm,
+    /// An event without an alarm, shortly after an alarm.
+    MissAfterAlarm,
+    /// Any other event without an alarm.
+    Miss,
+    /// Neither an event nor an alarm.
+    CorrectRejection,
+}
+
+impl RowOutcome {
+    /// All outcomes.
+    pub(crate) const ALL: [RowOutcome; 6] = [
+        RowOutcome::Hit,
+        RowOutcome::EarlyAlarm,
+        RowOutcome::FalseAlarm,
+        RowOutcome::MissAfterAlarm,
+        RowOutcome::Miss,
+        RowOutcome::CorrectRejection,
+    ];
+}
+
 /// Reproduction of an experiment of Marchetti et al. (2022).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reproduction {
@@ -583,6 +651,7 @@ impl Document {
             comparison: None,
             reproduction: None,
             series: None,
+            alarms: None,
         }
     }
 
@@ -697,6 +766,8 @@ struct StoredDocument {
     reproduction: Option<Reproduction>,
     #[serde(default)]
     series: Option<ScoreSeries>,
+    #[serde(default)]
+    alarms: Option<AlarmTimeline>,
 }
 
 impl TryFrom<StoredDocument> for Document {
@@ -705,7 +776,7 @@ impl TryFrom<StoredDocument> for Document {
     fn try_from(stored: StoredDocument) -> Result<Self, Self::Error> {
         let StoredDocument { scorewise, kind, provenance, result, notes, forecast, training, theory, .. } = stored;
         let (explanation, comparison, reproduction) = (stored.explanation, stored.comparison, stored.reproduction);
-        let series = stored.series;
+        let (series, alarms) = (stored.series, stored.alarms);
         let result = CommandResult::read(kind, result)?;
         Ok(Document {
             scorewise,
@@ -720,6 +791,7 @@ impl TryFrom<StoredDocument> for Document {
             comparison,
             reproduction,
             series,
+            alarms,
         })
     }
 }

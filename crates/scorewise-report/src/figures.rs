@@ -3,13 +3,15 @@
 use scorewise::sweep::Condition;
 use scorewise::{Prior, Score};
 
+use crate::alarms::{AlarmChart, AlarmPanel, figure_alarms};
 use crate::classes::{ClassBin, ClassHistograms, figure_classes};
 use crate::decision::{DecisionCurve, figure_decision};
 use crate::dependence::{DependenceCurves, figure_dependence};
 use crate::difference::{Differences, figure_difference};
 use crate::document::{
-    CommandResult, Document, ForecastCurves, ForecastEvaluation, PredictionBin, ScoreSeries, ScoreThresholds,
-    SeriesPoint, TheoryReport, ThresholdPoint, TrainingHistory, confusion_from_cells,
+    AlarmStretch, AlarmTimeline, CommandResult, Document, ForecastCurves, ForecastEvaluation, PredictionBin,
+    RowOutcome, ScoreSeries, ScoreThresholds, SeriesPoint, TheoryReport, ThresholdPoint, TrainingHistory,
+    confusion_from_cells,
 };
 use crate::error::{Error, Result};
 use crate::evaluation::{
@@ -80,6 +82,9 @@ pub fn figures(document: &Document) -> Result<Vec<ReportFigure>> {
     }
     if let CommandResult::Monitor(result) = &document.result {
         figures.extend(periods_figure(result)?);
+    }
+    if let Some(alarms) = &document.alarms {
+        figures.extend(alarms_figure(alarms)?);
     }
     if let Some(reproduction) = &document.reproduction {
         if !reproduction.priors.is_empty() {
@@ -644,6 +649,42 @@ fn periods_figure(result: &MonitorSummary) -> Result<Option<ReportFigure>> {
     });
     let caption = "The score of each period alone at the threshold of the model, with its 95 % interval, beside the score on the rows that were held out of the training. Of twenty periods, one differs from the score before by chance.";
     figure_unless_empty("periods", &format!("{} over time", result.score), caption, MovingMark::Absent, picture)
+}
+
+/// The figure of events and alarms on the axis of time.
+fn alarms_figure(alarms: &AlarmTimeline) -> Result<Option<ReportFigure>> {
+    let panel = |stretch: &AlarmStretch| {
+        let last = stretch.first.saturating_add(stretch.predictions.len()).saturating_sub(1);
+        AlarmPanel {
+            title: format!("rows {} to {last}", stretch.first),
+            first: stretch.first as f64,
+            predictions: stretch.predictions.clone(),
+            outcomes: stretch.outcomes.clone(),
+        }
+    };
+    let picture = figure_alarms(AlarmChart {
+        panels: alarms.stretches.iter().map(panel).collect(),
+        label: alarms.unit.clone(),
+        threshold: alarms.threshold,
+    });
+    let rows = |outcome: RowOutcome| {
+        alarms.counts.iter().find(|count| count.outcome == outcome).map_or(0, |count| count.rows).to_string()
+    };
+    let shown: usize = alarms.stretches.iter().map(|stretch| stretch.predictions.len()).sum();
+    let which = if shown < alarms.rows {
+        format!(" Shown are the stretches with the most events, {shown} of {} rows.", alarms.rows)
+    } else {
+        String::new()
+    };
+    let caption = format!(
+        "Above: events. Below: alarms. In all rows: {} hits, {} alarms shortly before an event, {} other false alarms, {} events missed shortly after an alarm, {} other missed events.{which}",
+        rows(RowOutcome::Hit),
+        rows(RowOutcome::EarlyAlarm),
+        rows(RowOutcome::FalseAlarm),
+        rows(RowOutcome::MissAfterAlarm),
+        rows(RowOutcome::Miss)
+    );
+    figure_unless_empty("alarms", "Events and alarms over time", &caption, MovingMark::Absent, picture)
 }
 
 /// Draws these priors in the same way as Figure 1 of Marchetti et al. (2022).

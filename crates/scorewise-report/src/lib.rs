@@ -32,7 +32,7 @@
 //! | `legend`, `layout`, `single_panel`, `panel_grid` | legends, arrangement of panels in rows, figures with one panel or several |
 //! | `lines` | lines with a name in the legend |
 //! | `bitmap`, `picture` | rendering as SVG and PNG |
-//! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `score_distribution`, `difference`, `importance`, `dependence`, `series` | the figures, one per file |
+//! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `score_distribution`, `difference`, `importance`, `dependence`, `series`, `alarms` | the figures, one per file |
 //! | `figures` | all figures of a result |
 //! | `page` | a result as one HTML file |
 //! | `control_characters` | escapes control characters in names that users chose |
@@ -80,6 +80,7 @@ mod score_distribution;
 mod difference;
 mod importance;
 mod dependence;
+mod alarms;
 mod series;
 mod periods;
 mod figures;
@@ -87,6 +88,7 @@ mod page;
 mod control_characters;
 mod error;
 
+pub use alarms::{AlarmChart, AlarmPanel, figure_alarms};
 pub use classes::{ClassBin, ClassHistograms, figure_classes};
 pub use control_characters::escape_control_characters;
 pub use decision::{DecisionCurve, figure_decision};
@@ -104,7 +106,7 @@ pub use number::{
 pub use page::{GENERATOR_META_TAG, page};
 pub use palette::palette;
 pub use performance::{Performance, figure_performance};
-pub use periods::{PeriodScores, figure_periods};
+pub use periods::{PeriodScores, ScoreWithInterval, figure_periods};
 pub use picture::{Frame, Picture};
 pub use precision_recall::{PrecisionRecall, figure_precision_recall};
 pub use priors::{NamedPrior, PriorRow, figure_priors};

@@ -11,6 +11,9 @@ use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 
+/// A score and its 95 % interval; `None` where they are undefined.
+pub type ScoreWithInterval = (Option<f64>, Option<(f64, f64)>);
+
 /// A score in each period of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PeriodScores {
@@ -20,8 +23,8 @@ pub struct PeriodScores {
     pub label: String,
     /// Name of the score.
     pub score: String,
-    /// The score of each period and its 95 % interval, in the order of time; `None` where it is undefined.
-    pub periods: Vec<(Option<f64>, Option<(f64, f64)>)>,
+    /// The score of each period, in the order of time.
+    pub periods: Vec<ScoreWithInterval>,
     /// The score before these periods.
     pub before: Option<f64>,
     /// The 95 % interval of the score before these periods.
@@ -54,13 +57,13 @@ const Y_MARGIN: f64 = 0.06;
 impl PeriodScores {
     /// The number of each period that has a finite score, with this score.
     fn values(&self) -> impl Iterator<Item = (f64, f64)> {
-        let value = |(at, (value, _)): (usize, &(Option<f64>, Option<(f64, f64)>))| Some(((at + 1) as f64, (*value)?));
+        let value = |(at, (value, _)): (usize, &ScoreWithInterval)| Some(((at + 1) as f64, (*value)?));
         self.periods.iter().enumerate().filter_map(value).filter(|(_, value)| value.is_finite())
     }
 
     /// The number of each period that has a finite interval, with this interval.
     fn intervals(&self) -> impl Iterator<Item = (f64, (f64, f64))> {
-        let interval = |(at, (_, ends)): (usize, &(Option<f64>, Option<(f64, f64)>))| Some(((at + 1) as f64, (*ends)?));
+        let interval = |(at, (_, ends)): (usize, &ScoreWithInterval)| Some(((at + 1) as f64, (*ends)?));
         let is_finite = |(_, (low, high)): &(f64, (f64, f64))| low.is_finite() && high.is_finite();
         self.periods.iter().enumerate().filter_map(interval).filter(is_finite)
     }

@@ -2,13 +2,15 @@
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 use crate::picture_reader::{decode_png, tags};
+use scorewise_report::document::RowOutcome;
 use scorewise_report::{
-    ClassBin, ClassHistograms, CumulativeScore, DecisionCurve, DependenceCurves, Differences, EpochValues,
-    ImportanceBar, ImportanceBars, MemberCurves, NamedLine, NamedPrior, Performance, PeriodScores, Picture,
-    PrecisionRecall, PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves, ScoreDistributionFigure,
-    SeriesCurve, ThresholdPanel, TrainingCurves, figure_classes, figure_decision, figure_dependence, figure_difference,
-    figure_importance, figure_performance, figure_periods, figure_precision_recall, figure_priors, figure_reliability,
-    figure_roc, figure_score_distribution, figure_scores, figure_series, figure_thresholds, figure_training, palette,
+    AlarmChart, AlarmPanel, ClassBin, ClassHistograms, CumulativeScore, DecisionCurve, DependenceCurves, Differences,
+    EpochValues, ImportanceBar, ImportanceBars, MemberCurves, NamedLine, NamedPrior, Performance, PeriodScores,
+    Picture, PrecisionRecall, PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves,
+    ScoreDistributionFigure, SeriesCurve, ThresholdPanel, TrainingCurves, figure_alarms, figure_classes,
+    figure_decision, figure_dependence, figure_difference, figure_importance, figure_performance, figure_periods,
+    figure_precision_recall, figure_priors, figure_reliability, figure_roc, figure_score_distribution, figure_scores,
+    figure_series, figure_thresholds, figure_training, palette,
 };
 
 /// Draws one picture of every type of figure, and returns the pictures with the names of the figures. All lines have these `points`. Most figures
@@ -164,6 +166,29 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
                     .chain([CumulativeScore { step: 12.0, value: Some(0.5), interval: Some((0.4, number)) }])
                     .collect(),
                 steps: vec![Some(number), None, Some(0.5)],
+            }),
+        ),
+        (
+            "alarms",
+            figure_alarms(AlarmChart {
+                panels: vec![
+                    AlarmPanel {
+                        title: title(),
+                        first: 7.0,
+                        predictions: vec![0.1, number, 0.9, 1.0, 0.0, 0.2],
+                        outcomes: vec![
+                            RowOutcome::CorrectRejection,
+                            RowOutcome::EarlyAlarm,
+                            RowOutcome::Hit,
+                            RowOutcome::FalseAlarm,
+                            RowOutcome::MissAfterAlarm,
+                            RowOutcome::Miss,
+                        ],
+                    };
+                    2
+                ],
+                label: "rows".into(),
+                threshold: number,
             }),
         ),
         (

@@ -281,6 +281,27 @@ impl Neighbours {
         self.position.len()
     }
 
+    /// For each row, its place in the order of time, for windows of neighbouring rows. Rows of the same group that follow each other have consecutive
+    /// places. Between two groups, and at a gap in a regular series, a place is left out, so that rows on both sides of it are no neighbours. A row
+    /// without a time has the place [`NO_ROW`].
+    #[must_use]
+    pub fn places(&self) -> Vec<u32> {
+        let mut places = vec![NO_ROW; self.rows()];
+        let mut place = 0;
+        for (at, row) in self.sorted.iter().enumerate() {
+            if at > 0 {
+                let is_same_group = self.first[at] < at as u32;
+                let is_next = match (&self.times, self.step) {
+                    (Some(times), Some(step)) => times[at - 1].checked_add(step) == Some(times[at]),
+                    _ => true,
+                };
+                place += if is_same_group && is_next { 1 } else { 2 };
+            }
+            places[*row as usize] = place;
+        }
+        places
+    }
+
     /// The row that comes `steps` steps before `row` in the same group, or [`NO_ROW`] if there is none.
     #[must_use]
     pub fn back(&self, row: u32, steps: usize) -> u32 {
@@ -340,6 +361,20 @@ mod tests {
         assert_eq!(neighbours.ahead(1), [2, 4, 3, NO_ROW, NO_ROW, NO_ROW]);
         assert_eq!(neighbours.ahead(2), [3, NO_ROW, NO_ROW, NO_ROW, NO_ROW, NO_ROW]);
         assert_eq!(neighbours.ahead(0), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn rows_that_follow_each_other_in_a_group_without_a_gap_have_consecutive_places() {
+        let codes = vec![0, 1, 0, 0, 1];
+        let table = one_column_table(Values::Category(Category { codes, levels: vec!["a".into(), "b".into()] }));
+        let neighbours = Neighbours::new(&table, &RowOrder::of_file(Some("station"))).unwrap();
+        assert_eq!(neighbours.places(), [0, 4, 1, 2, 5]);
+        let days: Vec<i64> = (1..=30).rev().filter(|day| *day != 14).map(|day| day * DAY).collect();
+        let table = table_of_times(&days);
+        let (order, _) = RowOrder::of_table(&table, None, None).unwrap();
+        let places = Neighbours::new(&table, &order).unwrap().places();
+        // The newest row comes first. Day 13 has the place 12, and a place is left out for day 14.
+        assert_eq!((places[28], places[16], places[15], places[0]), (0, 12, 14, 29));
     }
 
     #[test]

@@ -99,7 +99,8 @@ fn compare_first_layers(batch: usize) {
     let objective = Loss::CrossEntropy(CrossEntropy::plain()).into();
     let epoch_seconds = |matrix: &Matrix, binned: Option<&[BinnedColumn]>| {
         let (training, validation) = (&training[..], &validation[..]);
-        let sample = Sample { matrix, binned, labels: &labels, classes: 2, weights: None, training, validation };
+        let sample =
+            Sample { matrix, binned, labels: &labels, classes: 2, weights: None, places: None, training, validation };
         let mut times = vec![Instant::now()];
         let watch = &mut |_: usize, _: &Epoch| {
             times.push(Instant::now());

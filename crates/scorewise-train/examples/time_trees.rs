@@ -107,7 +107,7 @@ fn read_table(folder: &Path, name: &str) -> AnyResult<Dataset> {
         (Matrix::new(columns, &read_numbers(&path("f32"))?).ok_or("the last row of the .f32 file is incomplete")?, None)
     };
     let splits = vec![RowSplit { training, validation: vec![0] }];
-    Ok(Dataset { matrix, binned, labels: labels.into(), classes: 2, weights: None, splits })
+    Ok(Dataset { matrix, binned, labels: labels.into(), classes: 2, weights: None, places: None, splits })
 }
 
 /// Reads trees of another library from a file of numbers. The first number is the bias. It is followed by five numbers for each node: the number of

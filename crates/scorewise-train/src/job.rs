@@ -24,6 +24,9 @@ pub struct Dataset {
     pub classes: usize,
     /// One sample weight for each row; `None` if all rows have the same weight.
     pub weights: Option<Arc<[f32]>>,
+    /// For a time series, the place of each row in the order of time: rows that follow each other have consecutive places, and between two series or
+    /// at a gap a place is left out. `None` if the loss does not depend on the order of the rows.
+    pub places: Option<Arc<[u32]>>,
     /// Splits of the rows into training and validation rows. [`Job::split`] is an index into this list.
     pub splits: Vec<RowSplit>,
 }
@@ -66,6 +69,7 @@ impl Dataset {
             labels: &self.labels,
             classes: self.classes,
             weights: self.weights.as_deref(),
+            places: self.places.as_deref(),
             training,
             validation,
         }

@@ -15,5 +15,6 @@ mod onnx;
 mod plan;
 mod remote;
 mod reproduce;
+mod temporal;
 mod train;
 mod trees;

@@ -194,8 +194,15 @@ fn random_numbers_of_the_initial_weights(seed: u64, inputs: usize) -> Vec<f64> {
     let values: Vec<f32> = (0..2 * inputs).map(|index| (index % 7) as f32 - 3.0).collect();
     let (matrix, rows) = (Matrix::new(inputs, &values).unwrap(), [0, 1]);
     let split = RowSplit { training: rows.to_vec(), validation: rows.to_vec() };
-    let dataset =
-        Dataset { matrix, binned: None, labels: [0, 1].into(), classes: 2, weights: None, splits: vec![split] };
+    let dataset = Dataset {
+        matrix,
+        binned: None,
+        labels: [0, 1].into(),
+        classes: 2,
+        weights: None,
+        places: None,
+        splits: vec![split],
+    };
     let mut settings = TrainingSetup { seed, ..TrainingSetup::new(score_loss("tss", "uniform:0,1")) };
     (settings.learning_rate, settings.epochs, settings.cure, settings.hidden) = (1e-30, 1, false, hidden_layers(&[]));
     let fits = fit_all(std::slice::from_ref(&dataset), &jobs(&dataset, &settings, 1), 1);

@@ -40,6 +40,7 @@ pub fn datasets() -> Vec<Dataset> {
         labels: (0..40).map(|row| u32::from(row % 4 == 0 || row % 7 == 2)).collect(),
         classes: 2,
         weights: Some((0..40).map(|row| 0.5 + row as f32 / 30.0).collect()),
+        places: Some((0..40).map(|row| row * 7 % 40 + u32::from(row % 2 == 0)).collect()),
         splits: vec![split(0), split(1)],
     };
     let second = Dataset { splits: vec![split(2)], ..first.clone() };
@@ -51,6 +52,7 @@ pub fn datasets() -> Vec<Dataset> {
         labels: (0..30).map(|row| row % 3).collect(),
         classes: 3,
         weights: None,
+        places: None,
         splits: vec![RowSplit { training: (0..20).collect(), validation: (20..30).collect() }],
     };
     vec![first, second, third]
@@ -59,12 +61,20 @@ pub fn datasets() -> Vec<Dataset> {
 /// All fields of a data set, with the bits of floating-point numbers as integers, so that a NaN equals itself.
 fn bits(dataset: &Dataset) -> impl PartialEq + std::fmt::Debug + use<> {
     let list = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-    let Dataset { matrix, binned, labels, classes, weights, splits } = dataset;
+    let Dataset { matrix, binned, labels, classes, weights, places, splits } = dataset;
     let column =
         |column: &BinnedColumn| (list(&column.knots), list(&column.own), list(&column.own_positions), column.levels);
     let binned = binned.as_deref().map(|columns| columns.iter().map(column).collect::<Vec<_>>());
     let matrix = (matrix.rows(), matrix.columns(), matrix.padded().1, list(matrix.padded().0));
-    (matrix, binned, labels.to_vec(), *classes, weights.as_deref().map(list), splits.clone())
+    (
+        matrix,
+        binned,
+        labels.to_vec(),
+        *classes,
+        weights.as_deref().map(list),
+        places.as_deref().map(<[u32]>::to_vec),
+        splits.clone(),
+    )
 }
 
 /// A short job for each type of loss and learner.
@@ -138,6 +148,7 @@ fn data_sets_that_cannot_be_trained_on_are_refused() {
     for (dataset, part) in [
         (Dataset { labels, ..original.clone() }, "has 40 rows, but a different number of labels or weights"),
         (Dataset { weights: Some([1.0].into()), ..original.clone() }, "a different number of labels or weights"),
+        (Dataset { places: Some([1].into()), ..original.clone() }, "a different number of places in time"),
         (Dataset { classes: 1, ..original.clone() }, "has 1 classes; it must have 2 to 100"),
         (Dataset { classes: usize::MAX, ..original.clone() }, "classes; it must have 2 to 100"),
         (
@@ -169,9 +180,9 @@ fn messages_of_other_versions_and_other_kinds_are_refused() {
     };
     let version = format!(r#"\"version\":\"{}\""#, env!("CARGO_PKG_VERSION"));
     let other = edited(&version, r#"\"version\":\"9.9.9\""#);
-    assert!(other.starts_with("message with jobs: was written by scorewise 9.9.9 in format 1, but this is"), "{other}");
+    assert!(other.starts_with("message with jobs: was written by scorewise 9.9.9 in format 2, but this is"), "{other}");
     assert!(other.ends_with("\nhint: install the same version on all machines"), "{other}");
-    assert!(edited(r#"\"format\":1"#, r#"\"format\":2"#).contains("in format 2, but this is"));
+    assert!(edited(r#"\"format\":2"#, r#"\"format\":3"#).contains("in format 3, but this is"));
     let error = Dataset::from_bytes(&bytes).unwrap_err().to_string();
     assert!(error.starts_with("message with data sets: contains jobs, not data sets"), "{error}");
     let model = crate::models::two_class_model(3, &[], 1, 0.5).to_bytes().unwrap();

@@ -40,6 +40,7 @@ fn test_dataset(rows: usize, classes: usize, label: impl Fn(f32, f32, u32) -> u3
         labels: labels.into(),
         classes,
         weights: None,
+        places: None,
         splits: vec![split],
     }
 }

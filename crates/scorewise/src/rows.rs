@@ -126,6 +126,12 @@ impl<'a, P: Predictions> Rows<'a, P> {
         }
     }
 
+    /// The predictions, one per row.
+    #[must_use]
+    pub fn predictions(&self) -> &P {
+        &self.predictions
+    }
+
     /// The labels of the rows; `true` is the positive class.
     #[must_use]
     pub fn labels(&self) -> &'a [bool] {

@@ -60,8 +60,8 @@ pub struct TrainArguments {
     /// Columns to use with lags [default: all inputs]
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns", requires = "lags")]
     pub lag_columns: Vec<String>,
-    /// Column that separates several time series, such as a station; lags and leads stay within one series [default: the column of --split group:COLUMN]
-    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
+    /// Column that separates several time series, such as a station; lags, leads and the windows of --temporal stay within one series [default: the column of --split group:COLUMN]
+    #[arg(long, visible_alias = "series", value_name = "COLUMN", help_heading = "Columns")]
     pub group: Option<String>,
     /// Column of sample weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]

@@ -35,6 +35,10 @@ pub fn check_options(arguments: &TrainArguments) -> Result<(), Failure> {
             return error("threshold", problem, "write `tuned` or a number such as 0.5");
         }
     }
+    if options.temporal.is_some() && options.loss == Some(LossName::Exact) {
+        let problem = "the exact expected score is not known if errors are weighted by their timing";
+        return error("temporal", problem, "leave out `--loss exact`");
+    }
     if options.validation.is_some() && options.cross_fit.is_some_and(|folds| folds > 0) {
         let problem = "with cross-fitting, every row that is not a test row is a validation row of one fold";
         return error("validation", problem, "leave out `--validation`, or write `--cross-fit 0`");

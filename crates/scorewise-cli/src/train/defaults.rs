@@ -163,12 +163,19 @@ impl TrainInputs {
         lead: usize,
     ) -> Result<Split, Failure> {
         let has_neighbours = lead > 0 || arguments.lags > 0;
+        let is_weighted_by_timing = arguments.options.temporal.is_some();
         let split = match (&arguments.split, defaults) {
             (Some(split), _) => split.clone(),
             (None, Some(defaults)) => defaults.split.clone(),
             (None, None) if has_neighbours => {
                 note(
                     "rows are split by time, because --lead and --lags use neighbouring rows; choose another split with --split",
+                );
+                Split::Time(None)
+            }
+            (None, None) if is_weighted_by_timing => {
+                note(
+                    "rows are split by time, because --temporal uses neighbouring rows; choose another split with --split",
                 );
                 Split::Time(None)
             }

@@ -123,7 +123,7 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
         return Ok(Outcome { text: pretty_json(&summary), unmet });
     }
     let plot = match (&sweep, trained.model.decision.threshold()) {
-        (Some(sweep), Some(threshold)) => {
+        (Some(sweep), Some(threshold)) if plan.temporal.is_none() => {
             let score = plan.score.binary()?;
             TerminalPlot::new(sweep, &score, threshold, None).text(&score)
         }

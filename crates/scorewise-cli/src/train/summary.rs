@@ -1,5 +1,6 @@
 //! The result of a training run as text for the terminal.
 
+use scorewise::temporal::Weighting;
 use scorewise_report::document::COMMON_SCORES;
 use scorewise_report::evaluation::{
     DecisionScore, Evaluation, FoldSummary, FoldsSummary, ModelEvaluation, NamedEstimate, TrainSummary,
@@ -37,6 +38,7 @@ pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSumm
         ("", if plan.cross_fit > 0 { CROSS_FIT_REMARK.into() } else { String::new() }),
         ("model", members_text(model)),
         ("loss", loss_text(model)),
+        ("errors", plan.temporal.as_ref().map_or(String::new(), timing_weights_text)),
         ("training", epochs_text(trained, summary.seconds)),
         ("threshold", threshold_text(model)),
         ("calibration", calibration_text(summary)),
@@ -116,6 +118,15 @@ fn loss_text(model: &Model) -> String {
         Some(prior) => format!("{} of {}, threshold prior {prior}", model.loss, model.score),
         None => model.loss.clone(),
     }
+}
+
+/// How errors are weighted by their timing, with the numbers of the weighting rounded.
+fn timing_weights_text(weighting: &Weighting) -> String {
+    let text = weighting.to_string();
+    let name = text.split(':').next().unwrap_or_default();
+    let numbers: Vec<String> = weighting.weights().iter().map(|weight| format!("{weight:.3}")).collect();
+    let numbers: Vec<&str> = numbers.iter().map(|text| text.trim_end_matches('0').trim_end_matches('.')).collect();
+    format!("weighted by their distance in time from events and alarms, {name}:{}", numbers.join(","))
 }
 
 /// The number of epochs, the training time, and how many training runs were restarted or failed to learn.

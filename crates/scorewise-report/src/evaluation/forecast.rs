@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use scorewise::sweep::{Best, Bootstrap, Condition, Sweep};
+use scorewise::temporal::TemporalSweep;
 use scorewise::{Confusion, Prior, Probabilities, Real, Result, Rows, Score};
 
 use super::summary::ScoreSummary;
@@ -164,6 +165,36 @@ pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluat
         roc_area: areas.roc,
         average_precision: areas.average_precision,
         calibrated: None,
+    }
+}
+
+/// The data of a page about a forecast of a time series whose errors are weighted by their timing. `sweep` holds the unweighted matrices of the same
+/// rows, and `weighted` the time-weighted ones. What is defined by unweighted counts is left out: areas under curves and reference forecasts.
+#[must_use]
+pub fn forecast_of_series(
+    sweep: &Sweep,
+    weighted: &TemporalSweep,
+    options: &ForecastOptions<'_>,
+) -> ForecastEvaluation {
+    let scores = document::scores_in_display_order(Some(options.score.clone()));
+    let optimum = |score: &Score| {
+        let Best { threshold, value, interval, .. } = weighted.best(score, options.conditions)?;
+        Some(Optimum { score: score.name().into(), threshold, value, interval })
+    };
+    let optima: Vec<Optimum> = scores.iter().filter_map(optimum).collect();
+    let marks = optima.iter().map(|optimum| optimum.threshold).chain([options.threshold, 0.5]);
+    // Between two predictions, the alarms are the same at all thresholds, so the weighted matrix is constant where the unweighted one is.
+    let mut points = curve_points(sweep, &marks.collect::<Vec<_>>());
+    points.iter_mut().for_each(|point| point.cells = weighted.at(point.threshold).array());
+    ForecastEvaluation {
+        part: format!("{}, with errors weighted by their timing", options.rows),
+        points,
+        optima,
+        is_weighted: true,
+        reference_forecasts: Vec::new(),
+        roc_area: None,
+        average_precision: None,
+        ..forecast(sweep, options)
     }
 }
 

@@ -32,6 +32,7 @@
 //! | `explain` | the importance of columns for the score of a model, and partial dependence |
 //! | `folds` | the scores of each model of a cross-validation on its test rows |
 //! | `reproduction` | the experiments of Marchetti et al. (2022), beside the published results |
+//! | `alarms` | events and alarms of a time series, row by row |
 //! | `forecast` | a threshold sweep, converted to the data of a page |
 //! | `report` | the data of a whole page about one forecast |
 //! | `provenance` | fingerprints of the rows that were evaluated |
@@ -44,6 +45,7 @@ mod probabilities;
 mod classes;
 mod tuning;
 mod series;
+mod alarms;
 mod costs;
 mod counts;
 mod comparison;
@@ -70,7 +72,9 @@ pub use explain::{
     MAX_PERMUTATIONS, PartialDependence, explain,
 };
 pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
-pub use forecast::{ForecastOptions, curve_points, forecast, net_benefit_intervals, unnamed_classes};
+pub use forecast::{
+    ForecastOptions, curve_points, forecast, forecast_of_series, net_benefit_intervals, unnamed_classes,
+};
 pub use guarantee::{GuaranteeSummary, GuaranteedCondition, NeededEvents, NoBestThreshold};
 pub use model::{
     CalibrationLossSummary, CalibrationSummary, ColumnGain, DecisionScore, Evaluation, MemberSummary, ModelEvaluation,

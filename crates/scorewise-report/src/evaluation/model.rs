@@ -3,6 +3,7 @@
 use scorewise::calibration::CalibrationLosses;
 use scorewise::multiclass::{CostMatrix, MultiConfusion, MultiScore};
 use scorewise::sweep::{BlockLength, Bootstrap, CostRows, Resampling, Sweep, confusion, sweep};
+use scorewise::temporal::Weighting;
 use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, report};
 use scorewise::{Confusion, Direction, Prior, Probabilities, Rows, Score};
 use scorewise_table::dependence::Dependence;
@@ -16,11 +17,14 @@ use serde::{Deserialize, Serialize};
 use super::classes::{ClassSummary, common_class_scores};
 use super::costs::CostSummary;
 use super::folds::FoldsSummary;
-use super::forecast::{ForecastOptions, forecast, net_benefit_intervals, prediction_bins};
+use super::forecast::{ForecastOptions, forecast, forecast_of_series, net_benefit_intervals, prediction_bins};
+use super::series::SeriesOptions;
 use super::summary::{Estimate, NamedEstimate, ScoreSummary};
 use super::theory::theory_page;
 use super::tuning::best_threshold_bootstrap;
-use crate::document::{self, CalibratedForecast, Document, ForecastEvaluation, Provenance, scores_in_display_order};
+use crate::document::{
+    self, AlarmTimeline, CalibratedForecast, Document, ForecastEvaluation, Provenance, scores_in_display_order,
+};
 
 /// Scores on a set of rows, for two or for more classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -358,6 +362,12 @@ fn decision_scores(trained: &Trained, plan: &Plan) -> Result<Vec<DecisionScore>>
     let value = |predictions: &LabelledPredictions, decision: &Decision| -> Result<Option<f64>> {
         if let Some(threshold) = decision.threshold() {
             let score = plan.score.binary()?;
+            if let Some(weighting) = &plan.temporal {
+                let bootstrap = evaluation_bootstrap(plan, 1);
+                return with_series(predictions, weighting, &bootstrap, |rows, series, _| {
+                    Ok(score.checked(&series.confusion(rows, threshold)?))
+                });
+            }
             return with_rows(predictions, |rows| Ok(score.checked(&confusion(rows, threshold)?)));
         }
         let classes = model.classes.len();
@@ -412,6 +422,12 @@ pub(super) fn evaluate(
 ) -> Result<Evaluation> {
     if let Some(threshold) = decision.threshold() {
         let scores = scores_in_display_order(Some(plan.score.binary()?));
+        if let Some(weighting) = &plan.temporal {
+            let summary = with_series(predictions, weighting, bootstrap, |rows, series, bootstrap| {
+                ScoreSummary::of_series(rows, threshold, &scores, series, bootstrap)
+            })?;
+            return Ok(Evaluation::Binary(summary));
+        }
         let summarise = |rows: &Rows<'_, Probabilities<'_, f64>>, bootstrap: &Bootstrap<'_>| {
             ScoreSummary::new(rows, threshold, &scores, bootstrap)
         };
@@ -464,12 +480,19 @@ pub fn model_document(
     };
     let Evaluation::Binary(evaluation) = evaluation else { return Ok(document) };
     // A bootstrap interval of the best threshold is computed only if the threshold was chosen by its score on the validation rows.
-    let spread = match chosen {
-        ThresholdSource::ValidationSweep => with_resampled_rows(&trained.validation, bootstrap, |rows, bootstrap| {
-            // `swept` holds the confusion matrices of the validation rows only if there are no test rows; otherwise it cannot be used here.
-            let swept = trained.test.is_none().then_some(swept);
-            Ok(best_threshold_bootstrap(rows, swept, &score, &[], bootstrap)?.threshold.interval(0.95))
-        })?,
+    let spread = match (chosen, &plan.temporal) {
+        (ThresholdSource::ValidationSweep, Some(weighting)) => {
+            with_series(&trained.validation, weighting, bootstrap, |rows, series, bootstrap| {
+                Ok(series.best_thresholds(rows, &score, bootstrap)?.threshold.interval(0.95))
+            })?
+        }
+        (ThresholdSource::ValidationSweep, None) => {
+            with_resampled_rows(&trained.validation, bootstrap, |rows, bootstrap| {
+                // `swept` holds the confusion matrices of the validation rows only if there are no test rows; otherwise it cannot be used here.
+                let swept = trained.test.is_none().then_some(swept);
+                Ok(best_threshold_bootstrap(rows, swept, &score, &[], bootstrap)?.threshold.interval(0.95))
+            })?
+        }
         _ => None,
     };
     let prior = model.prior.as_deref().map(str::parse::<Prior>).transpose()?;
@@ -489,6 +512,18 @@ pub fn model_document(
         net_benefit: with_resampled_rows(predictions, bootstrap, net_benefit_intervals)?,
         persistence: persistence_confusion(predictions)?,
     };
+    if let Some(weighting) = &plan.temporal {
+        // The exact results about a score under a random threshold are for unweighted counts, so the page has none.
+        let (weighted, alarms) = with_series(predictions, weighting, bootstrap, |rows, series, _| {
+            let unit = if trained.test.is_some() { "test rows" } else { "validation rows" };
+            let alarms = AlarmTimeline::new(rows, *threshold, series, &format!("{unit} in the order of time"))?;
+            Ok((series.sweep(rows)?, alarms))
+        })?;
+        let forecast = forecast_of_series(swept, &weighted, &options);
+        document.forecast = Some(ForecastEvaluation { calibrated: calibrated_bins(model, predictions)?, ..forecast });
+        document.alarms = Some(alarms);
+        return Ok(document);
+    }
     document.forecast =
         Some(ForecastEvaluation { calibrated: calibrated_bins(model, predictions)?, ..forecast(swept, &options) });
     if let Some(prior) = &prior {
@@ -586,6 +621,29 @@ pub(super) fn with_resampled_rows<T>(
             with_rows(&sorted, |rows| work(rows, &bootstrap))
         }
     }
+}
+
+/// Calls `work` with the rows of a time series in the order of time, with the series to which each row belongs and the weighting of errors, and with
+/// a bootstrap that resamples blocks of rows; if the user or the split says that groups of rows or no rows depend on each other, it resamples those.
+fn with_series<T>(
+    predictions: &LabelledPredictions,
+    weighting: &Weighting,
+    bootstrap: &Bootstrap<'_>,
+    work: impl FnOnce(&Rows<'_, Probabilities<'_, f64>>, &SeriesOptions<'_>, &Bootstrap<'_>) -> scorewise::Result<T>,
+) -> Result<T> {
+    let (order, stretches) = predictions.time_order();
+    let (sorted, _) = predictions.in_time_order();
+    let groups: Vec<u32>;
+    let resampling = match &predictions.dependence {
+        Dependence::Independent => Resampling::Poisson,
+        Dependence::Groups(codes) => {
+            groups = order.iter().map(|row| codes[*row]).collect();
+            Resampling::Groups(&groups)
+        }
+        Dependence::Time { block, .. } => Resampling::Blocks(block.map_or(BlockLength::Auto, BlockLength::Rows)),
+    };
+    let series = SeriesOptions { weighting, sequences: Some(&stretches) };
+    with_rows(&sorted, |rows| work(rows, &series, &Bootstrap { resampling, ..*bootstrap }))
 }
 
 /// Confusion matrix of the persistence forecast, which predicts an event later if there is an event now; `None` when the target has no lead time.

@@ -462,6 +462,7 @@ impl NewRows {
             weights: self.all.weights.as_ref().map(|weights| rows.iter().map(|row| weights[*row as usize]).collect()),
             persistence: None,
             dependence: self.all.dependence.of_rows(&rows),
+            places: None,
         }
     }
 }
@@ -479,6 +480,11 @@ pub fn monitor(
         let hint = "evaluate one class against all others with `scorewise predict` and `scorewise score --positive`";
         return Err(Error::data(Location::file(options.model), problem, hint));
     };
+    if model.plan.as_ref().is_some_and(|plan| plan.temporal.is_some()) {
+        let problem = "the model was trained for errors weighted by their timing, and such models cannot be monitored";
+        let hint = "evaluate it with `scorewise predict` and `scorewise score --temporal`";
+        return Err(Error::data(Location::file(options.model), problem, hint));
+    }
     if table.rows() == 0 {
         return Err(Error::data(Location::file(&table.file), "has no rows; at least one is needed", ""));
     }
@@ -580,7 +586,7 @@ fn new_rows(
         }
     };
     let dependence = dependence(model, table, options, notes)?;
-    let all = LabelledPredictions { labels, probabilities, weights, persistence: None, dependence };
+    let all = LabelledPredictions { labels, probabilities, weights, persistence: None, dependence, places: None };
     Ok(NewRows { all, known })
 }
 

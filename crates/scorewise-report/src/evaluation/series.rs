@@ -45,6 +45,26 @@ impl SeriesOptions<'_> {
         TimingSummary { weighting: self.weighting.to_string(), sequences }
     }
 
+    /// The time-weighted confusion matrices of the rows at all thresholds.
+    pub fn sweep<R: Real>(&self, rows: &Rows<'_, Probabilities<'_, R>>) -> Result<TemporalSweep> {
+        Ok(TemporalSweep::new(self.weighting, &self.series(rows)?))
+    }
+
+    /// The best threshold of every bootstrap replicate, and the score of the time-weighted matrix at this threshold.
+    pub fn best_thresholds<R: Real>(
+        &self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        score: &Score,
+        bootstrap: &Bootstrap<'_>,
+    ) -> Result<BestDistribution> {
+        bootstrap.best_of_series(self.weighting, &self.series(rows)?, score, &[])
+    }
+
+    /// The time-weighted confusion matrix of the rows at a threshold.
+    pub fn confusion<R: Real>(&self, rows: &Rows<'_, Probabilities<'_, R>>, threshold: f64) -> Result<Confusion> {
+        Ok(self.matrices(rows, threshold)?.1)
+    }
+
     /// The time-weighted confusion matrix of each row at a threshold, and their sum.
     fn matrices<R: Real>(
         &self,
@@ -104,7 +124,7 @@ pub fn tune_series<R: Real>(
         return Err(Error::Setting { what: "conditions", reason });
     }
     let ordered = series.series(rows)?;
-    let Some(best) = TemporalSweep::new(series.weighting, &ordered).best(score, conditions) else { return Ok(None) };
+    let Some(best) = series.sweep(rows)?.best(score, conditions) else { return Ok(None) };
     let distribution: BestDistribution = bootstrap.best_of_series(series.weighting, &ordered, score, conditions)?;
     let summary = TuningSummary {
         score: score.name().into(),

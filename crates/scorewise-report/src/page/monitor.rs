@@ -2,7 +2,9 @@
 
 use super::html::{facts_html, section, table_html};
 use crate::document::{CommandResult, Document};
-use crate::evaluation::{ColumnShift, Estimate, MonitorSummary, PeriodSummary, ScoreChange, ThenAndNow};
+use crate::evaluation::{
+    ColumnShift, Estimate, MonitorSummary, PeriodSummary, ScoreChange, ThenAndNow, ThresholdBootstrap,
+};
 use crate::number::{format_number, format_optional};
 
 /// The sections of the page with all tables; an empty string for the results of other commands.

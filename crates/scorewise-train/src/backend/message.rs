@@ -24,7 +24,7 @@ use crate::model::VERSION;
 use crate::model::header::{self, EncodedTensor, FileContents, HeaderError, from_bytes, shortened, to_bytes};
 
 /// Version number of the message format.
-const MESSAGE_FORMAT: u64 = 1;
+const MESSAGE_FORMAT: u64 = 2;
 
 /// Value of the field `kind` of a message that contains data sets. Errors about such messages also contain this text.
 const DATASETS: &str = "data sets";
@@ -65,6 +65,7 @@ struct DatasetDescription {
     matrix: usize,
     labels: usize,
     weights: Option<usize>,
+    places: Option<usize>,
     /// For each binned column, three numbers: how many knots, frequent values and levels it has.
     binned: Option<Vec<[usize; 3]>>,
     /// For each split, the number of training rows and the number of validation rows.
@@ -117,7 +118,7 @@ impl Dataset {
         let mut own = Vec::new();
         for (index, dataset) in datasets.iter().enumerate() {
             check(dataset).map_err(|problem| invalid(DATASETS, &format!("data set {index} {problem}")))?;
-            let Dataset { matrix, binned, labels, classes, weights, splits } = dataset;
+            let Dataset { matrix, binned, labels, classes, weights, places, splits } = dataset;
             let (rows, columns) = (matrix.rows(), matrix.columns());
             let binned = binned.as_deref().map(|binned| {
                 let values: Vec<f32> =
@@ -138,6 +139,9 @@ impl Dataset {
                 weights: weights.as_ref().map(|weights| {
                     share(F32, weights.as_ptr() as usize, vec![rows], &|| to_bytes(weights, f32::to_le_bytes))
                 }),
+                places: places.as_ref().map(|places| {
+                    share(U32, places.as_ptr() as usize, vec![rows], &|| to_bytes(places, u32::to_le_bytes))
+                }),
                 binned,
                 splits: splits.iter().map(|split| [split.training.len(), split.validation.len()]).collect(),
             });
@@ -157,7 +161,7 @@ impl Dataset {
             datasets.push(dataset.map_err(|problem| damaged(DATASETS, format!("data set {index}: {problem}")))?);
         }
         let own: usize = descriptions.iter().map(|description| 1 + usize::from(description.binned.is_some())).sum();
-        let used = own + shared.matrices.len() + shared.labels.len() + shared.weights.len();
+        let used = own + shared.matrices.len() + shared.labels.len() + shared.weights.len() + shared.places.len();
         if used != contents.tensors.len() {
             return Err(damaged(DATASETS, "the message contains tensors that belong to none of its data sets".into()));
         }
@@ -172,6 +176,7 @@ struct SharedNumbers {
     matrices: HashMap<usize, Matrix>,
     labels: HashMap<usize, Arc<[u32]>>,
     weights: HashMap<usize, Arc<[f32]>>,
+    places: HashMap<usize, Arc<[u32]>>,
 }
 
 /// Decodes the data set with this index from its description and the tensors of the message.
@@ -181,7 +186,7 @@ fn dataset(
     contents: &FileContents<'_>,
     shared: &mut SharedNumbers,
 ) -> std::result::Result<Dataset, Problem> {
-    let DatasetDescription { rows, columns, classes, matrix, labels, weights, binned, splits } = description;
+    let DatasetDescription { rows, columns, classes, matrix, labels, weights, places, binned, splits } = description;
     // A matrix without rows is refused: its number of columns could be huge although the message is short, and memory is allocated for a row of
     // zeros that follows the rows of every matrix.
     if *rows == 0 {
@@ -199,6 +204,14 @@ fn dataset(
             let bytes = vector_of(weights, F32)?;
             let read = || from_bytes(bytes, f32::from_le_bytes).into();
             Some(shared.weights.entry(*weights).or_insert_with(read).clone())
+        }
+        None => None,
+    };
+    let places = match places {
+        Some(places) => {
+            let bytes = vector_of(places, U32)?;
+            let read = || from_bytes(bytes, u32::from_le_bytes).into();
+            Some(shared.places.entry(*places).or_insert_with(read).clone())
         }
         None => None,
     };
@@ -222,7 +235,7 @@ fn dataset(
     let mut next = || parts.next().unwrap_or_default();
     let splits = splits.iter().map(|_| RowSplit { training: next(), validation: next() }).collect();
     let dataset =
-        Dataset { matrix: shared.matrices[matrix].clone(), binned, labels, classes: *classes, weights, splits };
+        Dataset { matrix: shared.matrices[matrix].clone(), binned, labels, classes: *classes, weights, places, splits };
     check(&dataset)?;
     Ok(dataset)
 }
@@ -231,13 +244,16 @@ fn dataset(
 /// binned, also checks that every number in the matrix is a valid position among the knots, frequent values and levels of its column. Training relies
 /// on these checks.
 fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
-    let Dataset { matrix, binned, labels, classes, weights, .. } = dataset;
+    let Dataset { matrix, binned, labels, classes, weights, places, .. } = dataset;
     let (rows, columns) = (matrix.rows(), matrix.columns());
     if rows == 0 || columns == 0 {
         return Err(format!("has {rows} rows and {columns} columns, but needs at least one of each"));
     }
     if labels.len() != rows || weights.as_ref().is_some_and(|weights| weights.len() != rows) {
         return Err(format!("has {rows} rows, but a different number of labels or weights"));
+    }
+    if places.as_ref().is_some_and(|places| places.len() != rows) {
+        return Err(format!("has {rows} rows, but a different number of places in time"));
     }
     if !(2..=MAX_CLASSES).contains(classes) {
         return Err(format!("has {classes} classes; it must have 2 to {MAX_CLASSES}"));

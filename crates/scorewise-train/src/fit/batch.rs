@@ -3,6 +3,7 @@
 use scorewise::multiclass::{ClassRows, OneOf, softmax};
 use scorewise::prior::Probability;
 use scorewise::sweep::{Best, sweep};
+use scorewise::temporal::{Series, TemporalLoss, TemporalSweep};
 use scorewise::{Logits, Probabilities, Result, Rows, Score};
 
 use super::objective::Objective;
@@ -17,6 +18,8 @@ pub(crate) struct Batch {
     pub labels: Vec<u32>,
     positives: Vec<bool>,
     pub weights: Option<Vec<f32>>,
+    /// For rows of a time series, the number of the stretch of neighbouring rows to which each row belongs; empty for other rows.
+    stretches: Vec<u32>,
 }
 
 impl Batch {
@@ -28,10 +31,48 @@ impl Batch {
         self.labels.extend(rows.iter().map(|row| labels[*row as usize]));
         self.positives.clear();
         self.positives.extend(self.labels.iter().map(|label| *label != 0));
-        if let Some(weights) = weights {
-            let gathered = self.weights.get_or_insert_default();
-            gathered.clear();
-            gathered.extend(rows.iter().map(|row| weights[*row as usize]));
+        match weights {
+            Some(weights) => {
+                let gathered = self.weights.get_or_insert_default();
+                gathered.clear();
+                gathered.extend(rows.iter().map(|row| weights[*row as usize]));
+            }
+            None => self.weights = None,
+        }
+        self.stretches.clear();
+    }
+
+    /// Collects labels and weights as [`Batch::gather`] does, for rows of a time series in the order of time, whose places are `places`. Rows with
+    /// consecutive places are neighbours, unless a list begins between them: `starts` are the indices in `rows` at which a stretch begins in any
+    /// case. If `counts` is given, only the rows for which it is true count; the others only decide how much their neighbours count.
+    pub fn gather_series(
+        &mut self,
+        (labels, weights, places): (&[u32], Option<&[f32]>, &[u32]),
+        rows: &[u32],
+        (starts, counts): (&[usize], Option<&[bool]>),
+    ) {
+        self.gather(labels, weights, rows, 1);
+        if let Some(counts) = counts {
+            let gathered = self.weights.get_or_insert_with(|| vec![1.0; rows.len()]);
+            gathered.iter_mut().zip(counts).filter(|(_, counts)| !**counts).for_each(|(weight, _)| *weight = 0.0);
+        }
+        let mut starts = starts.iter().copied().peekable();
+        let mut stretch = 0;
+        for (index, row) in rows.iter().enumerate() {
+            let is_start = starts.next_if_eq(&index).is_some();
+            if index > 0 && (is_start || !are_neighbours(places, rows[index - 1], *row)) {
+                stretch += 1;
+            }
+            self.stretches.push(stretch);
+        }
+    }
+
+    /// The rows of the batch as a time series, in which windows never reach beyond a stretch of neighbouring rows.
+    pub fn series(&self) -> Result<Series<'_, Logits<'_, f32>>> {
+        let series = Series::new(self.two_class_rows()?)?;
+        match self.stretches.is_empty() {
+            true => Ok(series),
+            false => series.with_sequences(&self.stretches),
         }
     }
 
@@ -56,6 +97,20 @@ impl Batch {
             Some(weights) => rows.weighted(weights),
             None => Ok(rows),
         }
+    }
+
+    /// The threshold with the best score of the time-weighted matrix of the rows; `None` if the score is undefined at every threshold.
+    pub fn best_temporal_threshold(&self, loss: &TemporalLoss) -> Result<Option<Best>> {
+        let probabilities = self.probabilities(0);
+        let weights: Option<Vec<f64>> =
+            self.weights.as_ref().map(|weights| weights.iter().copied().map(f64::from).collect());
+        let rows = Rows::new(Probabilities(&probabilities), &self.positives)?;
+        let series = match &weights {
+            Some(weights) => Series::new(rows.weighted(weights)?)?,
+            None => Series::new(rows)?,
+        };
+        let series = if self.stretches.is_empty() { series } else { series.with_sequences(&self.stretches)? };
+        Ok(TemporalSweep::new(loss.weighting(), &series).best(loss.score(), &[]))
     }
 
     /// The threshold with the best score of one class against the rest; `None` if the score is undefined at every threshold. If rows have one
@@ -108,4 +163,9 @@ impl Batch {
         };
         self.logits.chunks_exact(outputs).map(probability).collect()
     }
+}
+
+/// Whether the second row follows the first one in a time series, if `places` are the places of all rows in the order of time.
+pub(crate) fn are_neighbours(places: &[u32], first: u32, second: u32) -> bool {
+    places[first as usize].checked_add(1) == Some(places[second as usize])
 }

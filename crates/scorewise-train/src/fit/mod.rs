@@ -12,7 +12,7 @@ mod sample;
 mod batch;
 mod course;
 
-pub(crate) use batch::Batch;
+pub(crate) use batch::{Batch, are_neighbours};
 pub use course::{Action, Course, CourseSummary, Keep, Policy, WarmUpPolicy};
 pub use objective::Objective;
 pub use sample::Sample;

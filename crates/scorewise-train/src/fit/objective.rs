@@ -3,6 +3,8 @@
 //! With two classes a row has one logit; with more it has one logit for each class. The training loop is the same in both cases.
 
 use scorewise::multiclass::{MultiScore, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy, softmax};
+use scorewise::sweep::Best;
+use scorewise::temporal::TemporalLoss;
 use scorewise::{CrossEntropy, ExactLoss, Loss, Prior, Result, Score, ScoreLoss};
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,8 @@ const MIN_CURVATURE: f32 = 1e-16;
 pub enum Objective {
     /// A loss for two classes with one logit for each row. Label 1 is the positive class.
     Binary(Loss),
+    /// A loss for two classes in a time series, in which errors are weighted by their timing. The rows of a batch must be in the order of time.
+    Temporal(TemporalLoss),
     /// A loss for many classes that compares every class with all others. A row has one logit for each class.
     OneVersusRest(OneVersusRest),
     /// A loss for many classes that compares all classes at once, not each class with the rest. A row has one logit for each class.
@@ -48,7 +52,7 @@ impl Objective {
     /// Whether this is a loss for two classes, in which a row has one logit.
     #[must_use]
     pub fn is_binary(&self) -> bool {
-        matches!(self, Objective::Binary(_))
+        matches!(self, Objective::Binary(_) | Objective::Temporal(_))
     }
 
     /// The two-class score on which the loss is based; with more than two classes, it is applied to each class against the rest. `None` for
@@ -58,6 +62,7 @@ impl Objective {
         match self {
             Objective::Binary(Loss::Score(loss)) => Some(loss.score()),
             Objective::Binary(Loss::Exact(loss)) => Some(loss.score()),
+            Objective::Temporal(loss) => Some(loss.score()),
             Objective::OneVersusRest(loss) => Some(loss.score()),
             _ => None,
         }
@@ -70,6 +75,7 @@ impl Objective {
         match self {
             Objective::Binary(Loss::Score(loss)) => std::slice::from_ref(loss.prior()),
             Objective::Binary(Loss::Exact(loss)) => std::slice::from_ref(loss.prior()),
+            Objective::Temporal(loss) => std::slice::from_ref(loss.prior()),
             Objective::OneVersusRest(loss) => loss.priors(),
             _ => &[],
         }
@@ -80,7 +86,9 @@ impl Objective {
     pub fn warm_up(&self) -> Option<Objective> {
         match self {
             Objective::Binary(Loss::CrossEntropy(_)) | Objective::Softmax(_) => None,
-            Objective::Binary(_) => Some(Objective::Binary(Loss::CrossEntropy(CrossEntropy::plain()))),
+            Objective::Binary(_) | Objective::Temporal(_) => {
+                Some(Objective::Binary(Loss::CrossEntropy(CrossEntropy::plain())))
+            }
             Objective::OneVersusRest(_) | Objective::Simplex(_) => {
                 Some(Objective::Softmax(SoftmaxCrossEntropy::plain()))
             }
@@ -91,6 +99,7 @@ impl Objective {
     pub(crate) fn value(&self, batch: &Batch) -> Result<f64> {
         match self {
             Objective::Binary(loss) => loss.value(&batch.two_class_rows()?),
+            Objective::Temporal(loss) => loss.value(&batch.series()?),
             Objective::OneVersusRest(loss) => loss.value(&batch.multiclass_rows()?),
             Objective::Simplex(loss) => loss.value(&batch.multiclass_rows()?),
             Objective::Softmax(loss) => loss.value(&batch.multiclass_rows()?),
@@ -103,6 +112,9 @@ impl Objective {
         let value = match self {
             Objective::Binary(loss) => {
                 batch.two_class_rows().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient))
+            }
+            Objective::Temporal(loss) => {
+                batch.series().and_then(|series| loss.value_and_gradient(&series, &mut gradient))
             }
             Objective::OneVersusRest(loss) => {
                 batch.multiclass_rows().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient))
@@ -166,12 +178,21 @@ impl Objective {
         Ok(value)
     }
 
+    /// The threshold with the best score of one class against the rest, as [`Batch::best_threshold`] finds it. If errors are weighted by their timing,
+    /// the score is that of the weighted matrix.
+    pub(crate) fn best_threshold(&self, batch: &Batch, score: &Score, class: usize) -> Result<Option<Best>> {
+        match self {
+            Objective::Temporal(loss) => batch.best_temporal_threshold(loss),
+            _ => batch.best_threshold(score, class),
+        }
+    }
+
     /// The number to add to the single logit of each row so that the best threshold on the batch lies at the mean of the prior. If `steady`
     /// is set, a nearby number is returned instead: the one that gives the lowest loss. The returned number is also added to the logits of
     /// the batch. `None` if the score is undefined at every threshold, or if the loss has no score or no prior.
     pub(crate) fn centring_shift(&self, batch: &mut Batch, steady: bool) -> Result<Option<f32>> {
         let (Some(score), Some(prior)) = (self.score(), self.priors().first()) else { return Ok(None) };
-        let Some(best) = batch.best_threshold(score, 0)? else { return Ok(None) };
+        let Some(best) = self.best_threshold(batch, score, 0)? else { return Ok(None) };
         let mut shift = (log_odds(prior.mean()) - log_odds(best.threshold.clamp(1e-7, 1.0 - 1e-7))) as f32;
         let logits = batch.logits.clone();
         if steady {
@@ -199,7 +220,7 @@ impl Objective {
                 let above = batch.logits.iter().filter(|logit| f64::from(**logit) > centre).count();
                 Ok(above == 0
                     || above == batch.logits.len()
-                    || batch.best_threshold(score, 0)?.is_none_or(|best| {
+                    || self.best_threshold(batch, score, 0)?.is_none_or(|best| {
                         let [tn, fp, fn_, tp] = best.confusion.array();
                         tp + fp == 0.0 || tn + fn_ == 0.0
                     }))
@@ -215,6 +236,7 @@ impl Objective {
 enum ObjectiveDescription {
     Sol { score: String, prior: String },
     Exact { score: String, prior: String },
+    Temporal { score: String, prior: String, weighting: String },
     CrossEntropy { positive_weight: f64, negative_weight: f64 },
     OneVersusRest { score: String, priors: Vec<String> },
     Simplex { score: String, sharpness: f64, centres: Vec<f64> },
@@ -234,6 +256,11 @@ impl From<Objective> for ObjectiveDescription {
                 let (positive_weight, negative_weight) = loss.class_weights();
                 ObjectiveDescription::CrossEntropy { positive_weight, negative_weight }
             }
+            Objective::Temporal(loss) => ObjectiveDescription::Temporal {
+                score: loss.score().to_string(),
+                prior: loss.prior().to_string(),
+                weighting: loss.weighting().to_string(),
+            },
             Objective::OneVersusRest(loss) => ObjectiveDescription::OneVersusRest {
                 score: MultiScore::Classwise(loss.average(), loss.score().clone()).to_string(),
                 priors: loss.priors().iter().map(ToString::to_string).collect(),
@@ -258,6 +285,9 @@ impl TryFrom<ObjectiveDescription> for Objective {
             }
             ObjectiveDescription::Exact { score, prior } => {
                 Objective::Binary(Loss::Exact(ExactLoss::new(score.parse()?, prior.parse()?)))
+            }
+            ObjectiveDescription::Temporal { score, prior, weighting } => {
+                Objective::Temporal(TemporalLoss::new(score.parse()?, prior.parse()?, weighting.parse()?))
             }
             ObjectiveDescription::CrossEntropy { positive_weight, negative_weight } => {
                 Objective::Binary(Loss::CrossEntropy(CrossEntropy::weighted(positive_weight, negative_weight)?))
@@ -310,6 +340,7 @@ mod tests {
         for objective in [
             Objective::Binary(Loss::Score(ScoreLoss::new(score("tp / (tp + 2*fn)"), prior("cosine:0.3,0.2")))),
             Objective::Binary(Loss::Exact(ExactLoss::new(score("csi"), prior("beta:2,5")))),
+            Objective::Temporal(TemporalLoss::new(score("csi"), prior("beta:2,5"), "sum:0.5,0.25".parse().unwrap())),
             Objective::Binary(Loss::CrossEntropy(CrossEntropy::plain())),
             Objective::Binary(Loss::CrossEntropy(CrossEntropy::weighted(1.0 / 3.0, 7.5).unwrap())),
             Objective::OneVersusRest(one_versus_rest("f1", Average::Macro).unwrap()),

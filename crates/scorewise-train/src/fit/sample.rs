@@ -18,6 +18,9 @@ pub struct Sample<'a> {
     pub classes: usize,
     /// One sample weight for each row of the matrix; `None` if all rows have the same weight.
     pub weights: Option<&'a [f32]>,
+    /// For a time series, the place of each row in the order of time: rows that follow each other have consecutive places, and between two series or
+    /// at a gap a place is left out. `None` if the loss does not depend on the order of the rows.
+    pub places: Option<&'a [u32]>,
     /// Indices of the rows that are trained on.
     pub training: &'a [u32],
     /// Indices of the rows whose loss decides when training stops.
@@ -37,11 +40,25 @@ impl Sample<'_> {
         sums
     }
 
+    /// The given rows in the order of time if the rows are a time series; otherwise in their own order.
+    pub(crate) fn in_time_order(&self, rows: &[u32]) -> Vec<u32> {
+        let mut ordered = rows.to_vec();
+        if let Some(places) = self.places {
+            ordered.sort_by_key(|row| places[*row as usize]);
+        }
+        ordered
+    }
+
     /// Checks that labels, weights and row indices are valid for the matrix.
     pub(crate) fn check(&self) -> Result<()> {
         let rows = self.matrix.rows();
         let refuse = |what: &str, problem: String| Err(Error::setting(what, problem, ""));
-        for (what, got) in [("labels", self.labels.len()), ("weights", self.weights.map_or(rows, <[f32]>::len))] {
+        let lengths = [
+            ("labels", self.labels.len()),
+            ("weights", self.weights.map_or(rows, <[f32]>::len)),
+            ("places", self.places.map_or(rows, <[u32]>::len)),
+        ];
+        for (what, got) in lengths {
             if got != rows {
                 return Err(scorewise::Error::LengthMismatch { what, expected: rows, got }.into());
             }

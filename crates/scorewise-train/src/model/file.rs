@@ -23,7 +23,7 @@ use scorewise_table::target::Target;
 
 /// The number of the file format that is written. Files of the older formats can still be read: format 1 has no checksum and only networks, format
 /// 2 has no binned inputs, format 3 has no weights of the members, and format 4 has no calibration, no decision by
-/// expected costs and no reference for later rows.
+/// expected costs, no errors weighted by their timing and no reference for later rows.
 pub const FORMAT: u64 = 5;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -20,6 +20,7 @@
 //! | `initialisation` | moves the first predictions into the support of the prior |
 //! | `optimiser` | turns a gradient into a change of the weights |
 //! | `look_up` | trains the table of a look-up layer |
+//! | `time_blocks` | batches of a time series |
 //! | `training` | the training loop: steps and validation, controlled by a [`Course`](crate::fit::Course) |
 //! | `engine` | computes the logits of a batch and the gradient of the parameters |
 
@@ -27,6 +28,7 @@ mod settings;
 mod initialisation;
 mod optimiser;
 mod look_up;
+mod time_blocks;
 mod training;
 mod engine;
 

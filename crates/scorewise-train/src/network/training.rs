@@ -10,6 +10,7 @@ use super::engine::Engine;
 use super::look_up::{LookUpParameters, LookUpTraining};
 use super::optimiser::OptimiserState;
 use super::settings::{NetworkSettings, WarmStart};
+use super::time_blocks::{RowBatch, TimeBlocks};
 use super::{Network, NetworkShape, centre, coverage, log_odds};
 use crate::fit::{Action, Batch, Course, Epoch, Fit, Objective, Phase, Sample};
 use crate::learner::Member;
@@ -32,6 +33,10 @@ pub fn fit(
 ) -> Result<Fit> {
     settings.check(objective)?;
     sample.check()?;
+    if matches!(objective, Objective::Temporal(_)) && sample.places.is_none() {
+        let problem = "errors are weighted by their timing, but the order of the rows in time is not known";
+        return Err(Error::setting("temporal", problem, "give the place of each row in the order of time"));
+    }
     let outputs = objective.outputs(sample.classes);
     let shape = settings.shape(sample, outputs)?;
     let mut course = Course::new(settings.policy(objective, outputs));
@@ -96,6 +101,8 @@ struct NetworkTraining<'a> {
     used_positions: Vec<bool>,
     /// Number of training rows of the rarest class.
     rare_rows: usize,
+    /// The training rows as blocks of a time series, and the places of all rows; `None` unless the loss weights errors by their timing.
+    blocks: Option<(TimeBlocks, &'a [u32])>,
     /// The best parameters of the current phase so far.
     best: AlignedBuffer,
     /// The parameters from which the table of the look-up layer in `best` was computed; `None` if the first layer is dense.
@@ -127,6 +134,12 @@ impl<'a> NetworkTraining<'a> {
             gradient: AlignedBuffer::zeros(network.parameters.len()),
             used_positions: used_positions(sample),
             rare_rows: count_rarest_class(sample),
+            blocks: match (objective, sample.places) {
+                (Objective::Temporal(loss), Some(places)) => {
+                    Some((TimeBlocks::new(sample, places, loss.weighting().window()), places))
+                }
+                _ => None,
+            },
             best: network.parameters.clone(),
             network,
         }
@@ -211,22 +224,33 @@ impl<'a> NetworkTraining<'a> {
             (Phase::WarmUp, Some(cross_entropy)) => cross_entropy,
             _ => self.objective,
         };
-        // If a batch contains all rows, their order does not affect the gradient. Then the rows are not shuffled, because they are read fastest in
-        // the order in which they lie in memory.
-        if batch_size < self.order.len() {
-            shuffle(&mut self.order, &mut self.random);
-            if self.settings.stratified {
-                stratify(&mut self.order, labels, self.sample.classes);
+        let blocks = self.blocks.as_ref().filter(|_| phase == Phase::Main);
+        let batches: Vec<RowBatch<'_>> = if let Some((blocks, _)) = blocks {
+            blocks.batches(labels, batch_size, &mut self.random)
+        } else {
+            // If a batch contains all rows, their order does not affect the gradient. Then the rows are not shuffled, because they are read fastest
+            // in the order in which they lie in memory.
+            if batch_size < self.order.len() {
+                shuffle(&mut self.order, &mut self.random);
+                if self.settings.stratified {
+                    stratify(&mut self.order, labels, self.sample.classes);
+                }
             }
-        }
+            self.order.chunks(batch_size).map(|rows| RowBatch { rows: rows.into(), blocks: None }).collect()
+        };
         let (mut sum, mut count) = (0.0, 0);
-        let mut batches = self.order.chunks(batch_size).peekable();
-        while let Some(rows) = batches.next() {
-            self.batch.gather(labels, weights, rows, self.outputs);
+        let mut batches = batches.iter().peekable();
+        while let Some(RowBatch { rows, blocks }) = batches.next() {
+            match (blocks, self.blocks.as_ref()) {
+                (Some((starts, counts)), Some((_, places))) => {
+                    self.batch.gather_series((labels, weights, places), rows, (starts, Some(counts)));
+                }
+                _ => self.batch.gather(labels, weights, rows, self.outputs),
+            }
             self.engine.forward(&self.network, matrix, rows, &mut self.batch.logits);
             sum += objective.value_and_gradient(&mut self.batch)?;
             count += 1;
-            self.engine.prefetch(matrix, batches.peek().copied().unwrap_or_default());
+            self.engine.prefetch(matrix, batches.peek().map_or(&[], |batch| &batch.rows));
             self.engine.backward_without_table(&self.network, &self.batch.gradient, &mut self.gradient);
             let table = self.network.shape().table_length();
             self.optimiser.step(&mut self.network.parameters[table..], &self.gradient[table..], learning_rate);
@@ -253,8 +277,17 @@ impl<'a> NetworkTraining<'a> {
     /// Writes the labels, weights and logits of the given rows to `batch`.
     fn predict(&mut self, rows: &[u32]) {
         let Sample { matrix, labels, weights, .. } = *self.sample;
-        self.batch.gather(labels, weights, rows, self.outputs);
-        self.engine.predict(&self.network, matrix, rows, &mut self.batch.logits);
+        match &self.blocks {
+            Some((_, places)) => {
+                let rows = self.sample.in_time_order(rows);
+                self.batch.gather_series((labels, weights, places), &rows, (&[], None));
+                self.engine.predict(&self.network, matrix, &rows, &mut self.batch.logits);
+            }
+            None => {
+                self.batch.gather(labels, weights, rows, self.outputs);
+                self.engine.predict(&self.network, matrix, rows, &mut self.batch.logits);
+            }
+        }
     }
 
     /// Changes the output biases so that the best thresholds on the validation rows, or on all rows, lie at the means of the priors.
@@ -277,7 +310,7 @@ impl<'a> NetworkTraining<'a> {
         let old = self.network.parameters[last.biases..last.biases + self.outputs].to_vec();
         for class in 0..self.outputs {
             let Some(prior) = priors.get(class).or(priors.first()) else { continue };
-            let Some(best) = self.batch.best_threshold(score, class)? else { continue };
+            let Some(best) = objective.best_threshold(&self.batch, score, class)? else { continue };
             // The log-odds of the thresholds 0 and 1 are infinite, so the threshold is kept 1e-7 away from both. f32 numbers just below 1 are about
             // 6e-8 apart.
             let threshold = best.threshold.clamp(1e-7, 1.0 - 1e-7);
@@ -310,7 +343,7 @@ impl<'a> NetworkTraining<'a> {
 }
 
 /// Changes the order of the rows so that the rows of each class are evenly spaced. The rows of a class keep their order among themselves.
-fn stratify(order: &mut Vec<u32>, labels: &[u32], classes: usize) {
+pub(super) fn stratify(order: &mut Vec<u32>, labels: &[u32], classes: usize) {
     let mut counts = vec![0u64; classes];
     order.iter().for_each(|row| counts[labels[*row as usize] as usize] += 1);
     // The row with index i of the n rows of a class is placed at the fraction (i + ½)/n of the whole order; ties are decided by the class.
@@ -397,6 +430,7 @@ mod tests {
             labels: &[0, 1],
             classes: 2,
             weights: None,
+            places: None,
             training: &rows,
             validation: &rows,
         };

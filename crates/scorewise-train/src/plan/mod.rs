@@ -16,6 +16,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use scorewise::multiclass::{MultiScore, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
+use scorewise::temporal::{TemporalLoss, Weighting};
 use scorewise::{ClassCounts, CrossEntropy, ExactLoss, Loss, Prior, ScoreLoss};
 use scorewise_table::dependence::Resample;
 use scorewise_table::encode::EncodingOptions;
@@ -103,6 +104,9 @@ pub struct Plan {
     /// centre.
     #[serde(with = "text")]
     pub prior: Prior,
+    /// How errors in a time series are weighted by their timing; `None` if every error counts 1. The series are those of `choice.group`.
+    #[serde(default, with = "text::optional", skip_serializing_if = "Option::is_none")]
+    pub temporal: Option<Weighting>,
     /// The loss to minimise.
     pub loss: LossName,
     /// How a model for more than two classes is trained.
@@ -150,6 +154,7 @@ impl Plan {
             validation: 1.0 / 3.0,
             score,
             prior: Recipe::PAPER.prior.parse().expect("the prior of the recipe is valid"),
+            temporal: None,
             loss: LossName::Sol,
             multiclass: Multiclass::Simplex,
             threshold: ThresholdRule::Tuned,
@@ -198,11 +203,46 @@ impl Plan {
         matches!(self.loss, LossName::Sol | LossName::Exact)
     }
 
+    /// Checks that errors can be weighted by their timing with these settings and this number of classes.
+    pub(crate) fn check_temporal(&self, classes: usize) -> Result<()> {
+        let refuse = |problem: String, hint: &str| Err(Error::setting("temporal", problem, hint));
+        match (&self.temporal, &self.split) {
+            (None, _) => Ok(()),
+            _ if classes > 2 => refuse(
+                format!("applies to two classes, but the target has {classes}"),
+                "name one class as the positive one",
+            ),
+            (_, Split::Random) => refuse(
+                "a random split would put neighbouring rows of a time series into different sets".into(),
+                "split the rows by time or by group",
+            ),
+            _ if self.loss == LossName::Exact => refuse(
+                "the exact expected score is not known if errors are weighted by their timing".into(),
+                "use the default loss, `sol`, or cross-entropy",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// The loss that trees minimise instead of `objective`. If errors are weighted by their timing, trees are trained for the score of the unweighted
+    /// counts, because a tree looks at rows one by one; the weights in the pool of learners and the threshold still follow from the weighted counts.
+    pub(crate) fn objective_of_trees(&self, objective: &Objective) -> Objective {
+        match objective {
+            Objective::Temporal(loss) => {
+                Objective::Binary(Loss::Score(ScoreLoss::new(loss.score().clone(), loss.prior().clone())))
+            }
+            objective => objective.clone(),
+        }
+    }
+
     /// The loss for this sample. Only a balanced cross-entropy depends on the weights of the classes in the sample.
     pub(crate) fn objective(&self, sample: &Sample<'_>) -> Result<Objective> {
         let (classes, weights) = (sample.classes, sample.class_weights());
         if classes == 2 {
             let score = self.score.binary()?;
+            if let (Some(weighting), LossName::Sol) = (&self.temporal, self.loss) {
+                return Ok(Objective::Temporal(TemporalLoss::new(score, self.prior.clone(), weighting.clone())));
+            }
             return Ok(Objective::Binary(match self.loss {
                 LossName::Sol => Loss::Score(ScoreLoss::new(score, self.prior.clone())),
                 LossName::Exact => Loss::Exact(ExactLoss::new(score, self.prior.clone())),

@@ -6,6 +6,7 @@
 //! `python/scorewise/_classifier.py`; a Python test fails if that parameter is missing.
 
 use scorewise::Prior;
+use scorewise::temporal::Weighting;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::split::check_cross_fit;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,13 @@ pub struct TrainingOptions {
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Loss"))]
     #[serde(with = "text::optional")]
     pub prior: Option<Prior>,
+    /// For a time series: weight errors by their timing in the loss of networks and linear models, in the weights of the learners, and in the choice
+    /// of the threshold. A false alarm shortly before an event, or a missed event shortly after an alarm, counts less than a full error; with `value`,
+    /// an error far from all events or alarms counts twice; with `sum`, all nearby events or alarms lower the weight. The numbers, as in
+    /// `sum:0.5,0.25`, are subtracted from the weight of an error one row, two rows … away. Trees are trained for the score without weights
+    #[cfg_attr(feature = "clap", arg(long, value_name = "value|maximum|sum[:NUMBERS]", help_heading = "Loss"))]
+    #[serde(with = "text::optional")]
+    pub temporal: Option<Weighting>,
     /// The loss to minimise [default: sol]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Loss"))]
     pub loss: Option<LossName>,
@@ -152,6 +160,7 @@ impl TrainingOptions {
         if let Some(score) = &self.score {
             plan.score = score.clone();
         }
+        plan.temporal = self.temporal.clone().or(plan.temporal.take());
         plan.loss = self.loss.unwrap_or(plan.loss);
         plan.multiclass = self.multiclass.unwrap_or(plan.multiclass);
         // If the user chose a loss but no recipe, the recipe adds no warm-up with cross-entropy: training minimises that loss from the start.
@@ -176,7 +185,8 @@ impl TrainingOptions {
         let network = NetworkSettings {
             hidden: self.hidden.clone().map_or_else(|| HiddenLayers::new(recipe.hidden.to_vec()), Ok)?,
             optimiser: self.optimiser.unwrap_or(defaults.optimiser),
-            batch: self.batch.unwrap_or(recipe.batch),
+            // The size of a batch of single rows in a recipe is too small for blocks of consecutive rows, in which events come together.
+            batch: self.batch.unwrap_or(if plan.temporal.is_some() { BatchSize::Auto } else { recipe.batch }),
             stratified: recipe.stratified,
             learning_rate: self.learning_rate.unwrap_or(recipe.learning_rate),
             weight_decay: self.weight_decay.unwrap_or(recipe.weight_decay),
@@ -225,6 +235,7 @@ impl TrainingOptions {
             validation: (plan.cross_fit == 0).then_some(plan.validation),
             score: Some(plan.score.clone()),
             prior: plan.has_prior().then(|| plan.prior.clone()),
+            temporal: plan.temporal.clone(),
             loss: Some(plan.loss),
             multiclass: Some(plan.multiclass),
             warm_start: Some(network.warm_start.is_some()),

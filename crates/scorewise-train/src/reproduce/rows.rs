@@ -35,6 +35,7 @@ impl RepeatRows {
             labels: self.labels.clone(),
             classes: 2,
             weights: None,
+            places: None,
             splits: vec![split],
         }
     }

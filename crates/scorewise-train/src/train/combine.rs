@@ -20,10 +20,13 @@ use std::ops::ControlFlow;
 
 use scorewise::Score;
 use scorewise::multiclass::{SimplexLoss, softmax};
+use scorewise::sweep::SmoothBest;
+use scorewise::temporal::Weighting;
 use scorewise_table::error::{Error, Result};
 
 use super::decide::SMOOTHING;
 use super::finish::LabelledPredictions;
+use super::temporal::TimeSeries;
 use crate::ensemble::to_probabilities;
 use crate::fit::{Batch, Objective};
 use crate::network::log_odds;
@@ -67,20 +70,20 @@ impl Combination {
 ///
 /// `rows` has the classes and weights of the rows; its probabilities are not used. `candidates` are the logits of each classifier for these
 /// rows, predicted by members that were not trained on them: one logit for each row if there are two classes, otherwise one for each row
-/// and class, row by row. These logits are overwritten with the calibrated ones. If `centre` is given and there are two classes, the calibrations
+/// and class, row by row. If `weighting` is given, a mean is judged by the score of the counts in which errors are weighted by their timing. These logits are overwritten with the calibrated ones. If `centre` is given and there are two classes, the calibrations
 /// include a shift of all logits that moves the best threshold to `centre`. `proceed` is called before each weighted mean of the classifiers is
 /// scored; if it returns `Break`, the result is an error.
 pub fn combine(
     rows: &LabelledPredictions,
     classes: usize,
     candidates: &mut [Vec<f64>],
-    score: &TrainingScore,
+    (score, weighting): (&TrainingScore, Option<&Weighting>),
     centre: Option<f64>,
     proceed: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<Combination> {
     check(rows, classes, candidates)?;
     let outputs = if classes == 2 { 1 } else { classes };
-    let judge = Judge::new(rows, classes, score)?;
+    let judge = Judge::new(rows, classes, score, weighting)?;
     let mut calibrations = Vec::with_capacity(candidates.len());
     for logits in candidates.iter_mut() {
         let (scale, shift) = rows.calibration(logits, outputs);
@@ -164,12 +167,21 @@ fn select(candidates: &[&[f64]], value: impl Fn(&[f64]) -> Result<f64>) -> Resul
 /// Computes how good the logits of a forecast are: the score of the forecast under a random threshold.
 enum Judge<'a> {
     Binary { rows: &'a LabelledPredictions, score: Score },
+    Temporal { series: TimeSeries<'a>, score: Score },
     Classes { objective: Objective, batch: Batch },
 }
 
 impl<'a> Judge<'a> {
     /// Prepares the computation for rows with these labels and weights.
-    fn new(rows: &'a LabelledPredictions, classes: usize, score: &TrainingScore) -> Result<Self> {
+    fn new(
+        rows: &'a LabelledPredictions,
+        classes: usize,
+        score: &TrainingScore,
+        weighting: Option<&'a Weighting>,
+    ) -> Result<Self> {
+        if let (2, Some(weighting)) = (classes, weighting) {
+            return Ok(Judge::Temporal { series: TimeSeries::new(rows, weighting), score: score.binary()? });
+        }
         if classes == 2 {
             return Ok(Judge::Binary { rows, score: score.binary()? });
         }
@@ -185,10 +197,8 @@ impl<'a> Judge<'a> {
     /// The score of a forecast with these logits under a random threshold, transformed so that greater is better.
     fn value(&self, logits: &[f64]) -> Result<f64> {
         match self {
-            Judge::Binary { rows, score } => {
-                let mut probabilities = logits.to_vec();
-                to_probabilities(&mut probabilities, 1);
-                let best = rows.sweep(&probabilities, None)?.smooth_best(score, SMOOTHING)?;
+            Judge::Binary { score, .. } | Judge::Temporal { score, .. } => {
+                let best = self.smooth_best(logits)?;
                 Ok(best.map_or(f64::NEG_INFINITY, |best| score.oriented_value(best.expected_value)))
             }
             Judge::Classes { objective, batch } => {
@@ -199,14 +209,24 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// The threshold with the best score on average over nearby thresholds, for two classes; `None` if there is none, or with more classes.
+    fn smooth_best(&self, logits: &[f64]) -> Result<Option<SmoothBest>> {
+        let mut probabilities = logits.to_vec();
+        to_probabilities(&mut probabilities, 1);
+        match self {
+            Judge::Binary { rows, score } => Ok(rows.sweep(&probabilities, None)?.smooth_best(score, SMOOTHING)?),
+            Judge::Temporal { series, score } => Ok(series.sweep(&probabilities)?.smooth_best(score, SMOOTHING)?),
+            Judge::Classes { .. } => Ok(None),
+        }
+    }
+
     /// The number to add to all logits so that the best threshold lies at `centre`; 0 if there is no centre or there are more than two
     /// classes.
     fn shift(&self, centre: Option<f64>, logits: &[f64]) -> Result<f64> {
-        let (Judge::Binary { rows, score }, Some(centre)) = (self, centre) else { return Ok(0.0) };
-        let mut probabilities = logits.to_vec();
-        to_probabilities(&mut probabilities, 1);
-        let best = rows.sweep(&probabilities, None)?.smooth_best(score, SMOOTHING)?;
-        Ok(best.map_or(0.0, |best| log_odds(centre) - log_odds(best.threshold.clamp(1e-9, 1.0 - 1e-9))))
+        let Some(centre) = centre else { return Ok(0.0) };
+        Ok(self
+            .smooth_best(logits)?
+            .map_or(0.0, |best| log_odds(centre) - log_odds(best.threshold.clamp(1e-9, 1.0 - 1e-9))))
     }
 }
 

@@ -11,6 +11,7 @@ use scorewise::{Confusion, Probabilities, Purpose, Rows, Score, is_positive, str
 use scorewise_table::error::{Error, Result};
 
 use super::finish::LabelledPredictions;
+use super::temporal::decide_in_time;
 use crate::model::{Decision, ThresholdSource};
 use crate::plan::{Plan, ThresholdRule};
 
@@ -52,6 +53,9 @@ pub fn decide(plan: &Plan, held_out: &LabelledPredictions, classes: usize) -> Re
         true => (plan.prior.mean(), ThresholdSource::Prior, "the centre of the prior"),
         false => (0.5, ThresholdSource::Given, "a threshold of 1/2, because cross-entropy has no prior"),
     };
+    if let Some(weighting) = &plan.temporal {
+        return decide_in_time(plan, weighting, held_out, (centre, source, words));
+    }
     let at = |threshold: f64, chosen: ThresholdSource, words: &str| {
         let value = score.checked(&held_out.confusion(threshold, |row| held_out.weight(row)));
         Decision::Threshold { threshold, interval: None, value, chosen, words: words.into() }

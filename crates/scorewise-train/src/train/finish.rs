@@ -5,7 +5,7 @@ use scorewise_table::dependence::Dependence;
 use scorewise_table::distribution::ColumnDistribution;
 use scorewise_table::encode::Encoder;
 use scorewise_table::error::{Error, Result};
-use scorewise_table::groups::Neighbours;
+use scorewise_table::groups::{NO_ROW, Neighbours};
 use scorewise_table::setting::visible;
 use scorewise_table::table::{Reading, Table};
 use scorewise_table::target::Labels;
@@ -15,7 +15,7 @@ use super::calibrate::calibrate;
 use super::decide::{DecisionChoice, decide};
 use super::leakage;
 use super::pool::{Candidate, Pool, pool};
-use super::prepare::{Division, LabelledTable, Prepared, PreparedDivisions, persistence, weights};
+use super::prepare::{Division, LabelledTable, Prepared, PreparedDivisions, persistence, places_in_time, weights};
 use crate::ensemble::{Ensemble, MeanOf, held_out_means, is_used};
 use crate::fit::{Fit, Sample};
 use crate::job::Dataset;
@@ -73,6 +73,9 @@ pub struct LabelledPredictions {
     pub persistence: Option<Vec<bool>>,
     /// Which rows depend on each other, for confidence intervals.
     pub dependence: Dependence,
+    /// The place of each row in the order of time: rows that follow each other in a series have consecutive places. `None` unless errors are weighted
+    /// by their timing.
+    pub places: Option<Vec<u32>>,
 }
 
 /// The ensemble, predictions and decision rule of one division of the rows into training, validation and test rows.
@@ -240,7 +243,7 @@ impl LabelledTable<'_> {
             &self.labels,
             self.weights.as_deref(),
             self.persistence.as_deref(),
-            &self.dependence,
+            (&self.dependence, self.places.as_deref()),
             rows,
             probabilities,
         )
@@ -280,13 +283,14 @@ fn predictions_of_table(
     notes.extend(leakage::repeated_rows(seen_hashes, &leakage::fingerprints(&encoded.matrix, &labels.classes, &rows)));
     let probabilities = ensemble.probabilities(&encoded.matrix, &rows);
     let persistence = persistence(&model.target, table, &neighbours)?;
+    let places = places_in_time(plan, table)?.map(|(places, _)| places);
     let is_series = plan.lead > 0 || plan.choice.lags > 0;
     let dependence = Dependence::of_table(table, plan.resample.as_ref(), &plan.split, is_series)?;
     let predictions = LabelledPredictions::new(
         &labels,
         weights.as_deref(),
         persistence.as_deref(),
-        &dependence,
+        (&dependence, places.as_deref()),
         &rows,
         probabilities,
     );
@@ -299,7 +303,7 @@ impl LabelledPredictions {
         labels: &Labels,
         weights: Option<&[f64]>,
         persistence: Option<&[bool]>,
-        dependence: &Dependence,
+        (dependence, places): (&Dependence, Option<&[u32]>),
         rows: &[u32],
         probabilities: Vec<f64>,
     ) -> Self {
@@ -309,6 +313,7 @@ impl LabelledPredictions {
             weights: weights.map(|weights| rows.iter().map(|row| weights[*row as usize]).collect()),
             persistence: persistence.map(|events| rows.iter().map(|row| events[*row as usize]).collect()),
             dependence: dependence.of_rows(rows),
+            places: places.map(|places| rows.iter().map(|row| places[*row as usize]).collect()),
         }
     }
 
@@ -329,5 +334,11 @@ impl LabelledPredictions {
             events.extend(more);
         }
         self.dependence.extend(further.dependence);
+        if let (Some(places), Some(more)) = (&mut self.places, further.places) {
+            // The rows of the two sets are not neighbours, even if they are the same rows: the new places begin after a gap.
+            let first = places.iter().copied().filter(|place| *place != NO_ROW).max().map_or(0, |last| last + 2);
+            let shifted = |place: u32| if place == NO_ROW { NO_ROW } else { place.saturating_add(first) };
+            places.extend(more.into_iter().map(shifted));
+        }
     }
 }

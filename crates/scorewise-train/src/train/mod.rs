@@ -13,6 +13,7 @@ mod combine;
 mod pool;
 mod decide;
 mod calibrate;
+mod temporal;
 mod finish;
 mod folds;
 mod leakage;

@@ -39,7 +39,14 @@ pub(super) fn pool(labelled: &LabelledTable<'_>, classes: usize, mut candidates:
     // If the loss has a prior of the threshold, the logits are shifted so that the best threshold lies at the mean of the prior.
     let centre = labelled.plan.has_prior().then(|| labelled.plan.prior.mean());
     let proceed = || ControlFlow::Continue(());
-    let combination = combine(&unpredicted, classes, &mut logits, &labelled.plan.score, centre, &proceed)?;
+    let combination = combine(
+        &unpredicted,
+        classes,
+        &mut logits,
+        (&labelled.plan.score, labelled.plan.temporal.as_ref()),
+        centre,
+        &proceed,
+    )?;
     let (mut members, mut weights) = (Vec::new(), Vec::new());
     for ((candidate, weight), (scale, shift)) in
         candidates.into_iter().zip(combination.weights).zip(combination.calibrations)

@@ -19,6 +19,7 @@ use scorewise_table::{Location, Note};
 use crate::ensemble::check_members;
 use crate::fit::Objective;
 use crate::job::{Dataset, Job, RowSplit};
+use crate::learner::Learner;
 use crate::plan::{Plan, ThresholdRule};
 
 /// A training run that is ready to start: encoded rows, and one job for each member of the ensemble.
@@ -43,6 +44,8 @@ pub(super) struct LabelledTable<'a> {
     pub persistence: Option<Vec<bool>>,
     /// Which rows depend on each other, for confidence intervals.
     pub dependence: Dependence,
+    /// The place of each row in the order of time; `None` unless errors are weighted by their timing.
+    pub places: Option<Arc<[u32]>>,
     pub notes: Vec<Note>,
 }
 
@@ -121,7 +124,12 @@ impl<'a> LabelledTable<'a> {
         let is_series = plan.lead > 0 || plan.choice.lags > 0;
         let dependence = Dependence::of_table(table, plan.resample.as_ref(), &plan.split, is_series)?;
         notes.extend(caution(plan, labels.names.len()).map(Note::new));
-        Ok(LabelledTable { table, plan, target, labels, order, weights, persistence, dependence, notes })
+        plan.check_temporal(labels.names.len())?;
+        let places = places_in_time(plan, table)?.map(|(places, note)| {
+            notes.extend(note);
+            Arc::from(places)
+        });
+        Ok(LabelledTable { table, plan, target, labels, order, weights, persistence, dependence, places, notes })
     }
 }
 
@@ -167,11 +175,16 @@ impl PreparedDivisions {
             classes,
             // Networks compute in f32, so training rounds the sample weights; reported scores use the f64 weights of the table.
             weights: weights.as_ref().map(|weights| weights.iter().map(|weight| *weight as f32).collect()),
+            places: labelled.places.clone(),
             splits,
         };
         let objective = plan.objective(&dataset.sample(0))?;
         let (first, mut jobs_of_learners) = (self.jobs.len(), Vec::with_capacity(plan.learners.len()));
         for learner in &plan.learners {
+            let objective = match learner {
+                Learner::Network(_) => objective.clone(),
+                Learner::Trees(_) => plan.objective_of_trees(&objective),
+            };
             learner.check(&objective)?;
             let repeats = learner.repeats(plan.ensemble);
             let members = match dataset.splits.len() - 1 {
@@ -268,6 +281,23 @@ fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
         _ => None,
     };
     RowOrder::of_table(table, group, time)
+}
+
+/// The place of each row in the order of time, with a note about this order, if errors are weighted by their timing. The series are the groups of
+/// [`EncodingOptions::group`]. Rows are ordered by the column of the split by time, or by the first column of dates; without one, by their order
+/// in the file.
+pub(super) fn places_in_time(plan: &Plan, table: &Table) -> Result<Option<(Vec<u32>, Option<Note>)>> {
+    if plan.temporal.is_none() {
+        return Ok(None);
+    }
+    let time = match &plan.split {
+        Split::Time(column) => column.as_deref(),
+        _ => None,
+    };
+    let (order, _) = RowOrder::of_table(table, plan.choice.group.as_deref(), time)?;
+    let note = "windows of neighbouring rows follow the order of the rows in the file: no column holds times";
+    let note = order.time.is_none().then(|| Note::new(note));
+    Ok(Some((Neighbours::new(table, &order)?.places(), note)))
 }
 
 /// A warning for the user if it is not obvious whether greater or smaller values of the score are better; otherwise `None`.

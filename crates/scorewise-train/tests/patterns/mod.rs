@@ -103,6 +103,7 @@ impl TestData {
             labels: &self.labels,
             classes: self.classes(),
             weights: self.weights.as_deref(),
+            places: None,
             training: &self.training,
             validation: &self.validation,
         }
@@ -127,6 +128,7 @@ impl TestData {
             labels: Arc::from(self.labels.as_slice()),
             classes: self.classes(),
             weights: self.weights.as_deref().map(Arc::from),
+            places: None,
             splits: vec![split],
         }
     }

@@ -66,6 +66,7 @@ use best::{best_threshold, count_above};
 use bins::probability_bins;
 use curve::{curve_points, step_containing};
 use ranked::RankedRows;
+pub(crate) use smooth::half_width;
 use smooth::smooth_best;
 use sort::map_parallel;
 
@@ -195,7 +196,7 @@ impl Sweep {
     /// # Ok::<(), scorewise::Error>(())
     /// ```
     pub fn smooth_best(&self, score: &Score, width: f64) -> Result<Option<SmoothBest>> {
-        let half_width = smooth::half_width(width)?;
+        let half_width = half_width(width)?;
         Ok(for_sorted!(&self.sorted, table => smooth_best(table, score, half_width)))
     }
 

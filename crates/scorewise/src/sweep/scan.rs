@@ -33,6 +33,11 @@ pub(crate) fn has_thresholds((low, high): (f64, f64), above: usize) -> bool {
     low < high || above == 0
 }
 
+/// Whether `value` is at least as good as `best`, up to rounding errors; higher is better.
+pub(crate) fn is_as_good(value: f64, best: f64) -> bool {
+    best - value <= TOLERANCE * best.abs().max(1.0)
+}
+
 /// The best threshold of a quantity. `predictions` are the distinct predictions in descending order. `value` returns the quantity at the thresholds
 /// for which this many of them are above the threshold; higher is better, and `None` means that these thresholds are excluded. The result is `None` if
 /// all thresholds are excluded.
@@ -40,7 +45,6 @@ pub(crate) fn best_interval(predictions: &[f64], value: impl Fn(usize) -> Option
     let mut best = f64::NEG_INFINITY;
     // The intervals whose value was, up to `TOLERANCE`, at least as good as that of every interval before them.
     let mut candidates: Vec<((f64, f64), f64)> = Vec::new();
-    let is_as_good = |value: f64, best: f64| best - value <= TOLERANCE * best.abs().max(1.0);
     for above in 0..=predictions.len() {
         let ends = interval_below(predictions, above);
         if !has_thresholds(ends, above) {

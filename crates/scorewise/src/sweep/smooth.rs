@@ -66,7 +66,7 @@ pub struct SmoothBest {
 
 /// The half-width of the prior on the scale of log-odds: the log-odds of ½ + `width`. Returns an error if `width` is not in
 /// [`SMOOTHING_WIDTHS`].
-pub(super) fn half_width(width: f64) -> Result<f64> {
+pub(crate) fn half_width(width: f64) -> Result<f64> {
     let Range { start, end } = SMOOTHING_WIDTHS;
     if !SMOOTHING_WIDTHS.contains(&width) {
         let reason = format!("must be at least {start} and below {end}, not {width}; 0.2 is usual");

@@ -5,6 +5,8 @@
 //! prediction of the row `upper`, and subtracted when it falls below that of the row `lower`. One sort and one pass over the sorted rows give the
 //! matrices at all thresholds.
 
+use std::f64::consts::PI;
+
 use super::band::for_each_band;
 use super::series::Series;
 use super::weighting::Weighting;
@@ -12,8 +14,11 @@ use crate::confusion::{Confusion, is_positive};
 use crate::error::Result;
 use crate::rows::Predictions;
 use crate::score::Score;
-use crate::sweep::scan::{BestInterval, best_interval, has_thresholds, interval_below, oriented};
-use crate::sweep::{Best, BestDistribution, Bootstrap, Condition};
+use crate::sweep::scan::{BestInterval, best_interval, has_thresholds, interval_below, is_as_good, oriented};
+use crate::sweep::{Best, BestDistribution, Bootstrap, Condition, SmoothBest, half_width};
+
+/// The number of centres of the prior that are tried for a smoothed threshold, in an interval of log-odds as long as the half-width of the prior.
+const CENTRES_PER_HALF_WIDTH: f64 = 32.0;
 
 /// The time-weighted confusion matrices of a series at all thresholds.
 ///
@@ -188,6 +193,70 @@ impl TemporalSweep {
     pub fn best(&self, score: &Score, conditions: &[Condition]) -> Option<Best> {
         best_threshold(&self.predictions, &self.matrices, score, conditions)
     }
+
+    /// The smoothed threshold of a score, which depends less on single rows than the exactly best one: the centre of the prior under which the score
+    /// of the expected time-weighted matrix is best. The prior is the one of [`Sweep::smooth_best`](crate::sweep::Sweep::smooth_best), a raised
+    /// cosine on the scale of log-odds; around the threshold ½ it reaches from ½ − `width` to ½ + `width`. `None` if the score is undefined for
+    /// every centre. Returns an error if `width` is not in [`SMOOTHING_WIDTHS`](crate::sweep::SMOOTHING_WIDTHS).
+    ///
+    /// The centres that are tried are the multiples of 1/32 of the half-width. Of neighbouring centres that are equally good, the middle one is used.
+    pub fn smooth_best(&self, score: &Score, width: f64) -> Result<Option<SmoothBest>> {
+        let half_width = half_width(width)?;
+        let log_odds: Vec<f64> = self.predictions.iter().map(|p| (p / (1.0 - p)).ln()).collect();
+        let step = half_width / CENTRES_PER_HALF_WIDTH;
+        let finite = || log_odds.iter().filter(|z| z.is_finite());
+        let (Some(highest), Some(lowest)) = (finite().next(), finite().next_back()) else { return Ok(None) };
+        let end = |z: f64| (z / step).round() as i64;
+        let centres: Vec<f64> =
+            (end(lowest - half_width)..=end(highest + half_width)).map(|centre| centre as f64 * step).collect();
+        let oriented = |matrix: &Confusion| {
+            score.checked(matrix).filter(|value| value.is_finite()).map(|value| score.oriented_value(value))
+        };
+        let values: Vec<Option<f64>> =
+            centres.iter().map(|centre| oriented(&self.expected(&log_odds, *centre, half_width))).collect();
+        let without_alarms = self.matrices[0];
+        let best = values.iter().flatten().copied().max_by(f64::total_cmp);
+        let is_best = |value: &Option<f64>| value.zip(best).is_some_and(|(value, best)| is_as_good(value, best));
+        let (mut first, mut longest) = (0, 0..0);
+        for run in values.chunk_by(|a, b| is_best(a) == is_best(b)) {
+            if is_best(&run[0]) && run.len() > longest.len() {
+                longest = first..first + run.len();
+            }
+            first += run.len();
+        }
+        let centre = centres.get((longest.start + longest.end.saturating_sub(1)) / 2).filter(|_| best.is_some());
+        let (threshold, expected) = match (centre, oriented(&without_alarms)) {
+            (Some(centre), none) if none.is_none_or(|none| best.is_some_and(|best| none <= best)) => {
+                // The threshold is below 1 even if its log-odds are large, so that predictions of 1 count as positive.
+                let threshold = (1.0 / (1.0 + (-centre).exp())).min(1.0_f64.next_down());
+                (threshold, self.expected(&log_odds, *centre, half_width))
+            }
+            (_, Some(_)) => (1.0, without_alarms),
+            _ => return Ok(None),
+        };
+        let confusion = self.at(threshold);
+        let Some(expected_value) = score.checked(&expected) else { return Ok(None) };
+        Ok(Some(SmoothBest { threshold, value: score.checked(&confusion), confusion, expected_value, expected }))
+    }
+
+    /// The expected matrix if the log-odds of the threshold have a raised-cosine distribution around `centre` with this half-width. `log_odds` are
+    /// those of the predictions. Each prediction that may lie above the threshold or not contributes the change of the matrix at this prediction,
+    /// multiplied by the probability that the threshold lies below the prediction.
+    fn expected(&self, log_odds: &[f64], centre: f64, half_width: f64) -> Confusion {
+        let first = log_odds.partition_point(|z| *z >= centre + half_width);
+        let end = log_odds.partition_point(|z| *z > centre - half_width);
+        let mut cells = self.matrices[first].array();
+        for (z, pair) in log_odds[first..end].iter().zip(self.matrices[first..=end].windows(2)) {
+            let u = (z - centre) / half_width;
+            let probability = 0.5 * (1.0 + u + (PI * u).sin() / PI);
+            let (before, after) = (pair[0].array(), pair[1].array());
+            cells.iter_mut().zip(before).zip(after).for_each(|((cell, before), after)| {
+                *cell += probability * (after - before);
+            });
+        }
+        let [tn, fp, fn_, tp] = cells.map(|cell| cell.max(0.0));
+        Confusion::new(tn, fp, fn_, tp)
+    }
 }
 
 /// The intervals of thresholds with the same predicted labels, each with its matrix; see [`TemporalSweep::intervals`].
@@ -336,6 +405,42 @@ mod tests {
                 assert!(best.interval.0 <= best.threshold && best.threshold <= best.interval.1, "{name}: {best:?}");
             }
         });
+    }
+
+    #[test]
+    fn the_smoothed_threshold_has_the_best_score_of_the_expected_matrix_among_many_centres() {
+        let (score, width) = (Score::parse("csi").unwrap(), 0.2);
+        let half_width = half_width(width).unwrap();
+        for_random_series(|weighting, series| {
+            let sweep = TemporalSweep::new(weighting, series);
+            let Some(smooth) = sweep.smooth_best(&score, width).unwrap() else { return };
+            let log_odds: Vec<f64> = sweep.predictions.iter().map(|p| (p / (1.0 - p)).ln()).collect();
+            for centre in -400..=400 {
+                let centre = f64::from(centre) * 0.01;
+                let expected = sweep.expected(&log_odds, centre, half_width);
+                // The same expected matrix as a sum over the intervals of thresholds, each with the probability that the threshold lies in it.
+                let below = |threshold: f64| {
+                    let u = (((threshold / (1.0 - threshold)).ln() - centre) / half_width).clamp(-1.0, 1.0);
+                    0.5 * (1.0 + u + (PI * u).sin() / PI)
+                };
+                let mut sum = [0.0; 4];
+                for ((low, high), matrix) in sweep.intervals() {
+                    let probability = if low < high { below(high) - below(low) } else { 0.0 };
+                    sum.iter_mut().zip(matrix.array()).for_each(|(sum, cell)| *sum += probability * cell);
+                }
+                for (sum, cell) in sum.into_iter().zip(expected.array()) {
+                    assert!((sum - cell).abs() < 1e-10, "centre {centre}: {sum}, {cell}");
+                }
+                let Some(value) = score.checked(&expected) else { continue };
+                assert!(value < smooth.expected_value + 2e-3, "centre {centre}: {value}, best {smooth:?}");
+            }
+            assert_eq!(smooth.confusion, sweep.at(smooth.threshold));
+        });
+        let constant = [0.0, 1.0];
+        let rows = Rows::new(Probabilities(&constant), &[false, true]).unwrap();
+        let sweep = TemporalSweep::new(&Weighting::default(), &Series::new(rows).unwrap());
+        assert_eq!(sweep.smooth_best(&score, width).unwrap(), None, "no prediction has finite log-odds");
+        assert!(sweep.smooth_best(&score, 0.7).is_err());
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use scorewise_report::document::{DataSource, Document};
 use scorewise_report::evaluation::{
-    ColumnShift, Estimate, MonitorOptions, MonitorSummary, PeriodSummary, ScoreChange, ThenAndNow, Truth, monitor,
+    ColumnShift, Estimate, MonitorOptions, MonitorSummary, PeriodSummary, ScoreChange, ThenAndNow, ThresholdBootstrap,
+    Truth, monitor,
 };
 use scorewise_report::format_rounded;
 use scorewise_table::output::Outputs;
@@ -182,7 +183,7 @@ fn with_interval(estimate: Estimate) -> String {
 fn threshold_text(summary: &MonitorSummary) -> String {
     let Some(tune) = &summary.tune else { return String::new() };
     let Some((best, value)) = tune.threshold.zip(tune.value) else { return String::new() };
-    let (low, high) = tune.bootstrap.as_ref().and_then(|bootstrap| bootstrap.threshold_interval()).unzip();
+    let (low, high) = tune.bootstrap.as_ref().and_then(ThresholdBootstrap::threshold_interval).unzip();
     let best = with_interval(Estimate { value: Some(best), low, high });
     let corrected =
         tune.corrected.map_or(String::new(), |corrected| format!(", {} on further rows", with_interval(corrected)));

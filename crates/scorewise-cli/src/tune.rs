@@ -227,7 +227,7 @@ fn tune_cost(
     let Some((best, mut summary)) = tune_costs(rows, conditions, &bootstrap)? else {
         // Without conditions every threshold has a cost, so a condition excludes all thresholds.
         let sweep = with_rows!(predictions, 0, rows => sweep(&rows)?);
-        let any = Score::parse("error_rate")?;
+        let any = Score::parse("accuracy")?;
         let sentence = unmet_conditions(&sweep, &any, conditions);
         let sentence = sentence.unwrap_or_else(|| "no threshold satisfies the conditions".into());
         let empty = TuningSummary { score: score.name().into(), ..TuningSummary::default() };

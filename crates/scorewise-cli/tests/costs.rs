@@ -81,7 +81,7 @@ fn tune_finds_the_threshold_with_the_lowest_cost() {
     assert_eq!((&fewer["interval"], &fewer["value"]), (&json!([0.5, 0.6]), &json!(913.0 / 8.0)));
     let text = text_of(&folder, &[&["tune", "p.csv"], &COSTS[..]].concat());
     assert!(text.contains("13 = 10 for false alarms + 3 for misses"), "{text}");
-    assert!(text.contains("2.75 with an alarm in every row, 132.9 without any alarm"), "{text}");
+    assert!(text.contains("2.75 with an alarm in every row, 132.875 without any alarm"), "{text}");
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn costs_that_are_missing_negative_or_not_numbers_are_reported_with_line_and_col
     let hint =
         "hint: costs must be finite numbers, 0 or above; costs of errors that cannot happen to a row are not read";
     for (from, to, message) in [
-        ("120", "", "p.csv, line 2, column `amount`: the cost of a miss is missing"),
-        ("0.7,0.3,5", "0.7,0.3,-5", "p.csv, line 4, column `inspection`: `-5` is not a cost of a false alarm"),
+        ("120", "", "p.csv:2, column `amount`: the cost of a miss is missing"),
+        ("0.7,0.3,5", "0.7,0.3,-5", "p.csv:4, column `inspection`: `-5` is not a cost of a false alarm"),
     ] {
         fs::write(folder.0.join("p.csv"), TRANSACTIONS.replace(from, to)).unwrap();
         let error = message_of(&folder, &[&["tune", "p.csv"], &COSTS[..]].concat(), 2);

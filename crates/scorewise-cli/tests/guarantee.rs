@@ -50,7 +50,7 @@ fn tune_says_how_a_condition_with_a_confidence_was_shown() {
     assert_eq!(sure["subject_to"], serde_json::json!(["precision >= 0.5 with 95%"]));
     let grouped = json(&["--subject-to", "precision >= 0.5 with 95%", "--resample", "group:hour"]);
     assert_eq!(grouped["guarantee"]["conditions"][0]["test"], "binomial test with the effective number of rows");
-    let tss = json(&["--subject-to", "tss >= 0.3 and recall >= 0.4 with 90%"]);
+    let tss = json(&["--subject-to", "tss >= 0.1 and recall >= 0.4 with 90%"]);
     assert_eq!(tss["guarantee"]["conditions"][0]["test"], "bootstrap");
     assert!((tss["guarantee"]["conditions"][1]["level"].as_f64().unwrap() - 0.05).abs() < 1e-12);
     let budget = json(&["--subject-to", "alarms <= 100 per 1000"]);

@@ -91,7 +91,7 @@ fn the_page_has_the_figure_over_time_and_the_table_of_shifts_and_can_be_made_fro
     }
     let (_, json, _) = outputs(&folder, &["monitor", "model.scorewise", "changed.csv", "--json"]);
     fs::write(folder.0.join("r.json"), json).unwrap();
-    let (code, _, error) = outputs(&folder, &["report", "r.json", "--report", "again.html"]);
+    let (code, _, error) = outputs(&folder, &["report", "r.json", "-o", "again.html"]);
     assert_eq!(code, Some(0), "{error}");
 }
 

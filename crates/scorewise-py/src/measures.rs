@@ -14,7 +14,7 @@ use scorewise_table::groups::Groups;
 use scorewise_train::plan::multi_score;
 use serde_json::json;
 
-use crate::arrays::{FloatArray, FloatSlices, RowArrays, slice, with_rows};
+use crate::arrays::{RowArrays, slice, with_rows};
 use crate::errors::value_error;
 
 /// The settings of a bootstrap: in Python the tuple `(replicates, seed, dependence)`; the last one is `None` for independent rows.
@@ -131,7 +131,7 @@ pub fn costs(
             Ok(match tune_costs(&costed, &conditions, &bootstrap)? {
                 Some((_, summary)) => Ok(json!(summary)),
                 // Without conditions every threshold has a cost, so a condition excludes all thresholds.
-                None => Err(match Score::parse("error_rate") {
+                None => Err(match Score::parse("accuracy") {
                     Ok(any) => no_best_threshold(&sweep::sweep(&rows)?, &any, &conditions),
                     Err(error) => error.to_string(),
                 }),

@@ -137,7 +137,8 @@ fn a_reference_that_does_not_fit_the_model_is_refused() {
     };
     let bytes = with(&|_| {}).unwrap();
     assert!(Model::from_bytes("m.scorewise", &bytes).unwrap().reference.is_some());
-    let cases: [(&dyn Fn(&mut Reference), &str); 5] = [
+    type Damage<'a> = &'a dyn Fn(&mut Reference);
+    let cases: [(Damage<'_>, &str); 5] = [
         (&|reference| reference.columns[0].column = "other".into(), "the model does not read this column"),
         (&|reference| reference.columns.push(reference.columns[0].clone()), "it is listed twice"),
         (&|reference| reference.rows = 4, "it counts 3 rows instead of 4"),

@@ -108,7 +108,7 @@ impl TrainInputs {
         let score = match (&arguments.options.score, &defaults) {
             (Some(score), _) => score.clone(),
             // The score is the mean cost, which is computed when the classes of the target are known.
-            _ if arguments.costs.is_some() => "error_rate".parse()?,
+            _ if arguments.costs.is_some() => "accuracy".parse()?,
             (None, Some(defaults)) => default_score(defaults.score).parse()?,
             (None, None) => {
                 let score = default_score("tss");

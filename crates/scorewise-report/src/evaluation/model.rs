@@ -405,11 +405,32 @@ fn evaluate_probabilities(
 ) -> Result<Evaluation> {
     let probabilities = model.calibrated(&predictions.probabilities).into_owned();
     let predictions = LabelledPredictions { probabilities, ..predictions.clone() };
+    if plan.temporal.is_some() {
+        return Ok(Evaluation::Binary(summary_at(&predictions, threshold, plan, bootstrap)?));
+    }
     let scores = scores_in_display_order(Some(plan.score.binary()?));
     let summary = with_resampled_rows(&predictions, bootstrap, |rows, bootstrap| {
         ScoreSummary::new(rows, threshold, &scores, bootstrap)?.with_probabilities(rows, bootstrap)
     })?;
     Ok(Evaluation::Binary(summary))
+}
+
+/// Computes the scores of predictions with two classes at a threshold. Errors are weighted by their timing if the plan says so.
+fn summary_at(
+    predictions: &LabelledPredictions,
+    threshold: f64,
+    plan: &Plan,
+    bootstrap: &Bootstrap<'_>,
+) -> Result<ScoreSummary> {
+    let scores = scores_in_display_order(Some(plan.score.binary()?));
+    match &plan.temporal {
+        Some(weighting) => with_series(predictions, weighting, bootstrap, |rows, series, bootstrap| {
+            ScoreSummary::of_series(rows, threshold, &scores, series, bootstrap)
+        }),
+        None => with_resampled_rows(predictions, bootstrap, |rows, bootstrap| {
+            ScoreSummary::new(rows, threshold, &scores, bootstrap)
+        }),
+    }
 }
 
 /// Computes the scores of labelled predictions under a decision rule.
@@ -421,18 +442,7 @@ pub(super) fn evaluate(
     bootstrap: &Bootstrap<'_>,
 ) -> Result<Evaluation> {
     if let Some(threshold) = decision.threshold() {
-        let scores = scores_in_display_order(Some(plan.score.binary()?));
-        if let Some(weighting) = &plan.temporal {
-            let summary = with_series(predictions, weighting, bootstrap, |rows, series, bootstrap| {
-                ScoreSummary::of_series(rows, threshold, &scores, series, bootstrap)
-            })?;
-            return Ok(Evaluation::Binary(summary));
-        }
-        let summarise = |rows: &Rows<'_, Probabilities<'_, f64>>, bootstrap: &Bootstrap<'_>| {
-            ScoreSummary::new(rows, threshold, &scores, bootstrap)
-        };
-        let summary = with_resampled_rows(predictions, bootstrap, summarise)?;
-        return Ok(Evaluation::Binary(summary));
+        return Ok(Evaluation::Binary(summary_at(predictions, threshold, plan, bootstrap)?));
     }
     let decisions: Vec<u32> = predictions.probabilities.chunks(classes.len()).map(|row| decision.label(row)).collect();
     let scores = common_class_scores(plan.score.multiclass())?;

@@ -477,12 +477,12 @@ pub fn monitor(
     let Some(threshold) = model.decision.threshold() else {
         let problem =
             format!("the model has {} classes, but only models with two classes can be monitored", model.classes.len());
-        let hint = "evaluate one class against all others with `scorewise predict` and `scorewise score --positive`";
+        let hint = "evaluate the predictions of one class against all others instead";
         return Err(Error::data(Location::file(options.model), problem, hint));
     };
     if model.plan.as_ref().is_some_and(|plan| plan.temporal.is_some()) {
         let problem = "the model was trained for errors weighted by their timing, and such models cannot be monitored";
-        let hint = "evaluate it with `scorewise predict` and `scorewise score --temporal`";
+        let hint = "evaluate its predictions with errors weighted by their timing instead";
         return Err(Error::data(Location::file(options.model), problem, hint));
     }
     if table.rows() == 0 {

@@ -123,20 +123,20 @@ pub fn compare(
     let (score, bootstrap, slices) = (parse_score(score)?, bootstrap.to_bootstrap()?, rows.to_slices()?);
     let at = thresholds.map_or(ComparedThresholds::Best, ComparedThresholds::Given);
     let labels = slices.labels.as_slice();
-    let comparison = py.detach(|| -> PyResult<_> {
-        match (slices.floats, second.with_weights(None)?) {
-            (FloatSlices::F32(first, weights), FloatSlices::F32(second, _)) => {
-                let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
-                ForecastComparison::new(pair, &score, at, None, &bootstrap, false)
-            }
-            (FloatSlices::F64(first, weights), FloatSlices::F64(second, _)) => {
-                let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
-                ForecastComparison::new(pair, &score, at, None, &bootstrap, false)
-            }
-            _ => return Err(value_error("both forecasts must have the same type, float32 or float64")),
+    let second = second.with_weights(None)?;
+    let comparison = py.detach(|| match (slices.floats, second) {
+        (FloatSlices::F32(first, weights), FloatSlices::F32(second, _)) => {
+            let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
+            Some(ForecastComparison::new(pair, &score, at, None, &bootstrap, false))
         }
-        .map_err(value_error)
-    })?;
+        (FloatSlices::F64(first, weights), FloatSlices::F64(second, _)) => {
+            let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
+            Some(ForecastComparison::new(pair, &score, at, None, &bootstrap, false))
+        }
+        _ => None,
+    });
+    let different = || value_error("both forecasts must have the same type, float32 or float64");
+    let comparison = comparison.ok_or_else(different)?.map_err(value_error)?;
     Ok(json!(comparison.summary()).to_string())
 }
 

@@ -471,6 +471,8 @@ fn predictions_are_the_same_in_every_format_and_other_extensions_are_refused() {
         "score",
         "negative",
         "positive",
+        "raw",
+        "raw_threshold",
         "weight",
         "time",
         "station",

@@ -109,7 +109,7 @@ fn predictions_can_be_piped_and_can_contain_columns_of_the_table() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         (lines.len(), lines[0]),
-        (3, "probability,decision,truth,threshold,score,negative,positive,No,cbwd"),
+        (3, "probability,decision,truth,threshold,score,negative,positive,raw,raw_threshold,No,cbwd"),
         "{errors}"
     );
     assert!(lines[1].ends_with(",7,NE") && lines[2].ends_with(",8,XX"), "{text}");
@@ -123,15 +123,16 @@ fn options_override_the_settings_of_a_recipe() {
     let run = |more: &[&str]| folder.json(&[&short[..], more].concat());
     // The default recipe of the built-in table `pollution` is `strong`: six networks, and the centre of the prior as the threshold.
     let strong = run(&[]);
-    assert_eq!((strong["threshold"].as_f64(), strong["members"].as_array().unwrap().len()), (Some(0.5), 6));
+    assert_eq!((strong["decision"]["threshold"].as_f64(), strong["members"].as_array().unwrap().len()), (Some(0.5), 6));
     assert_eq!(strong["decision"]["words"], "the centre of the prior");
     let other = run(&["--recipe", "strong", "--prior", "cosine:0.3,0.1", "--ensemble", "2"]);
     assert!(
-        (other["threshold"].as_f64().unwrap() - 0.3).abs() < 1e-12 && other["members"].as_array().unwrap().len() == 2
+        (other["decision"]["threshold"].as_f64().unwrap() - 0.3).abs() < 1e-12
+            && other["members"].as_array().unwrap().len() == 2
     );
     // With the warm start, the best threshold lies at the centre of the prior. The first three options have no warm start, so their threshold is
     // tuned; the last one asks for tuning.
     for more in [&["--recipe", "plain"][..], &["--warm-start=false"], &["--loss", "ce"], &["--threshold", "tuned"]] {
-        assert_ne!(run(more)["threshold"].as_f64(), Some(0.5), "{more:?}");
+        assert_ne!(run(more)["decision"]["threshold"].as_f64(), Some(0.5), "{more:?}");
     }
 }

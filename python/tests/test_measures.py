@@ -365,7 +365,7 @@ def test_conditions_with_a_confidence_use_only_thresholds_that_a_test_has_shown(
     groups = np.repeat(np.arange(200), 10)
     grouped = sweep.best("recall", subject_to="precision >= 0.6 with 95%", groups=groups)
     assert grouped.guarantee is not None and grouped.guarantee["conditions"][0]["test"] == "binomial test with the effective number of rows"
-    drawn = sweep.best("recall", subject_to="tss >= 0.5 with 95%", replicates=200)
+    drawn = sweep.best("recall", subject_to="tss >= 0.5 with 95%", replicates=1000)
     assert drawn.guarantee is not None and drawn.guarantee["conditions"][0]["test"] == "bootstrap"
     budget = sweep.best("recall", subject_to="alarms <= 50 per 1000").confusion
     assert budget.tp + budget.fp == 100

@@ -128,13 +128,10 @@ fn costs_that_are_missing_negative_or_not_numbers_are_reported_with_line_and_col
     for (arguments, message) in [
         (&["tune", "p.csv", "--cost-fp", "5"][..], "--cost-fn"),
         (&["tune", "p.csv", "--cost-fp", "5", "--cost-fn", "amont"], "did you mean `amount`?"),
-        (
-            &["tune", "p.csv", "--cost-fp", "-5", "--cost-fn", "amount"],
-            "--cost-fp is -5, which is not a cost of a false alarm",
-        ),
+        (&["tune", "p.csv", "--cost-fp", "-5", "--cost-fn", "amount"], "--cost-fp: -5 is not a cost of a false alarm"),
         (
             &["tune", "p.csv", "--cost-fp", "5", "--cost-fn", "amount", "--score", "f1"],
-            "--score cannot be combined with `--cost-fp` and `--cost-fn`",
+            "--score: cannot be combined with `--cost-fp` and `--cost-fn`",
         ),
         (&["score", "p.csv", "--cost-fp", "5", "--cost-fn", "amount", "--temporal", "value"], "cannot be combined"),
     ] {
@@ -235,11 +232,11 @@ fn a_cost_matrix_that_does_not_fit_the_classes_is_reported() {
         ("truth,mild,severe\nmild,0,1\nsevere,5,0\n", "costs.csv: has no costs for the class `moderate`"),
         (
             "truth,mild,severe\nmild,0,1\nsever,5,0\n",
-            "costs.csv, line 3, column `truth`: `sever` is not one of the predicted classes",
+            "costs.csv:3, column `truth`: `sever` is not one of the predicted classes",
         ),
         ("truth,mild,severe\nmild,0,1\nmild,5,0\n", "`mild` has two rows of costs"),
         ("truth,mild,severe\nmild,0,1\n", "has no row with the costs of the true class `severe`"),
-        ("truth,mild,severe\nmild,0,1\nsevere,,0\n", "costs.csv, line 3, column `mild`: the cost is missing"),
+        ("truth,mild,severe\nmild,0,1\nsevere,,0\n", "costs.csv:3, column `mild`: the cost is missing"),
         ("truth,mild\nmild,0\n", "has costs for 1 predicted classes; at least two are needed"),
         (
             "truth,mild,moderate,severe,fatal\nmild,0,1,2,3\nmoderate,1,0,1,2\nsevere,1,1,0,1\nfatal,1,1,1,0\n",

@@ -40,7 +40,7 @@ fn tune_says_how_a_condition_with_a_confidence_was_shown() {
         "{text}"
     );
     let json = |arguments: &[&str]| -> Value {
-        folder.json(&[&["tune", "p.csv", "--replicates", "50", "--score", "recall", "--json"], arguments].concat())
+        folder.json(&[&["tune", "p.csv", "--replicates", "500", "--score", "recall", "--json"], arguments].concat())
     };
     let (plain, sure) =
         (json(&["--subject-to", "precision >= 0.5"]), json(&["--subject-to", "precision >= 0.5 with 95%"]));

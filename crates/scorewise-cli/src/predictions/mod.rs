@@ -364,7 +364,7 @@ fn append_costs(table: &Table, sources: &[CostSource; 2], labels: &[bool], costs
         match source {
             CostSource::Number(number) if is_cost(*number) => costs.extend(labels.iter().map(|_| *number)),
             CostSource::Number(number) => {
-                return Err(Error::setting(option, format!("is {number}, which is not a {quantity}"), COST_HINT));
+                return Err(Error::setting(option, format!("{number} is not a {quantity}"), COST_HINT));
             }
             CostSource::Column(name) => {
                 let column = required_column(table, name)?;

@@ -22,7 +22,7 @@ use scorewise_table::target::Target;
 use scorewise_train::Note;
 use scorewise_train::backend;
 use scorewise_train::model::Model;
-use scorewise_train::plan::Plan;
+use scorewise_train::plan::{Plan, ThresholdRule};
 use scorewise_train::train::{FoldResult, Trained, cross_validate, train};
 
 pub use arguments::{ReadArguments, TrainArguments};
@@ -68,6 +68,10 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     if let Some(costs) = costs {
         let (target, _) = Target::parse(&plan.target, &table, plan.positive.as_deref(), plan.lead)?;
         plan.score = costs.score(&target.classes())?;
+        if arguments.options.threshold.is_none() && plan.score.binary().is_err() {
+            // The class with the lowest expected cost needs no tuning, whether or not there is a warm start.
+            plan.threshold = ThresholdRule::Auto;
+        }
         note(format!("the score is the mean cost, {}: lower is better", plan.score));
     }
     warnings(&table, &inputs.reading).iter().for_each(note);

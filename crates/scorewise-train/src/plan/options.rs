@@ -6,6 +6,7 @@
 //! `python/scorewise/_classifier.py`; a Python test fails if that parameter is missing.
 
 use scorewise::Prior;
+use scorewise::multiclass::MultiScore;
 use scorewise::temporal::Weighting;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::split::check_cross_fit;
@@ -168,6 +169,10 @@ impl TrainingOptions {
         let recipe = recipe.with_warm_start(self.warm_start, keep_warm_start);
         plan.prior = self.prior.clone().map_or_else(|| recipe.prior.parse(), Ok)?;
         plan.threshold = self.threshold.unwrap_or(recipe.threshold);
+        if self.threshold.is_none() && matches!(plan.score.multiclass(), MultiScore::Costs(_)) {
+            // The class with the lowest expected cost needs no tuning, whether or not there is a warm start.
+            plan.threshold = ThresholdRule::Auto;
+        }
         plan.validation = share("validation", self.validation.unwrap_or(plan.validation))?;
         // A user who gives a share of validation rows wants one set of validation rows, so the default is then no cross-fitting.
         let default_folds = if self.validation.is_some() { 0 } else { recipe.cross_fit };

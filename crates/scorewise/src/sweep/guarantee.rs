@@ -41,7 +41,7 @@ use super::cells::{cell_derivatives, cells_at};
 use super::count_ratio::{CountRatio, LinearCondition};
 use super::effective::CellSample;
 use crate::confusion::Confusion;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::real::Real;
 use crate::rows::{Probabilities, Rows};
 use crate::score::Score;
@@ -202,6 +202,12 @@ impl Bootstrap<'_> {
         let mut described = Vec::with_capacity(tests.len());
         for test in &tests {
             let (passed, sequences) = self.passing(test, rows, &candidates);
+            // The lowest possible p-value of the bootstrap is 1/(replicates + 1), which must not be above the level of each sequence of tests.
+            let needed = (sequences as f64 / test.level - 1e-9).ceil() as usize - 1;
+            if test.method == TestMethod::Bootstrap && self.replicates < needed {
+                let reason = format!("must be at least {needed} to test `{}`", test.condition.text());
+                return Err(Error::Setting { what: "bootstrap replicates", reason });
+            }
             qualifies.iter_mut().zip(&passed).for_each(|(qualifies, passed)| *qualifies &= passed);
             described.push(ConditionTest {
                 condition: test.condition.text().to_string(),

@@ -14,6 +14,11 @@ class Model:
     A trained classifier.
     """
     @property
+    def calibration(self, /) -> str | None:
+        """
+        The method by which the predictions are calibrated, `beta` or `isotonic`; `None` if they are not.
+        """
+    @property
     def classes(self, /) -> list[str]:
         """
         The names of the classes. Predicted labels are indices into this list.
@@ -39,7 +44,8 @@ class Model:
         """
     def labels(self, /, probabilities: Incomplete) -> Incomplete:
         """
-        The predicted class of each row, as an index into the list of classes. The argument is the result of the method `probabilities`.
+        The predicted class of each row, as an index into the list of classes. The argument is the result of the method `probabilities` with
+        `raw`.
         """
     def monitor(self, /, columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete | None, weights: Incomplete | None, time: str | None, every: str | None, resample: str | None, at_least: SupportsFloat | SupportsIndex | None, replicates: SupportsIndex, seed: SupportsIndex) -> str:
         """
@@ -51,15 +57,20 @@ class Model:
         """
         The options with which the model was trained, as JSON. Model files of format 1 do not store all options; those that are missing are null.
         """
-    def probabilities(self, /, columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]]) -> Incomplete:
+    def probabilities(self, /, columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], raw: bool) -> Incomplete:
         """
         Predicted probabilities, row by row. With two classes there is one number for each row, the probability of the second class; with more
-        classes there is one number for each class.
+        classes there is one number for each class. With `raw`, they are the predictions before the calibration.
+        """
+    @property
+    def raw_threshold(self, /) -> float | None:
+        """
+        The decision threshold of a model with two classes, on the scale of raw predictions; `None` if the model has more classes.
         """
     @property
     def threshold(self, /) -> float | None:
         """
-        The decision threshold of a model with two classes; `None` if the model has more classes.
+        The decision threshold of a model with two classes, on the scale of probabilities; `None` if the model has more classes.
         """
     def to_bytes(self, /) -> bytes:
         """

@@ -2,11 +2,11 @@
 The native part of the package `scorewise`. Private: names and signatures may change at any time.
 """
 
-from _typeshed import Incomplete, SupportsGetItem
+from _typeshed import Incomplete, SupportsGetItem, SupportsLenAndGetItem
 from os import PathLike
 from typing import SupportsFloat, SupportsIndex, final
 
-__all__ = ["Model", "Sweep", "boosting", "check_output", "class_loss", "class_score", "command", "confusion", "costs", "cross_fit", "curves_svg", "expected_confusion", "figure_png", "figures", "loss", "page", "pieces", "pool", "pool_logits", "pool_probabilities", "prior_facts", "priors", "report", "score", "score_facts", "scores", "temporal_loss", "theory", "train", "training_options"]
+__all__ = ["Model", "Sweep", "TemporalSweep", "boosting", "check_output", "class_loss", "class_score", "command", "compare", "confusion", "costs", "cross_fit", "curves_svg", "expected_confusion", "figure_png", "figures", "loss", "page", "pieces", "pool", "pool_logits", "pool_probabilities", "prior_facts", "priors", "report", "score", "score_counts", "score_facts", "score_series", "scores", "temporal_loss", "theory", "train", "training_options"]
 
 @final
 class Model:
@@ -180,9 +180,9 @@ def command(arguments: SupportsGetItem[int, str]) -> int:
     handlers, so only the script `scorewise`, which the wheel installs, may call it.
     """
 
-def compare(labels: Incomplete, forecasts: tuple[Incomplete, Incomplete], weights: Incomplete | None, names: SupportsGetItem[int, str], thresholds: SupportsGetItem[int, SupportsFloat | SupportsIndex], score: str, series: tuple[str, Incomplete | None] | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
+def compare(labels: Incomplete, forecasts: tuple[Incomplete, Incomplete], weights: Incomplete | None, names: SupportsLenAndGetItem[str], thresholds: SupportsLenAndGetItem[SupportsFloat | SupportsIndex] | None, score: str, series: tuple[str, Incomplete | None] | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
     """
-    The comparison of two forecasts of the same rows, each at its threshold, as JSON. If `series` is given, errors are weighted by their timing.
+    The comparison of two forecasts of the same rows, as JSON, each at its threshold or, without `thresholds`, at its own best threshold. If `series` is given, errors are weighted by their timing.
     """
 
 def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex) -> list[float]:
@@ -198,8 +198,8 @@ def costs(rows: tuple[Incomplete, Incomplete, Incomplete | None], costs: tuple[I
 
 def cross_fit(labels: Incomplete, classes: SupportsGetItem[int, str], columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], folds: SupportsIndex, repeats: SupportsIndex, may_reduce: bool, seed: SupportsIndex) -> list[tuple[Incomplete, Incomplete]]:
     """
-    Divides rows into folds as `scorewise train` does. Without columns, rows are dealt at random, with the same share of each class in all folds.
-    With a column `groups`, all rows of a group are in the same fold. With a column `time`, the folds are blocks of consecutive times. Returns
+    Divides rows into folds as `scorewise train` does. Without columns, rows are distributed at random, with the same share of each class in all
+    folds. With a column `groups`, all rows of a group are in the same fold. With a column `time`, the folds are blocks of consecutive times. Returns
     the training rows and the held-out rows of each fold of each repeat. If `may_reduce` is true and a class has too few rows for this number of
     folds, fewer folds are used.
     """
@@ -289,8 +289,8 @@ def score(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: Sup
 
 def score_counts(counts: tuple[Incomplete, Incomplete, Incomplete, Incomplete], scores: SupportsGetItem[int, str] | None, by: tuple[Incomplete, SupportsGetItem[int, str]] | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
     """
-    Scores of the sum of confusion matrices, with their confidence intervals, as JSON. `counts` are the arrays of tn, fp, fn and tp. `by` is the number of the
-    group of each row and the names of the groups, each of which gets its own scores.
+    Scores of the sum of confusion matrices, with their confidence intervals, as JSON. `counts` are the arrays of tn, fp, fn and tp. `by` is a pair:
+    the number of the group of each row, and the names of the groups. Each group gets its own scores.
     """
 
 def score_facts(score: str) -> tuple[str, str, float, str]:

@@ -232,6 +232,7 @@ class ScoreClassifier(ScoreEstimator):
         classes, codes = np.unique(labels, return_inverse=True)
         _checks.check_classes(classes, sample_weight is not None)
         names = [str(name) for name in classes.tolist()]
+        settings["score"] = _with_costs_in_order_of_names(settings["score"], names)
         model, facts = _scorewise.train(columns, codes.astype(np.uint32), names, weights, codes_of_series, json.dumps(settings), effective_n_jobs(self.n_jobs))
         self.classes_ = classes
         self._set_model(model)
@@ -601,6 +602,21 @@ def _array_of_rows(X: Sequence[Any]) -> Any:
     except ValueError:  # rows of different lengths, for which scikit-learn raises the error
         return X
     return np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
+
+
+def _with_costs_in_order_of_names(score: Any, names: list[str]) -> Any:
+    """Return a score in which the costs of a cost matrix are in the alphabetical order of the names of the classes, which is their order in a model.
+
+    Users give the costs in the order of ``classes_``. A matrix of another size is returned unchanged, so that training refuses it.
+    """
+    text = score.strip() if isinstance(score, str) else ""
+    if not (text.startswith("cost_matrix(") and text.endswith(")")):
+        return score
+    rows = [row.split(",") for row in text[len("cost_matrix(") : -1].split(";")]
+    if any(len(row) != len(names) for row in rows) or len(rows) != len(names):
+        return score
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return "cost_matrix(" + "; ".join(", ".join(rows[true][predicted].strip() for predicted in order) for true in order) + ")"
 
 
 def _n_rows(columns: list[Column]) -> int:

@@ -150,7 +150,7 @@ def write_tables(folder: pathlib.Path) -> None:
 
 # For each page: the arguments of the command that writes it, and the arguments with which `score` and `tune` read the rows that it describes.
 CASES: dict[str, tuple[list[str], tuple[str, ...]]] = {
-    "train": (["train", "adult", "-o", "adult.scorewise"], ("test.csv",)),
+    "train": (["train", "adult", "-o", "adult.scorewise"], ("test.csv", "--probability", "raw")),
     "score": (["score", "p.csv", "--threshold", "0.31"], ("p.csv",)),
     "tune": (["tune", "p.csv", "--score", "csi", "--subject-to", "precision >= 0.3"], ("p.csv",)),
     "cost": (["tune", "p.csv", "--score", "cost(fp=1, fn=10)"], ("p.csv",)),
@@ -207,9 +207,9 @@ class PageFolder:
         return ReportPage(name, path, result, rows)
 
     def write_lead_forecasts(self, n_rows: int) -> None:
-        """Write the test rows of the Beijing air pollution data: the forecasts of the model and of persistence, and the event one hour later."""
+        """Write the test rows of the Beijing air pollution data: the raw forecasts of the model and of persistence, and the event one hour later."""
         predictions = csv.DictReader(run_command(self.folder, "predict", "pollution.scorewise", "pollution", "--with", "pm2.5").splitlines())
-        rows = [(row["probability"], float(row["pm2.5"]) if row["pm2.5"] else None) for row in predictions]
+        rows = [(row.get("raw", row["probability"]), float(row["pm2.5"]) if row["pm2.5"] else None) for row in predictions]
         pairs = [(now, later[1]) for now, later in zip(rows, rows[1:]) if later[1] is not None][-n_rows:]
         lines = [f"{probability},{float(dust is not None and dust > 400)},{int(later > 400)}" for (probability, dust), later in pairs]
         (self.folder / "lead.csv").write_text("\n".join(["probability,persistence,truth", *lines]) + "\n", encoding="utf-8")

@@ -32,6 +32,7 @@ CASES = [
     "linear-classes",
     "thresholds",
     "factors",
+    "costs",
     "centres",
 ]
 

@@ -190,6 +190,7 @@ impl<'a> Judge<'a> {
             rows.weights.as_ref().map(|weights| weights.iter().map(|weight| *weight as f32).collect());
         let all: Vec<u32> = (0..rows.labels.len() as u32).collect();
         batch.gather(&rows.labels, weights.as_deref(), &all, classes);
+        score.multiclass().check_classes(classes)?;
         let objective = Objective::Simplex(SimplexLoss::new(score.multiclass()));
         Ok(Judge::Classes { objective, batch })
     }

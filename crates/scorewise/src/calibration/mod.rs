@@ -12,8 +12,8 @@
 //! predictions that differ by less than about 10⁻¹² may get the same one. Where that would change the class of a row, [`Calibration::probability`]
 //! prevents it.
 //!
-//! [`choose`] fits two kinds of curves: beta calibration ([`beta`]), which has three parameters and needs few rows, and isotonic regression
-//! ([`isotonic`]), which can take any increasing shape and needs many. It keeps the one with the lower log-loss on rows that were not used to fit it,
+//! [`choose`] fits two kinds of curves: beta calibration (`beta`), which has three parameters and needs few rows, and isotonic regression
+//! (`isotonic`), which can take any increasing shape and needs many. It keeps the one with the lower log-loss on rows that were not used to fit it,
 //! or none if uncalibrated predictions have the lowest.
 //!
 //! ```

@@ -102,7 +102,8 @@ def open_page(browser, where, **options):
     context = browser.new_context(**{"viewport": DESKTOP, **options})
     try:
         page = context.new_page()
-        page.set_default_timeout(5000)
+        # A page of a megabyte loads slowly while other tests use all cores; the limit only ends a test that hangs.
+        page.set_default_timeout(20000)
         problems = []
         page.on("console", lambda message: message.type in ("error", "warning") and problems.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: problems.append(f"error: {error}"))

@@ -56,7 +56,8 @@ pub enum Resampling<'a> {
 /// The number of rows in a block of a time series. A block should be longer than the time over which rows depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockLength {
-    /// A length that is computed from the autocorrelation of the rows by the method of Politis and White (2004).
+    /// A length that is computed from the autocorrelation of the rows: 1.5 times that of Politis and White (2004), and at least the cube root of the
+    /// number of rows.
     Auto,
     /// A given number of rows.
     Rows(usize),

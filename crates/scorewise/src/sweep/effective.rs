@@ -12,16 +12,20 @@
 //! ```text
 //! independent rows          V = Σ ψᵢ²
 //! G groups                  V = G/(G − 1) Σ S²      S: the sum of ψ over a group
-//! blocks of b rows          V = n/b mean(S²)        S: the sum of ψ over b consecutive rows, beginning at any row
+//! blocks of b rows          V = 2 V(b) − V(b/2) or V(b), whichever is greater
+//!                           V(b) = n/b mean(S²)     S: the sum of ψ over b consecutive rows, beginning at any row
 //! ```
+//!
+//! V(b) leaves out a part of the autocorrelation that is proportional to 1/b, so 2 V(b) − V(b/2) leaves out much less.
 //!
 //! The effective number of rows m is the number of independent rows without weights for which the variance would be V. A variance that is estimated
 //! from few groups or blocks is uncertain, so m is multiplied by (z/t)², where z = 1.96 is the 97.5 % quantile of the normal distribution and t that
-//! of Student's distribution. The degrees of freedom of Student's distribution are the number of groups or blocks minus 1, or 3 (Σ S²)²/Σ S⁴ − 1 if
-//! this is smaller. The two are about equal if the sums S are normally distributed; the second is smaller if a few large sums dominate.
+//! of Student's distribution. The degrees of freedom of Student's distribution are the number of groups minus 1, or half the number of blocks minus 1,
+//! because 2 V(b) − V(b/2) varies about as much as V(2b). They are 3 (Σ S²)²/Σ S⁴ − 1 if this is smaller, which happens if a few large sums dominate.
 //!
 //! Korn, E. L. & Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of positive counts estimated from survey
-//! data. Survey Methodology 24(2), 193–201.
+//! data. Survey Methodology 24(2), 193–201. Vats, D. & Flegal, J. M. (2022). Lugsail lag windows for estimating time-average covariance matrices.
+//! Biometrika 109(3), 735–750.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -165,6 +169,18 @@ pub(super) fn variance_of_blocks(terms: &[f64], length: BlockLength) -> (f64, f6
     if length <= 1 {
         return (powers(terms.iter().copied()).0, f64::INFINITY);
     }
+    let (squares, fourth_powers) = powers_of_blocks(terms, length);
+    let (squares_of_halves, _) = powers_of_blocks(terms, length.div_ceil(2));
+    let variance = (2.0 * squares - squares_of_halves).max(squares);
+    // Half the number of blocks: see the documentation of this file.
+    let units = rows as f64 / (2 * length) as f64;
+    (variance, degrees_of_freedom(units, squares, fourth_powers))
+}
+
+/// The sums of the second and of the fourth powers of the sums of blocks of this length. A block begins at every row, so each term is contained in
+/// `length` blocks; the sums of powers are divided by `length`.
+fn powers_of_blocks(terms: &[f64], length: usize) -> (f64, f64) {
+    let rows = terms.len();
     let mut sum: f64 = terms[..length].iter().sum();
     let sums = (0..rows).map(|start| {
         let block = sum;
@@ -172,19 +188,17 @@ pub(super) fn variance_of_blocks(terms: &[f64], length: BlockLength) -> (f64, f6
         block
     });
     let (squares, fourth_powers) = powers(sums);
-    // A block begins at every row, so each term is contained in `length` blocks.
-    let overlap = length as f64;
-    let blocks = rows as f64 / overlap;
-    (squares / overlap, degrees_of_freedom(blocks, squares / overlap, fourth_powers / overlap))
+    (squares / length as f64, fourth_powers / length as f64)
 }
 
 /// The length of the blocks for the interval of a sum of these terms: 1.5 times the length that is best for estimating the variance, because with the
-/// best length intervals would be too narrow for series that are autocorrelated over many rows.
+/// best length intervals would be too narrow for series that are autocorrelated over many rows. The length is at least the cube root of the number of
+/// rows, because the autocorrelation of a short series is often too weak to be noticed, and not too weak to matter.
 pub(super) fn safe_block_length(terms: &[f64]) -> usize {
-    match block_length(terms) {
-        1 => 1,
-        best => (best + best.div_ceil(2)).min(terms.len().div_ceil(3)),
-    }
+    let best = block_length(terms);
+    let longer = if best == 1 { 1 } else { best + best.div_ceil(2) };
+    let least = (terms.len() as f64).cbrt().ceil() as usize;
+    longer.max(least).min(terms.len().div_ceil(3)).max(1)
 }
 
 /// The sum of the squares of the numbers, and the sum of their fourth powers.

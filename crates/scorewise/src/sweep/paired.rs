@@ -136,16 +136,12 @@ fn matrices(pairs: &[f64; 8]) -> [Confusion; 2] {
 }
 
 /// The numbers that are added to the parameters of the Dirichlet distribution, one for each of the eight combinations of the true label with the
-/// labels predicted by both forecasts. For each forecast, the numbers of the two combinations in a cell of its confusion matrix sum to ½. If the
-/// forecasts agree on all rows, the numbers of the combinations in which the forecasts disagree are 0.
+/// labels predicted by both forecasts: ½, as in Jeffreys' prior. If the forecasts agree on all rows, the numbers of the combinations in which they
+/// disagree are 0, so that the difference of their scores is exactly 0.
 fn prior_of_pairs(pairs: &[f64; 8]) -> [f64; 8] {
     let disagree = |pair: usize| matches!(pair & 3, 1 | 2);
-    let is_equal = (0..8).filter(|pair| disagree(*pair)).all(|pair| pairs[pair] == 0.0);
-    std::array::from_fn(|pair| match (is_equal, disagree(pair)) {
-        (true, true) => 0.0,
-        (true, false) => 0.5,
-        (false, _) => 0.25,
-    })
+    let always_agree = (0..8).filter(|pair| disagree(*pair)).all(|pair| pairs[pair] == 0.0);
+    std::array::from_fn(|pair| if always_agree && disagree(pair) { 0.0 } else { 0.5 })
 }
 
 impl PairedScores {

@@ -54,11 +54,14 @@ def predict(model: Path, table: Path, classes: np.ndarray) -> tuple[np.ndarray, 
 
 
 def read_predictions(path: Path, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities of all classes and the decisions, as indices of classes, from a table of predictions."""
+    """Return the probabilities of all classes and the decisions, as indices of classes, from a table of predictions.
+
+    With two classes, these are the predictions before calibration, because thresholds are chosen on them; calibration does not change their order.
+    """
     found = pd.read_parquet(path)
     names = [str(value) for value in classes]
     if len(classes) == 2:
-        probability = found.probability.to_numpy(float)
+        probability = (found.raw if "raw" in found else found.probability).to_numpy(float)
         return np.stack([1 - probability, probability], 1), found.decision.astype(int).to_numpy()
     probabilities = np.stack([found[f"probability of {name}"].to_numpy(float) for name in names], 1)
     return probabilities, found.decision.astype(str).map({name: at for at, name in enumerate(names)}).to_numpy()

@@ -54,7 +54,7 @@ def predict(model: Path, table: Path, classes: np.ndarray) -> tuple[np.ndarray, 
 
 
 def read_predictions(path: Path, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities of all classes and the decisions, as indices of classes, from a table of predictions."""
+    """Read a table of predictions; return the probabilities of all classes, and the index of the predicted class of each row."""
     found = pd.read_parquet(path)
     names = [str(value) for value in classes]
     if len(classes) == 2:

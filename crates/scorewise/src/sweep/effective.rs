@@ -118,8 +118,8 @@ impl<'a> Linearisation<'a> {
         self.derivatives[cell] - self.mean
     }
 
-    /// The effective number of rows of a sample with this number of rows. `variance` returns an estimate of the variance of the quantity and the
-    /// degrees of freedom of this estimate; it is called only if the derivatives are finite and not the same for all rows.
+    /// The effective number of rows of a sample that has `rows` rows. `variance` returns an estimate of the variance of the quantity and the degrees
+    /// of freedom of this estimate; it is called only if the derivatives are finite and not the same for all rows.
     pub fn effective_rows(&self, rows: f64, variance: impl FnOnce() -> (f64, f64)) -> f64 {
         if !(self.reference > 0.0 && self.reference.is_finite()) {
             return rows;
@@ -129,7 +129,7 @@ impl<'a> Linearisation<'a> {
         effective.clamp(1.0, rows.max(1.0))
     }
 
-    /// The variance of the quantity for this number of independent rows.
+    /// The variance of the quantity in a sample of `rows` independent rows.
     pub fn variance_for(&self, rows: f64) -> f64 {
         self.reference / rows
     }
@@ -178,8 +178,8 @@ pub(super) fn variance_of_blocks(terms: &[f64], length: BlockLength) -> (f64, f6
     (squares / overlap, degrees_of_freedom(blocks, squares / overlap, fourth_powers / overlap))
 }
 
-/// The length of the blocks for the interval of a sum of these terms: 1.5 times the length that is best for estimating the variance, because with the
-/// best length intervals would be too narrow for series that are autocorrelated over many rows.
+/// The length of the blocks for the confidence interval of the sum of `terms`: 1.5 times the length that is best for estimating the variance of the
+/// sum. With the best length, intervals would be too narrow for series that are autocorrelated over many rows.
 pub(super) fn safe_block_length(terms: &[f64]) -> usize {
     match block_length(terms) {
         1 => 1,
@@ -201,8 +201,8 @@ pub(super) fn degrees_of_freedom(count: f64, squares: f64, fourth_powers: f64) -
     (count.min(by_fourth_power) - 1.0).max(2.0)
 }
 
-/// The factor (z/t)² by which the effective number of rows is multiplied if the variance is an estimate with `freedom` degrees of freedom. Here z and
-/// t are the 97.5 % quantiles of the normal distribution and of Student's distribution.
+/// The factor (z/t)² by which the effective number of rows is reduced if the variance is an estimate with `freedom` degrees of freedom. Here z and t
+/// are the 97.5 % quantiles of the normal distribution and of Student's distribution.
 pub(super) fn share_for(freedom: f64) -> f64 {
     (NORMAL_QUANTILE / student_quantile(freedom)).powi(2)
 }
@@ -210,7 +210,7 @@ pub(super) fn share_for(freedom: f64) -> f64 {
 /// The 97.5 % quantile of the standard normal distribution.
 const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
 
-/// The 97.5 % quantile of Student's distribution.
+/// The 97.5 % quantile of Student's distribution with `freedom` degrees of freedom.
 pub(super) fn student_quantile(freedom: f64) -> f64 {
     if freedom > 1e6 {
         return NORMAL_QUANTILE;

@@ -43,7 +43,7 @@ class Scorewise:
 
 
 def run_and_time(work):
-    """Call `work` and return the elapsed seconds and its result as a float."""
+    """Call `work`; return the elapsed seconds, and what `work` returned as a float."""
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, float(result)

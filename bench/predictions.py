@@ -23,7 +23,7 @@ CHUNK = 1_000_000
 
 
 def write_predictions(path, rows, double):
-    """Write predictions of rare events that are better than random: one row in fifty is positive, and most probabilities are small."""
+    """Write random labels, of which one in fifty is positive, and predicted probabilities, which tend to be larger for positive rows."""
     number = numpy.float64 if double else numpy.float32
     schema = pyarrow.schema(
         [("label", pyarrow.int8()), ("probability", pyarrow.float64() if double else pyarrow.float32())]

@@ -9,7 +9,7 @@
 Every method has five cross-fitted models: each is trained without one fold of the training rows and, except for random forest and logistic
 regression, stopped early on that fold; the forecast is the mean of the five. scorewise runs as a user would run it, from a Parquet file on the command
 line: `scorewise` with its default pool, `scorewise-trees` and `scorewise-networks` with `--learners`. For the other libraries, the decision threshold
-is the one with the exactly best score on all out-of-fold predictions. (With more than two classes, the probability of each class is multiplied by a
+is the one with the best score on all out-of-fold predictions. (With more than two classes, the probability of each class is multiplied by a
 factor that is found by coordinate ascent.) AutoGluon divides the rows and chooses the threshold itself. Test rows are used for the test only.
 
 Results are appended to target/quality/results.jsonl, and the predictions of every run are kept beside it, so that thresholds can be studied without
@@ -129,7 +129,7 @@ def run(tables: list[str], methods: list[str], seeds: list[int], options: list[s
 
 
 def measure_time(methods: list[str], repeats: int) -> None:
-    """Measure the wall-clock time of each method on Adult: the minimum over several runs. No other program should run at the same time."""
+    """Run each method `repeats` times on Adult, and store the time of its fastest run. No other program should run at the same time."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     table = load("adult")
     path = FOLDER / "time.json"
@@ -151,7 +151,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", default=list(PROBLEMS), choices=list(PROBLEMS))
     parser.add_argument("--methods", nargs="*", default=default, choices=methods)
     parser.add_argument("--seeds", nargs="*", type=int, default=list(range(5)))
-    parser.add_argument("--again", action="store_true", help="delete the stored results of the chosen tables, methods and seeds first, and run them again")
+    parser.add_argument("--again", action="store_true", help="delete stored results of the chosen tables, methods and seeds first")
     parser.add_argument("--repeats", type=int, default=1, help="number of runs of each method with the action `time`")
     parser.add_argument("--options", nargs=argparse.REMAINDER, default=[], help="additional options for `scorewise train`")
     arguments = parser.parse_args()

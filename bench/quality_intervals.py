@@ -58,7 +58,7 @@ def paired_differences(
 
 
 def interval(differences: np.ndarray) -> Interval:
-    """Return the difference that `paired_differences` found, with the 95 % interval of its bootstrap replicates."""
+    """Return a difference of scores with its 95 % interval; `differences` is the result of `paired_differences`."""
     low, high = np.quantile(differences[1:], [0.025, 0.975])
     return Interval(float(differences[0]), float(low), float(high))
 
@@ -66,8 +66,8 @@ def interval(differences: np.ndarray) -> Interval:
 def interval_over_tables(differences: list[np.ndarray], seed: int = 2) -> Interval:
     """Return the mean over tables of a difference of scores, with its 95 % interval.
 
-    `differences` holds the array that `paired_differences` returned for each table. Each bootstrap replicate draws tables, and for each drawn
-    table one replicate of its rows, so that the interval covers the choice of both tables and rows.
+    `differences` holds the array that `paired_differences` returned for each table. A bootstrap replicate is a mean over
+    tables drawn at random, with a random replicate of the rows of each drawn table. So the interval covers the choice of tables and of rows.
     """
     random, all_tables = np.random.default_rng(seed), np.stack(differences)
     tables = random.integers(len(all_tables), size=(5000, len(all_tables)))

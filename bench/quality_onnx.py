@@ -6,7 +6,8 @@
 
 For every table and each of `--learners networks`, `trees` and `networks,trees,linear`, a model is trained and exported. The test rows are encoded as
 docs/model-file.md says, without scorewise, and onnxruntime predicts them. The greatest difference of a probability must be below 1e-5, and all labels
-must be equal. To save time, models are trained on at most 4000 rows with two folds; the members are of the same kinds as with the default settings.
+must be equal. To save time, models are trained on at most about 4000 rows with two folds; the members are of the same kinds as with the default
+settings.
 The differences are written to target/quality/onnx.json, for the page docs/quality.md.
 """
 
@@ -35,7 +36,7 @@ LEARNERS = ["networks", "trees", "networks,trees,linear"]
 def encode(encoder: dict[str, Any], table: pd.DataFrame) -> np.ndarray:
     """Encode a table as the input matrix of the ONNX model; raise an error for inputs with lags, which are not implemented.
 
-    The matrix has one column for each binned input, with the position of each value among the knots or categories of that input.
+    The matrix has one column for each input, which holds the position of each value in the list of knots or categories of that input.
     """
     columns = []
     for column in encoder["inputs"]:
@@ -61,7 +62,11 @@ def numbers_of(column: dict[str, Any], values: pd.Series) -> np.ndarray:
 
 
 def knot_positions(column: dict[str, Any], values: pd.Series) -> np.ndarray:
-    """Return the position of each value among the knots, interpolated between two knots; frequent and missing values have positions of their own."""
+    """Return the position of each value in the list of knots.
+
+    The position of a knot is its index; between two knots, the position is interpolated. Frequent and missing values have positions after the last
+    knot.
+    """
     x = numbers_of(column, values)
     knots, own = np.array(column["knots"]), list(column["own"])
     is_missing = ~np.isfinite(x)

@@ -65,8 +65,8 @@ class Results:
     def over_tables(self, method: str, other: str, names: list[str]) -> str:
         """Return, as text, the mean over tables of the score of `method` minus that of `other`, and on how many tables it is not negative."""
         values = [self.differences(name, method, other) for name in names]
-        not_below = sum(int(one[0] >= 0) for one in values)
-        return f"{interval_over_tables(values).text(4)}; not below on {not_below} of {len(names)}"
+        not_negative = sum(int(one[0] >= 0) for one in values)
+        return f"{interval_over_tables(values).text(4)}; at least 0 on {not_negative} of {len(names)} tables"
 
 
 def row(*cells: object) -> str:

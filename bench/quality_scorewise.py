@@ -54,9 +54,9 @@ def predict(model: Path, table: Path, classes: np.ndarray) -> tuple[np.ndarray, 
 
 
 def read_predictions(path: Path, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities of all classes and the decisions, as indices of classes, from a table of predictions.
+    """Read a table of predictions; return the probabilities of all classes, and the index of the predicted class of each row.
 
-    With two classes, these are the predictions before calibration, because thresholds are chosen on them; calibration does not change their order.
+    With two classes, the probabilities are those before calibration, because thresholds are chosen on them; calibration does not change their order.
     """
     found = pd.read_parquet(path)
     names = [str(value) for value in classes]

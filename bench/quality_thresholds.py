@@ -1,5 +1,5 @@
 """The study of smoothed thresholds for bench/quality.py: is the threshold that is best on average over nearby thresholds better on new rows than the
-exactly best one? Uses `scorewise tune --smooth` on the stored out-of-fold predictions, and needs no training."""
+threshold with the best score? Uses `scorewise tune --smooth` on the stored out-of-fold predictions, and needs no training."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GROUPS: list[tuple[str, list[tuple[str, str, float, float]]]] = [
 
 
 def thresholds(name: str, seed: int, method: str) -> dict[str, Any]:
-    """Return the exactly best threshold, and the smoothed threshold for each width in `WIDTHS`.
+    """Return the threshold with the best score on the out-of-fold predictions, and a smoothed threshold for each width in `WIDTHS`.
 
     The thresholds are stored in a file, and computed again only if the predictions have changed.
     """
@@ -64,7 +64,7 @@ def thresholds(name: str, seed: int, method: str) -> dict[str, Any]:
 
 
 def differences(name: str, method: str, width: float) -> np.ndarray:
-    """Return the test score at the smoothed threshold minus the test score at the exactly best threshold, with bootstrap replicates.
+    """Return the test score at the smoothed threshold minus that at the exact threshold, which has the best out-of-fold score.
 
     Element 0 of the array is the difference on the test rows; each other element is the difference on a bootstrap replicate of these rows.
     """

@@ -25,7 +25,7 @@ import train_peers
 
 TARGET_RATIO, TARGET_SECONDS = 100, 8 * 60
 # How Keras is timed in each experiment: batch size (0 for all rows), epochs per call of `fit`, and number of timed calls after a warm-up call.
-SAMPLES = {"adult": (64, 3, 3), "pollution": (0, 20, 3)}
+TIMING_SETTINGS = {"adult": (64, 3, 3), "pollution": (0, 20, 3)}
 TRAININGS = {"adult": 10 * 100, "pollution": 10 * 100}
 
 
@@ -38,7 +38,7 @@ def answer_timing_requests(folder, core):
     trainings = {}
     for line in sys.stdin:
         name = line.strip()
-        batch, epochs, _ = SAMPLES[name]
+        batch, epochs, _ = TIMING_SETTINGS[name]
         if name not in trainings:
             trainings[name] = train_peers.keras_trainer(folder, name, batch, epochs)
         start = time.perf_counter()
@@ -47,7 +47,7 @@ def answer_timing_requests(folder, core):
 
 
 def keras_seconds_per_epoch():
-    """Return the seconds per epoch of each experiment, with one process per core, and the number of processes."""
+    """Time Keras with one process per core. Return the seconds per epoch of each experiment, and the number of processes."""
     quiet = {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
     cores = sorted(os.sched_getaffinity(0))
     seconds = {}
@@ -56,7 +56,7 @@ def keras_seconds_per_epoch():
             train_peers.write_data(pathlib.Path(folder), name, *prepare(), *train_peers.NETS[name])
         command = [sys.executable, __file__, "--serve", folder]
         sides = [train_peers.TrainingProcess([*command, "--core", str(core)], **quiet) for core in cores]
-        for name, (_, _, calls) in SAMPLES.items():
+        for name, (_, _, calls) in TIMING_SETTINGS.items():
             times = []
             for call in range(calls + 1):
                 for side in sides:
@@ -77,7 +77,7 @@ def run_scorewise(folder):
     subprocess.run(build, check=True, cwd=train_peers.ROOT)
     program = train_peers.ROOT / "target" / "release" / "scorewise"
     seconds = {}
-    for name in SAMPLES:
+    for name in TIMING_SETTINGS:
         start = time.perf_counter()
         subprocess.run([program, "reproduce", name, "--cure", "off", "--out", folder / name], check=True, stdout=subprocess.DEVNULL)
         seconds[name] = time.perf_counter() - start
@@ -101,7 +101,7 @@ def main():
         seconds = None if arguments.ours else run_scorewise(folder)
         keras, processes = keras_seconds_per_epoch()
         total_ours = total_keras = 0.0
-        for name in SAMPLES:
+        for name in TIMING_SETTINGS:
             with open(folder / name / "trainings.csv") as file:
                 # The time of Keras is extrapolated for the training runs of Marchetti et al. (2022) only. The time of scorewise also includes the
                 # reference forecasts, such as logistic regression and persistence.

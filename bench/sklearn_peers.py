@@ -62,7 +62,7 @@ def adult_data():
 
 
 def run_and_time(work):
-    """Call `work` and return the elapsed seconds and its result."""
+    """Call `work`; return the elapsed seconds, and what `work` returned."""
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, result

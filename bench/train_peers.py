@@ -29,7 +29,7 @@ RATE, BETA1, BETA2, EPSILON = 1e-3, 0.9, 0.999, 1e-7
 MU, DELTA = 0.5, 0.3
 PRIOR = f"cosine:{MU},{DELTA}"
 NETS = {"adult": ([50, 20, 5], "f1"), "pollution": ([15, 8], "tss")}
-# For each data set and batch size (0 for all rows), how many times as fast as each framework scorewise should be.
+# The targets for each data set and batch size (0 means all rows): by what factor scorewise should be faster than each framework.
 TARGETS = {("adult", 64): {"torch": 30, "jax": 3, "keras": 80}, ("adult", 256): {}, ("pollution", 0): {"torch": 10, "jax": 4}}
 
 
@@ -234,17 +234,17 @@ def keras_trainer(folder, name, batch, epochs=1):
 TRAINERS = {"torch": torch_trainer, "jax": jax_trainer, "keras": keras_trainer}
 
 
-def answer_timing_requests(side, folder):
-    """Run one epoch of the framework `side` for each line of standard input, and print the time and the loss of the epoch.
+def answer_timing_requests(framework, folder):
+    """For each line of standard input, run one epoch with the framework, and print the seconds and the validation loss.
 
-    This function runs in a process of its own, which is bound to one core.
+    A line names a data set and a batch size. This function runs in a process of its own, which is bound to one core.
     """
     bind_to_last_core()
     trainings = {}
     for line in sys.stdin:
         name, batch = line.split()
         if line not in trainings:
-            trainings[line] = TRAINERS[side](folder, name, int(batch))
+            trainings[line] = TRAINERS[framework](folder, name, int(batch))
         start = time.perf_counter()
         value = trainings[line]()
         print(time.perf_counter() - start, value, flush=True)
@@ -259,7 +259,7 @@ class TrainingProcess:
     """A process that reads commands from standard input and answers with the elapsed seconds and the loss."""
 
     def __init__(self, command, one_core=False, **environment):
-        """Start the process, with further environment variables; with `one_core`, bind it to one core."""
+        """Start the process, and add `environment` to its environment variables. With `one_core`, bind it to the last available core."""
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             env={**os.environ, **environment}, preexec_fn=bind_to_last_core if one_core else None,
@@ -327,7 +327,10 @@ def compare_with_frameworks(folder, program, rounds):
 
 
 def compare_thread_counts(folder, program, rounds):
-    """Compare the times of scorewise with two threads and with one; return whether both targets are met."""
+    """Compare the times of scorewise on one thread and on two threads, for many small training runs and for a large one.
+
+    Return whether the targets of both comparisons are met.
+    """
     ours, is_met = TrainingProcess([program, folder]), True
     for title, line, target in [
         ("eight independent training runs, Adult, batch 64, 40 epochs each", "members adult 64 8 40", 1.8),
@@ -349,7 +352,7 @@ def compare_thread_counts(folder, program, rounds):
 
 
 def main():
-    """Compare scorewise with the other frameworks, and two threads with one; return 1 if a target is missed."""
+    """Compare scorewise with the other frameworks, and its speed on two threads with that on one thread. Return 1 if a target is missed."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     program = build_program()
     with tempfile.TemporaryDirectory() as folder:

@@ -60,10 +60,10 @@ class TreeProcess:
 
 
 def write_and_return_tables(folder: pathlib.Path) -> dict[str, tuple[pd.DataFrame, np.ndarray]]:
-    """Load the training rows of every table, and write their inputs and labels to files in ``folder``, which the program `time_trees` reads.
+    """Load the training rows of every table, and write their inputs and labels to files in `folder`, which the program `time_trees` reads.
 
-    Return the inputs and the labels of each table in a dictionary with two entries for each table. The key of one entry is the name of the table. The
-    key of the other entry ends in `.numbers`, and in its inputs categories are replaced by their integer codes.
+    Return a dictionary whose values are pairs of inputs and labels. For each table it has the keys NAME and NAME.numbers, where NAME is the name of
+    the table. In the inputs of NAME.numbers, categories are replaced by integer codes.
     """
     found = {}
     for name in TREES:

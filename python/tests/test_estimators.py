@@ -601,7 +601,7 @@ def test_giving_a_parameter_that_only_networks_have_trains_only_networks():
     assert kinds(sw.ScoreClassifier(learners=("trees", "linear"), cross_fit=2)) == {"network", "trees"}
     with pytest.raises(ValueError, match="learners must be a list of names"):
         sw.ScoreClassifier(learners="trees").fit(X, y)
-    with pytest.raises(ValueError, match="learners: there is no `forests`"):
+    with pytest.raises(ValueError, match="learners: there is no value `forests`"):
         sw.ScoreClassifier(learners=("forests",)).fit(X, y)
 
 
@@ -651,9 +651,9 @@ def fit_classifier(X=None, y=None, sample_weight=None, **settings):
         (dict(score=None), "score must be a name or a formula"),
         (dict(prior="cosine:2,1"), "prior"),
         (dict(prior=3), "prior must be a string"),
-        (dict(loss="hinge"), "there is no `hinge`"),
-        (dict(recipe="weak"), "there is no `weak`"),
-        (dict(multiclass="one"), "there is no `one`"),
+        (dict(loss="hinge"), "there is no value `hinge`"),
+        (dict(recipe="weak"), "there is no value `weak`"),
+        (dict(multiclass="one"), "there is no value `one`"),
         (dict(hidden="50,20"), "hidden must be the widths"),
         (dict(hidden=(5, 0)), "hidden: must be a whole number of 1 or more, not 0"),
         (dict(batch=0), "batch: must be a whole number"),
@@ -661,7 +661,7 @@ def fit_classifier(X=None, y=None, sample_weight=None, **settings):
         (dict(bins=-1), "bins: must be a whole number"),
         (dict(bins=5000), "bins: must be at most 1024, not 5000"),
         (dict(cross_fit=1), "cross_fit: 1 is not a valid number of folds"),
-        (dict(recipe="weak"), "recipe: there is no `weak`"),
+        (dict(recipe="weak"), "recipe: there is no value `weak`"),
         (dict(epochs=-1), "epochs: must be a whole number"),
         (dict(epochs=2.5), "epochs: must be a whole number"),
         (dict(patience=0), "patience: must be a whole number"),

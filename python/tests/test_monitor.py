@@ -35,7 +35,7 @@ def test_a_shifted_column_is_named_and_the_score_is_worse(model: ScoreClassifier
     assert result["change"] == "worse"
     assert result["columns"][0]["column"] == "0" and result["columns"][0]["shift"] == "large"
     assert (result["periods"]["column"], result["periods"]["each"][0]["name"]) == ("time", "2024-01")
-    assert "periods" in report.figures and "Are the rows still the same?" in report.page()
+    assert "periods" in report.figures and "Are the rows still like the training rows?" in report.page()
 
 
 def test_without_classes_only_the_inputs_are_compared(model: ScoreClassifier) -> None:

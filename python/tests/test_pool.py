@@ -585,7 +585,7 @@ def test_native_functions_refuse_arrays_of_inconsistent_lengths_and_invalid_valu
         _scorewise.pool_logits(np.array([1.5]), 1)
     with pytest.raises(ValueError, match="calibrations and weights must have the same length"):
         _scorewise.pool_probabilities([numbers], [], [1.0], 1)
-    with pytest.raises(ValueError, match="not the number of a class"):
+    with pytest.raises(ValueError, match="not the index of a class"):
         _scorewise.cross_fit(labels + 1, ["a", "b"], [], 2, 1, False, 0)
     text, p = _scorewise.pool([np.array([-2.0, 2.0, -1.0, 1.0])], [True], labels, 2, None, "f1", 0)
     assert json.loads(text)["weights"] == [1.0] and p.shape == (4,)

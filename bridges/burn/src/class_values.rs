@@ -45,7 +45,7 @@ impl ClassValues<'_> {
         }
     }
 
-    /// Applies a function of one argument, given in two versions: `constant` for a constant and `tensor` for a tensor.
+    /// Applies the function `constant` to a constant, and the function `tensor` to a tensor.
     fn map(self, constant: impl Fn(f64) -> f64, tensor: impl Fn(Tensor<1>) -> Tensor<1>) -> Self {
         match self {
             Constant(value) => Constant(constant(value)),
@@ -53,8 +53,8 @@ impl ClassValues<'_> {
         }
     }
 
-    /// Applies a function of two arguments, given in two versions: `constants` for two constants, and `tensors` for all other pairs, in which a
-    /// constant is first converted to a tensor.
+    /// Applies the function `constants` to two constants, and the function `tensors` to two tensors. If only one of the values is a constant, it is
+    /// converted to a tensor first.
     fn zip_map(
         self,
         other: Self,
@@ -159,17 +159,16 @@ impl Number for ClassValues<'_> {
     fn is_zero(self) -> bool {
         matches!(self, Constant(0.0))
     }
-    /// Compares two constants. If one of the values is a tensor, the result is [`Side::Both`], because for some classes it may be the smaller one
-    /// and for others the larger one.
+    /// Compares two constants. If `self` or `other` is a tensor, the result is [`Side::Both`], because the comparison may differ between the classes.
     fn compare(self, other: Self) -> Side {
         match (self, other) {
             (Constant(x), Constant(y)) => x.compare(y),
-            // No branch is chosen here: `choose_branch` chooses one for each class separately.
+            // `choose_branch` compares tensors class by class.
             _ => Side::Both,
         }
     }
-    /// The mean of the results of the two branches of `min`, `max` or `abs`. It is used only for classes in which the two values that are compared
-    /// are equal, so that neither branch is chosen.
+    /// The mean of `self` and `other`, which are the results of the two branches of `min`, `max` or `abs`. It is used for the classes in which the
+    /// two values that are compared are equal.
     fn merge_branches(self, other: Self) -> Self {
         self.plus(other).times(Constant(0.5))
     }

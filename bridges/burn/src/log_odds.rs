@@ -1,17 +1,17 @@
 //! Converts logits or probabilities to the log-odds of each class, and the gradient with respect to the log-odds back to the gradient with
 //! respect to the logits or probabilities.
 //!
+//! L are the log-odds, z the logits, p the probabilities, ℓ is the loss, c = ∂ℓ/∂L, and eₖ = exp(zₖ − largest logit of the row):
+//!
 //! ```text
-//! independent logits      L = z                                   ∂ℓ/∂z = c                           c = ∂ℓ/∂L
-//! probabilities           L = ln p − ln(1 − p)                    ∂ℓ/∂p = c / p(1 − p)
+//! independent logits      L = z                                   ∂ℓ/∂z = c
+//! probabilities           L = ln p − ln(1 − p)                    ∂ℓ/∂p = c / (p (1 − p))
 //! logits of a softmax     Lₖ = zₖ − ln Σ_{i≠k} e^(zᵢ)             ∂ℓ/∂zⱼ = cⱼ − Σ_{k≠j} cₖ eⱼ / Σ_{i≠k} eᵢ
 //! ```
 //!
-//! Here L are the log-odds, z the logits, p the probabilities, ℓ is the loss, and eₖ = exp(zₖ − largest logit of the row).
-//!
-//! The exponentials e are taken relative to the largest logit of the row. The sum over all classes but k then contains the term 1, unless k is
-//! the class with the largest logit; for that class, the other exponentials are summed directly. So there is no loss of precision by
-//! cancellation. The module `multiclass/link.rs` of `scorewise` does the same computation for one row at a time.
+//! The class with the largest logit has the exponential e = 1. For every other class k, the sum of the eᵢ over i ≠ k is computed as the sum over all
+//! classes minus eₖ. For the class with the largest logit, this subtraction would lose digits by cancellation, so the exponentials of the other
+//! classes are summed directly. The module `multiclass/link.rs` of `scorewise` does the same computation for one row at a time.
 
 use burn::tensor::{Bool, Int, Tensor};
 
@@ -28,11 +28,11 @@ pub(crate) enum LogOddsLink {
 pub(crate) struct SoftmaxLink {
     /// e^(z − z_max), with z_max the largest logit of the row.
     exponentials: Tensor<2>,
-    /// For each class, the sum of the exponentials of all other classes.
+    /// For each row and class, the sum of `exponentials` over all other classes.
     other_sums: Tensor<2>,
     /// For each row and class, whether the class has the largest logit of the row (the top class).
     is_top: Tensor<2, Bool>,
-    /// The sum of the exponentials of all classes except the one with the largest logit; its shape is `[rows, 1]`.
+    /// For each row, the sum of `exponentials` over all classes except the class with the largest logit. The shape is `[rows, 1]`.
     rest: Tensor<2>,
 }
 
@@ -48,7 +48,7 @@ impl LogOddsLink {
         (log_odds, LogOddsLink::Probabilities(probabilities))
     }
 
-    /// Converts the logits of a softmax to log-odds of each class against all other classes of the row.
+    /// Converts the logits of a softmax to the log-odds of each class against all other classes.
     pub fn from_softmax_logits(logits: Tensor<2>) -> (Tensor<2>, Self) {
         let shape = logits.dims();
         let (largest, top_class) = logits.clone().max_dim_with_indices(1);
@@ -82,12 +82,12 @@ impl SoftmaxLink {
     fn backward(self, gradient: Tensor<2>) -> Tensor<2> {
         let SoftmaxLink { exponentials, other_sums, is_top, rest } = self;
         let top_gradient = gradient.clone().mask_fill(is_top.clone().bool_not(), 0.0).sum_dim(1);
-        // The term of the top class (the class with the largest logit) can be so large that rounding would lose the other terms in a common sum.
-        // So the term of the top class is added separately.
+        // The term of the top class (the class with the largest logit) can be so large that the other terms would be rounded away in a sum with it.
+        // So this term is left out of `share_sum` and subtracted separately.
         let shares = (gradient.clone() / other_sums.mask_fill(is_top.clone(), 1.0)).mask_fill(is_top.clone(), 0.0);
         let share_sum = shares.clone().sum_dim(1);
-        // `rest` is the sum over all classes but the top class. If it underflows to 0, all its terms are 0, and so is the gradient of the top class;
-        // dividing by 1 instead of 0 avoids 0/0.
+        // `rest` is the sum of the exponentials of all classes but the top class. If it underflows to 0, the log-odds of the top class are infinite
+        // and the gradient with respect to them is 0. Dividing by 1 instead of 0 then avoids 0/0.
         let rest_is_zero = rest.clone().equal_scalar(0.0);
         let through_top = exponentials.clone() * (top_gradient / rest.mask_fill(rest_is_zero, 1.0));
         let at_top = gradient.clone() - share_sum.clone();

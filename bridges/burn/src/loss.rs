@@ -61,7 +61,7 @@ impl ModuleDisplay for ScoreLoss {
 }
 
 impl ScoreLoss {
-    /// Creates a loss and computes the table by which the distribution function of the prior is evaluated.
+    /// Creates a loss and computes the polynomials that approximate the distribution function of the prior.
     pub(crate) fn new(score: Score, prior: Prior, task: Task, average: Average, from_logits: bool) -> Self {
         let prior_cdf = PriorCdf::new(&prior);
         ScoreLoss { score, prior, prior_cdf, task, average, from_logits }
@@ -190,7 +190,7 @@ impl ScoreLoss {
         loss.value.cast(dtype) + (gradient * (logits - detached)).sum()
     }
 
-    /// Sums values over the rows, for each class separately; for the micro average, over all rows and classes.
+    /// Sums values over the rows, for each class separately. For the micro average, sums over all rows and all classes.
     fn sum_by_class(&self, values: Tensor<2>) -> Tensor<1> {
         let sums = if self.average == Average::Micro { values.sum() } else { values.sum_dim(0).flatten(0, 1) };
         // The sums are converted to f64, because differences such as tp·tn − fp·fn lose digits by cancellation. There are only a few sums, so
@@ -218,7 +218,7 @@ impl ScoreLoss {
     }
 }
 
-/// Weighted sums over the rows, with one value per class.
+/// Weighted sums over the rows, with one value per class. For the micro average, there is a single value for all classes.
 struct ClassSums {
     fp: Tensor<1>,
     tp: Tensor<1>,
@@ -226,11 +226,13 @@ struct ClassSums {
     positives: Tensor<1>,
 }
 
-/// A loss and its derivatives: one value per class, or the average over the classes. `by_positive` is the derivative with respect to F for a
-/// positive row and `by_negative` that for a negative row, where F is the distribution function of the prior at the prediction of the row.
+/// Losses and their derivatives with respect to F, the distribution function of the prior at the prediction of a row.
 struct LossAndDerivatives {
+    /// The loss of each class, or the average loss as a single value.
     value: Tensor<1>,
+    /// For each class, the derivative with respect to F of a positive row with weight 1.
     by_positive: Tensor<1>,
+    /// For each class, the derivative with respect to F of a negative row with weight 1.
     by_negative: Tensor<1>,
 }
 
@@ -250,8 +252,9 @@ impl ClassSums {
         );
         let bounded = |derivative: ClassValues<'_>, class_weight: &Tensor<1>| {
             let derivative = derivative.to_tensor(class_weight);
-            // As in `scorewise`, the derivative is set to 0 for a class whose total weight is 0, and where two infinite terms make it NaN. An
-            // infinite derivative is limited to `MAX_DERIVATIVE`, so that its product with a row weight still fits into f32.
+            // As in `scorewise`, the derivative is set to 0 where two infinite terms make it NaN, and for a class whose positive (or negative) rows
+            // have the total weight 0. An infinite derivative is limited to `MAX_DERIVATIVE`, so that its product with a row weight still fits into
+            // f32.
             let is_zero = derivative.clone().is_nan().bool_or(class_weight.clone().equal_scalar(0.0));
             derivative.mask_fill(is_zero, 0.0).clamp(-MAX_DERIVATIVE, MAX_DERIVATIVE)
         };

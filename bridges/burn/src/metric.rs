@@ -1,11 +1,11 @@
-//! A metric for burn-train: the score of the whole epoch, which is not the mean of the scores of its batches.
+//! A metric for burn-train: the score s of a whole epoch, computed from the sum of the confusion matrices of its batches.
 //!
 //! ```text
 //! batch 1: tn₁ fp₁ fn₁ tp₁        batch 2: tn₂ fp₂ fn₂ tp₂        epoch: s(tn₁ + tn₂, fp₁ + fp₂, fn₁ + fn₂, tp₁ + tp₂)
 //! ```
 //!
-//! The mean of the scores of the batches is a different number. It is also undefined if the score of one batch is undefined, for example because
-//! that batch has no positives.
+//! The mean of the scores of the batches would be a different number. It would also be undefined if the score of a single batch is undefined, for
+//! example because that batch has no positives.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ struct MatrixAndRows {
 }
 
 impl ScoreMetric {
-    /// Creates a metric over all classes, for logits, with the threshold at probability ½.
+    /// Creates a metric for logits, with the threshold at probability ½. With several classes, it is the micro average over all classes.
     pub fn new(score: &str) -> scorewise::Result<Self> {
         let (batch, epoch) = (MatrixAndRows::default(), MatrixAndRows::default());
         Ok(ScoreMetric { score: Score::parse(score)?, threshold: 0.5, from_logits: true, class: None, batch, epoch })
@@ -140,7 +140,8 @@ impl ScoreMetric {
         let [rows, classes] = predictions.dims();
         let predicted = predictions.cast(FloatDType::F32).greater_scalar(self.f32_threshold());
         let true_positives = predicted.clone().bool_and(targets.clone());
-        // Only three sums are read from the device, in one transfer; with the numbers of rows and classes they give all four cells of the matrix.
+        // Only three sums are read from the device, in one transfer. All four cells of the matrix follow from these sums and the numbers of rows and
+        // classes.
         let sums = Tensor::cat(vec![true_positives.int().sum(), predicted.int().sum(), targets.int().sum()], 0);
         let sums = sums.try_into_vec_as::<i64>()?;
         let (tp, fp, fn_) = (sums[0], sums[1] - sums[0], sums[2] - sums[0]);
@@ -176,7 +177,7 @@ impl ScoreMetric {
 impl Metric for ScoreMetric {
     type Input = ScoreInput;
 
-    /// The score, the threshold and, if there is one, the class, such as `f1 at 0.5, class 2`.
+    /// The score and the threshold, such as `f1 at 0.5`. If the metric is restricted to a class, the name ends with it: `f1 at 0.5, class 2`.
     fn name(&self) -> MetricName {
         let class = self.class.map_or(String::new(), |class| format!(", class {class}"));
         Arc::new(format!("{} at {}{class}", self.score, self.threshold))

@@ -1,15 +1,15 @@
 //! F(σ(z)) and its derivative dF/dz, computed on a device. F is the cumulative distribution function of the prior of the threshold.
 //!
-//! `scorewise` approximates the function z ↦ F(σ(z)) piece by piece. A segment is a range of z that is divided into panels, which are intervals of
-//! equal width with one polynomial each. There may be several segments, whose values are added. This module looks the polynomials up and evaluates
-//! them by Horner's rule:
+//! `scorewise` approximates the function z ↦ F(σ(z)) by polynomials. A segment is a range of z that is divided into panels, which are intervals of
+//! equal width with one polynomial each. There may be several segments, and each contributes one term to a sum:
 //!
 //! ```text
-//! F(σ(z)) = base + Σ over segments of Vᵢ(s)        i = the panel of the segment that contains z, s = 2 (z − its centre)/width ∈ [−1, 1]
+//! F(σ(z)) = base + Σ Vᵢ(s)        s = 2 (z − centre)/width ∈ [−1, 1]
 //! ```
 //!
-//! Here Vᵢ is the polynomial of panel i, width is the width of a panel, and base is the value of F(σ(z)) for z below all segments. If z lies outside
-//! a segment, the term of this segment is evaluated at the nearest end of the segment.
+//! Here base is the value of F(σ(z)) for z below all segments. In the term of a segment, i is the panel that contains z, Vᵢ is its polynomial, centre
+//! is its centre, and width is its width. If z lies outside a segment, the term is evaluated at the nearest end of the segment. This module looks up
+//! the polynomials and evaluates them by Horner's rule.
 //!
 //! With thousands of panels, the quotient (z − lowest z of the segment)/width is so large that f32 has few digits left for its fractional part.
 //! Therefore s is computed from the centre of the panel, which the table stores as two numbers: the centre rounded to f32, and the remainder.
@@ -18,14 +18,14 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use scorewise::Prior;
 use scorewise::prior::{COEFFICIENTS, PiecewisePolynomial, Segment};
 
-/// The cumulative distribution function of a prior as a function of the logit, for tensors.
+/// The cumulative distribution function F of a prior, approximated by polynomials. It gives F(σ(z)) for a tensor of logits z.
 #[derive(Clone, Debug)]
 pub(crate) struct PriorCdf {
     pieces: PiecewisePolynomial,
 }
 
 impl PriorCdf {
-    /// Approximates the distribution function of this prior by polynomials.
+    /// Computes the polynomials that approximate the distribution function of this prior.
     pub fn new(prior: &Prior) -> Self {
         PriorCdf { pieces: prior.piecewise_polynomial() }
     }
@@ -67,18 +67,18 @@ fn segment_value_and_derivative(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>,
     (value, derivative.mul_scalar(2.0 / segment.width).mask_fill(is_outside, 0.0))
 }
 
-/// The index of a column of [`PanelTable`]. The column holds the centre of each panel (interval of logits), rounded to f32 unless the table is f64,
-/// and follows the columns of the polynomial coefficients.
+/// The index of the column of [`PanelTable`] that holds the centre of each panel (interval of logits). The centres are rounded to f32 unless the
+/// table is f64.
 const CENTRE_COLUMN: usize = COEFFICIENTS;
-/// The index of a column of [`PanelTable`]. The column holds the exact centre of each panel (interval of logits) minus the rounded centre.
+/// The index of the column of [`PanelTable`] that holds, for each panel (interval of logits), its exact centre minus its rounded centre.
 const REMAINDER_COLUMN: usize = COEFFICIENTS + 1;
 /// The number of columns of a [`PanelTable`].
 const COLUMNS: usize = COEFFICIENTS + 2;
 
-/// The polynomial coefficients and the centre of every panel of a segment, as a table on the device. A panel is a short interval of logits z, on
-/// which F(σ(z)) is approximated by a polynomial; a segment is a range of logits that is divided into panels.
+/// A table on the device for one segment. A segment is a range of logits that is divided into short intervals, the panels, with one polynomial each.
+/// For each panel, the table holds the coefficients of the polynomial and the centre of the panel.
 struct PanelTable {
-    /// The transposed table: a tensor `[COLUMNS, panels]` with one row for each column of the table.
+    /// The table as a tensor `[COLUMNS, panels]`, in which each row holds a column of the table.
     columns: Tensor<2>,
     panels: usize,
 }
@@ -98,8 +98,8 @@ impl PanelTable {
         PanelTable { columns: Tensor::from_data(TensorData::new(columns, [COLUMNS, panels]), (device, dtype)), panels }
     }
 
-    /// Returns the values in a column of the table for a batch of rows. `panel_of_row` is the panel (interval of logits) that contains the logit of
-    /// each row.
+    /// Looks up one value for each row of a batch, in the given column of the table. `panel_of_row` is the index of the panel (interval of logits)
+    /// that contains the logit of the row.
     fn lookup(&self, column: usize, panel_of_row: &Tensor<1, Int>) -> Tensor<1> {
         self.columns.clone().narrow(0, column, 1).reshape([self.panels]).select(0, panel_of_row.clone())
     }

@@ -113,7 +113,7 @@ fn probabilities_give_the_same_loss_as_their_logits() {
 }
 
 #[test]
-fn softmax_probabilities_give_the_same_loss_as_their_logits() {
+fn softmax_probabilities_give_the_same_gradient_as_their_logits() {
     let targets = Tensor::<1, Int>::from_ints([0, 1, 2], &device());
     let logits =
         Tensor::<2>::from_floats([[2.0, 0.5, -1.0], [0.1, 1.2, 0.3], [-0.5, 0.4, 0.2]], &device()).require_grad();

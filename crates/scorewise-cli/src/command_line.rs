@@ -93,15 +93,15 @@ pub fn invalid_value_failure(error: &clap::Error) -> Option<Failure> {
     }
     let source = error.source()?;
     let (expected, hint) = if source.is::<ParseFloatError>() {
-        ("number", "give a number")
+        ("a number", "give a number")
     } else if source.is::<ParseIntError>() {
-        ("non-negative integer", "give an integer, 0 or above")
+        ("an integer of at least 0", "give an integer, 0 or above")
     } else {
         return None;
     };
     // clap gives the option with its placeholder, as in `--lead <ROWS>`; only the name is needed.
     let name = option.trim_start_matches('-').split([' ', '=']).next()?;
-    Some(Error::setting(name, format!("`{}` is not a {expected}", value.escape_debug()), hint).into())
+    Some(Error::setting(name, format!("`{}` is not {expected}", value.escape_debug()), hint).into())
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
     use clap::Arg;
     use clap::ArgAction::SetTrue;
 
-    /// The arguments of a command line after values that begin with a hyphen were joined to their options.
+    /// Joins each value that begins with a hyphen to the option before it. Returns the new command line.
     fn join_values(line: &str) -> String {
         let program = Command::new("p").subcommand(
             Command::new("train")

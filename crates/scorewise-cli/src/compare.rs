@@ -230,7 +230,7 @@ fn compare_costs(
     Ok(ForecastComparison::of_costs(names, [&first, &second], at, predictions.positives(), &bootstrap)?)
 }
 
-/// The measures of the probabilities of both forecasts as text.
+/// A table as text that compares the probabilities of both forecasts by the Brier score, the log-loss and other measures.
 fn probabilities_text(probabilities: &ProbabilityComparison) -> String {
     let row = |(name, measure): (&str, ComparedMeasure)| {
         let end = |end: Option<f64>| end.map_or(String::new(), format_number);

@@ -1,4 +1,4 @@
-//! Options for errors whose costs differ from row to row, for `score`, `tune` and `compare`.
+//! Options for the costs of errors, for `score`, `tune` and `compare`. The costs may differ from row to row.
 
 use scorewise::sweep::CostRows;
 use scorewise_report::evaluation::CostSummary;
@@ -8,19 +8,19 @@ use crate::formatting::{format_number, format_optional, format_with_interval};
 use crate::outcome::Failure;
 use crate::predictions::{BinaryPredictions, ClassPredictions, with_rows};
 
-/// Options for errors whose costs differ from row to row.
+/// Options for the costs of errors, which may differ from row to row.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct CostOptions {
-    /// Column of the cost of a false alarm in each row, or a number if all rows have the same; the mean cost per row is computed
+    /// Cost of a false alarm: a column with the cost in each row, or one number for all rows; with costs, the mean cost per row is computed
     #[arg(long, value_name = "COLUMN|NUMBER", requires = "cost_fn", allow_hyphen_values = true, help_heading = COSTS)]
     pub cost_fp: Option<String>,
-    /// Column of the cost of a miss in each row, such as an amount of money, or a number if all rows have the same
+    /// Cost of a miss: a column with the cost in each row, such as an amount of money, or one number for all rows
     #[arg(long, value_name = "COLUMN|NUMBER", requires = "cost_fp", allow_hyphen_values = true, help_heading = COSTS)]
     pub cost_fn: Option<String>,
 }
 
-/// Heading of the options in the help.
-const COSTS: &str = "Options for costs that differ from row to row";
+/// Heading of these options in the help.
+const COSTS: &str = "Costs of errors";
 
 impl CostOptions {
     /// What the user wrote for the costs of false alarms and of misses; `None` if errors have no costs.
@@ -28,7 +28,7 @@ impl CostOptions {
         self.cost_fp.clone().zip(self.cost_fn.clone()).map(|(false_alarms, misses)| [false_alarms, misses])
     }
 
-    /// Returns an error if errors have costs and this other option is used, which cannot be combined with them.
+    /// Returns an error if the user gave costs and also `option`, which cannot be combined with costs. `is_used`: whether the user gave `option`.
     pub fn refuse(&self, option: &'static str, is_used: bool) -> Result<(), Failure> {
         match self.cost_fp.is_some() && is_used {
             true => {
@@ -39,7 +39,7 @@ impl CostOptions {
         }
     }
 
-    /// Returns an error if errors have costs, but the table has more than two classes.
+    /// Returns an error if the user gave costs and the table has more than two classes.
     pub fn refuse_classes(&self, predictions: &ClassPredictions) -> Result<(), Failure> {
         if self.cost_fp.is_none() {
             return Ok(());

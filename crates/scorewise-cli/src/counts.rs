@@ -42,7 +42,7 @@ pub struct CountOptions {
     pub time: Option<String>,
 }
 
-/// The heading of the options for tables of counts in the help.
+/// Heading, in the help, of the options for tables of counts.
 pub const COUNTS: &str = "Tables of counts";
 
 /// The columns of counts that the user named, in the order tn, fp, fn, tp.
@@ -151,7 +151,7 @@ fn note_about_counts(table: &CountTable, rows: &CountRows, bootstrap: &Bootstrap
     }
 }
 
-/// All scores as text: those of the sum of all rows, followed by those of the sum of each group of rows.
+/// All scores as text: first those of all rows together, then those of each group of rows.
 fn blocks_text(summary: &CountSummary, scores: &[Score]) -> String {
     let mut text = match summary.groups.is_empty() {
         true => String::new(),
@@ -193,7 +193,7 @@ fn block_text(result: &CountScores, scores: &[Score]) -> String {
     format!("{head}\n{}\n{table}", confusion_table(&result.confusion))
 }
 
-/// One table for each score as text, with a line for the sum of all rows and a line for each group of rows.
+/// One table as text for each score. The table has one line for all rows together and one line for each group of rows.
 fn groups_text(summary: &CountSummary, scores: &[Score]) -> String {
     let by = summary.by.as_deref().unwrap_or_default();
     let table = |at: usize, score: &Score| {
@@ -266,8 +266,8 @@ pub fn compare(request: &CountComparisonRequest<'_>) -> Result<Outcome, Failure>
     Ok(if request.json { pretty_json(&summary) } else { comparison_text(&comparison) }.into())
 }
 
-/// Returns an error if the tables have different numbers of rows, or if a column that both tables have shows that their rows are in different
-/// orders. Columns of numbers are not compared. A value that does not occur in the first table, such as the name of the second system, is accepted.
+/// Returns an error if the tables have different numbers of rows, or if a column has the same values in different orders in the two tables.
+/// Columns of numbers are not compared. A value that does not occur in the first table, such as the name of the second system, is accepted.
 fn check_same_order(first: &CountTable, second: &CountTable) -> Result<(), Error> {
     let (rows, others) = (first.matrices.len(), second.matrices.len());
     if rows != others {

@@ -223,7 +223,7 @@ fn explanation_text(explanation: &Explanation) -> String {
     heads.push("");
     let table = aligned_table(&heads, &rows);
     let gain = if has_gain {
-        "Gain: the column's share of the total decrease of the training loss by the splits of the trees.\n"
+        "Gain: how much the splits on the column decrease the training loss, as a share of the decrease by all splits of the trees.\n"
     } else {
         ""
     };
@@ -236,7 +236,7 @@ fn explanation_text(explanation: &Explanation) -> String {
 fn bar_text(share: f64) -> String {
     /// Block characters that fill none, one eighth, ..., seven eighths of the width of a character.
     const PARTIAL_BLOCKS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    // If no column has an importance above 0, the share is NaN, which `as usize` turns into 0.
+    // If no column has an importance above 0, the share is NaN or minus infinity. Both give an empty bar, because `as usize` turns NaN into 0.
     let eighths = (share.clamp(0.0, 1.0) * (8 * BAR_WIDTH) as f64).round() as usize;
     "█".repeat(eighths / 8) + PARTIAL_BLOCKS[eighths % 8]
 }
@@ -291,6 +291,6 @@ mod tests {
             "a       -0.25       -0.375  -0.125  0.25",
         ];
         assert_eq!(lines, expected);
-        assert!(text.contains("\nGain: the column's share"));
+        assert!(text.contains("\nGain: how much the splits on the column"));
     }
 }

@@ -20,7 +20,7 @@ pub struct ExportArguments {
     /// ONNX file to write; its input is the matrix of encoded columns, its outputs are probability and label at the model's threshold
     #[arg(long, value_name = "FILE", required = true)]
     onnx: PathBuf,
-    /// Replace an existing file of any kind, not only an earlier ONNX file; the model is never replaced
+    /// Replace an existing file whatever it contains, not only an earlier ONNX file; the model is never replaced
     #[arg(long)]
     overwrite: bool,
     /// Print a summary as JSON

@@ -27,7 +27,7 @@ pub fn install_signal_handlers() {
     }
 }
 
-/// Installs the handler of Ctrl-C.
+/// On systems other than Unix, installs the handler of Ctrl-C.
 #[cfg(not(unix))]
 pub fn install_signal_handlers() {
     let _ = ctrlc::set_handler(|| handle_signal(SIGINT_EXIT_CODE));
@@ -46,7 +46,7 @@ fn handle_signal(code: u8) {
 pub struct GracefulStop(());
 
 impl GracefulStop {
-    /// Starts the period in which the first signal does not end the process.
+    /// Until the returned value is dropped, the first signal does not end the process.
     pub fn new() -> Self {
         GRACEFUL_STOPS.fetch_add(1, Ordering::SeqCst);
         GracefulStop(())
@@ -54,7 +54,7 @@ impl GracefulStop {
 }
 
 impl Drop for GracefulStop {
-    /// Ends the period in which the first signal does not end the process.
+    /// From now on, a signal ends the process, unless another `GracefulStop` exists.
     fn drop(&mut self) {
         GRACEFUL_STOPS.fetch_sub(1, Ordering::SeqCst);
     }

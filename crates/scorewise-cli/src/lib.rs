@@ -57,7 +57,7 @@ enum Command {
     Monitor(monitor::MonitorArguments),
     /// Compute scores of a forecast at a threshold, with intervals
     Score(score::ScoreArguments),
-    /// Find the threshold with exactly the best score, with its interval
+    /// Find the threshold with the best score and its interval, by an exact search
     Tune(tune::TuneArguments),
     /// Compare two forecasts of the same rows
     Compare(compare::CompareArguments),

@@ -133,8 +133,8 @@ fn alarm_sentence(summary: &MonitorSummary) -> String {
 
 /// Number of periods that are printed; `--json` and the report have all of them.
 const MAX_PRINTED_PERIODS: usize = 40;
-/// Number of columns without a shift that are printed, beside all that have shifted, have new values or other shares of missing values.
-const PRINTED_COLUMNS: usize = 10;
+/// Number of columns that are always printed: those with the greatest shifts. Any other column is printed only if it has shifted or has new values.
+const ALWAYS_PRINTED_COLUMNS: usize = 10;
 
 /// The result as text for the terminal.
 fn summary_text(summary: &MonitorSummary) -> String {
@@ -168,7 +168,7 @@ fn summary_text(summary: &MonitorSummary) -> String {
     format!("{}.\n\n{head}\n{numbers}{parts}", summary.sentence())
 }
 
-/// A number with its interval, rounded; an empty text if it is undefined.
+/// A rounded number with its interval; `unknown` if the number is undefined.
 fn with_interval(estimate: Estimate) -> String {
     match (estimate.value, estimate.interval()) {
         (Some(value), Some((low, high))) => {
@@ -179,7 +179,7 @@ fn with_interval(estimate: Estimate) -> String {
     }
 }
 
-/// Whether the threshold of the model is still the best.
+/// Text with the threshold that is best on the new rows. It says whether the threshold of the model lies in the interval of the best threshold.
 fn threshold_text(summary: &MonitorSummary) -> String {
     let Some(tune) = &summary.tune else { return String::new() };
     let Some((best, value)) = tune.threshold.zip(tune.value) else { return String::new() };
@@ -190,7 +190,7 @@ fn threshold_text(summary: &MonitorSummary) -> String {
     let verdict = match summary.threshold_holds {
         Some(true) => "the threshold of the model is within this interval",
         Some(false) => "the threshold of the model is outside this interval: consider `scorewise tune`",
-        None => "it has no interval",
+        None => "its interval is unknown",
     };
     format!(
         "best threshold now: {best}; {verdict}\nscore of the best threshold: {} on these rows{corrected}\n",
@@ -261,7 +261,8 @@ fn shift_text(summary: &MonitorSummary) -> String {
             unseen,
         ]
     };
-    let shown = summary.columns.iter().enumerate().filter(|(at, column)| *at < PRINTED_COLUMNS || has_news(column));
+    let shown =
+        summary.columns.iter().enumerate().filter(|(at, column)| *at < ALWAYS_PRINTED_COLUMNS || has_news(column));
     let mut rows: Vec<Vec<String>> = shown.map(|(_, column)| row(column)).collect();
     let hidden = summary.columns.len() - rows.len();
     if let Some(shift) = &summary.predictions {
@@ -277,7 +278,8 @@ fn shift_text(summary: &MonitorSummary) -> String {
         hidden => format!("{hidden} more columns have not shifted.\n"),
     };
     format!(
-        "{}{hidden}PSI: population stability index between training rows and new rows; chance: what chance alone exceeds in 5 % of all cases.\n",
+        "{}{hidden}PSI: population stability index between training rows and new rows; \
+        chance: the PSI that chance alone exceeds in at most 5 % of all cases.\n",
         aligned_table(&heading, &rows)
     )
 }
@@ -327,7 +329,8 @@ mod tests {
             2024-02  40    0          unknown           0          0.25\n\n\
             COLUMN  PSI    CHANCE  SHIFT  GREATEST CHANGE                       MISSING THEN  NOW     NOT SEEN IN TRAINING\n\
             sea     0.500  0.062   large  other values: 0.0 % then, 25.0 % now  0.0 %         12.5 %  25 rows: calm\n\
-            PSI: population stability index between training rows and new rows; chance: what chance alone exceeds in 5 % of all cases.\n";
+            PSI: population stability index between training rows and new rows; \
+            chance: the PSI that chance alone exceeds in at most 5 % of all cases.\n";
         assert_eq!(summary_text(&summary), expected);
         assert!(summary.is_alarming() && summary.shifted_columns() == ["sea"]);
     }

@@ -42,7 +42,7 @@ impl From<String> for Outcome {
 
 /// Every error can become a failure without a new message, because the error messages of all crates of this workspace are written for users.
 impl<E: Display> From<E> for Failure {
-    /// A failure with the message of the error, in which settings are written as command-line options.
+    /// A failure with the message of the error. Names of settings in the message are written as command-line options.
     fn from(error: E) -> Self {
         Failure(with_options(error))
     }

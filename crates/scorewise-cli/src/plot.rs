@@ -122,8 +122,7 @@ impl TerminalPlot {
     }
 }
 
-/// Number of columns of the plot in a terminal of this width: 14 columns are left for labels; at least 20 and at
-/// most 100 columns are used.
+/// Width of the plot in characters: the width of the terminal minus 14 characters for labels, but at least 20 and at most 100.
 fn plot_columns(width: usize) -> usize {
     width.saturating_sub(14).clamp(20, 100)
 }

@@ -42,7 +42,7 @@ pub struct PredictArguments {
     /// File to write: .csv, .tsv, .csv.gz, .parquet or .arrow [default: CSV on standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace an existing file of any kind, not only earlier predictions; the table and the model are never replaced
+    /// Replace an existing file whatever it contains, not only earlier predictions; the table and the model are never replaced
     #[arg(long)]
     overwrite: bool,
     /// Columns of the table to copy to the output
@@ -74,7 +74,8 @@ pub fn run(arguments: &PredictArguments) -> Result<Outcome, Failure> {
             )
             .into());
         }
-        // Without a calibration the threshold replaces that of the model. With one it is on the scale of probabilities, and that of the model is not.
+        // If the model has a calibration, its own threshold is for raw predictions, but the given threshold is for calibrated probabilities.
+        // So the threshold of the model is replaced only if there is no calibration.
         if model.calibration.is_none() {
             model.decision = Decision::at(threshold, ThresholdSource::Given, "given");
         }
@@ -281,7 +282,7 @@ impl<'a> OutputColumns<'a> {
             return Ok(None);
         }
         let mut order = self.model.encoder.order.clone();
-        // Without a lead the true class is in the row itself, so the columns that order the rows may be absent.
+        // Without a lead, each row contains its own true class, so the order of the rows does not matter and its columns may be absent.
         if self.model.target.lead == 0 {
             order = Default::default();
         }

@@ -25,7 +25,8 @@ pub struct ReportCommandArguments {
     /// Folder for the figures as SVG and PNG; the HTML file is then written only with -o
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
-    /// Replace existing files of any kind, not only earlier outputs of the same kind; the results are never replaced
+    /// Replace existing files whatever they contain; without this option, a file is replaced only by an output of its kind, such as a
+    /// report by a report. The results are never replaced
     #[arg(long)]
     overwrite: bool,
 }

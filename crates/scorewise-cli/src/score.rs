@@ -47,7 +47,7 @@ pub struct ScoreArguments {
     score: Vec<String>,
     #[command(flatten)]
     counts: CountOptions,
-    /// Column whose values separate groups of rows; each group gets its own scores, besides all rows together
+    /// Column that divides the rows into groups; scores are computed for each group and for all rows together
     #[arg(long, value_name = "COLUMN", requires = "counts", help_heading = COUNTS)]
     by: Option<String>,
     #[command(flatten)]
@@ -221,7 +221,7 @@ pub fn note_missing_class(predictions: &BinaryPredictions) {
     }
 }
 
-/// The measures of the probabilities as text.
+/// A table of measures of the quality of the probabilities, such as the Brier score.
 fn probabilities_text(probabilities: &ProbabilitySummary) -> String {
     let row = |(measure, (name, Estimate { value, low, high })): (ProbabilityMeasure, (&str, Estimate))| {
         let end = |end: Option<f64>| end.map_or(String::new(), format_number);

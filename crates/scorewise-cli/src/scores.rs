@@ -19,7 +19,7 @@ use crate::outcome::{Failure, Outcome};
     scorewise scores --matrix 2680,72,23,28       all scores of tn,fp,fn,tp\n  \
     scorewise scores f1 --matrix 2680,72,23,28 --json")]
 pub struct ScoresArguments {
-    /// Score to describe: a name, an alias, or a formula of tp fp fn tn p n total
+    /// Score to describe: a name, an alias, or a formula of tp, fp, fn, tn, p = tp + fn, n = fp + tn and total = p + n
     score: Option<String>,
     /// Confusion matrix whose scores are computed
     #[arg(long, value_name = "TN,FP,FN,TP", allow_hyphen_values = true)]
@@ -84,15 +84,20 @@ fn multi_score_text(score: &MultiScore, description: &MultiScoreDescription) -> 
         _ => None,
     };
     let meaning = match averaged {
-        Some((Average::Macro, score)) => format!("the mean of {score} over the classes, each against the rest"),
+        Some((Average::Macro, score)) => {
+            format!("the mean over all classes of {score}, computed for each class against the rest")
+        }
         Some((Average::Weighted, score)) => {
-            format!("the mean of {score} over the classes, each against the rest and weighted by its number of rows")
+            format!(
+                "the mean over all classes of {score}, computed for each class against the rest and weighted by the \
+                 number of rows of the class"
+            )
         }
         Some((Average::Micro, score)) => {
-            format!("{score} of the sum of the confusion matrices of each class against the rest")
+            format!("{score} of a single confusion matrix, the sum of the matrices of each class against the rest")
         }
         None if matches!(score, MultiScore::Costs(_)) => {
-            "the mean cost; for each true class, separated by semicolons, the costs of all predicted classes".into()
+            "the mean cost; semicolons separate the true classes, commas the costs of the predicted classes".into()
         }
         None => "a score of the confusion matrix of all classes".into(),
     };

@@ -56,8 +56,8 @@ impl TemporalOptions {
         }
     }
 
-    /// The weighting of errors, and the time series to which each row belongs. `groups` is the number of the group of each row. `None` if every error
-    /// counts 1.
+    /// The options for weighting errors by their timing; `None` if every error counts 1. `groups` contains the number of the group of each row. With
+    /// `--series`, each group is one time series.
     pub fn series<'a>(&'a self, groups: Option<&'a [u32]>) -> Option<SeriesOptions<'a>> {
         let weighting = self.temporal.as_ref()?;
         Some(SeriesOptions { weighting, sequences: groups.filter(|_| self.series.is_some()) })

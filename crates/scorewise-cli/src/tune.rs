@@ -47,8 +47,8 @@ pub struct TuneArguments {
     /// confidence: "precision >= 0.3 with 95%"
     #[arg(long, value_name = "CONDITIONS")]
     subject_to: Vec<String>,
-    /// Propose the threshold that is best on average over nearby thresholds, which depends less on single rows than the exactly best one; at
-    /// threshold 0.5 it averages from 0.5 - WIDTH to 0.5 + WIDTH [WIDTH: 0.2 if it is left out]
+    /// Propose the threshold with the best average score over nearby thresholds, which depends less on single rows than the threshold with the best
+    /// score. At threshold 0.5, the average is over the thresholds from 0.5 - WIDTH to 0.5 + WIDTH [WIDTH: 0.2 if it is left out]
     #[arg(long, value_name = "WIDTH", num_args = 0..=1, default_missing_value = "0.2", value_parser = parse_width)]
     smooth: Option<f64>,
     #[command(flatten)]
@@ -225,7 +225,7 @@ fn tune_cost(
     let bootstrap = arguments.resampling.bootstrap(predictions.groups.as_deref());
     let score = rows.score();
     let Some((best, mut summary)) = tune_costs(rows, conditions, &bootstrap)? else {
-        // Without conditions every threshold has a cost, so a condition excludes all thresholds.
+        // No threshold satisfies the conditions. Without conditions a threshold is always found, because every threshold has a cost.
         let sweep = with_rows!(predictions, 0, rows => sweep(&rows)?);
         let any = Score::parse("accuracy")?;
         let sentence = unmet_conditions(&sweep, &any, conditions);
@@ -263,8 +263,8 @@ fn tune_cost(
     Ok(format!("{}\n{}", key_value_lines(&lines), confusion_table(&best.confusion)).into())
 }
 
-/// Returns the tuned threshold, or, if no threshold satisfies the conditions of the user, a sentence that says so, and how conditions with a confidence
-/// were tested.
+/// Returns the tuned threshold. If no threshold satisfies the conditions of the user, returns a sentence that says so, and how conditions with a
+/// confidence were tested.
 fn tune(
     arguments: &TuneArguments,
     predictions: &BinaryPredictions,

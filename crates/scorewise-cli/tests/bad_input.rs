@@ -129,7 +129,7 @@ fn a_target_with_one_class_is_reported() {
     let folder = Folder::new("one-class");
     folder.write("t.csv", csv_table(100).replace(",1\n", ",0\n"));
     folder.refuses(&train_arguments("t.csv", "y"), "error: t.csv, column `y`: has only one class, `0`\nhint: give rows of another class, or choose another column with `--target`");
-    folder.refuses(&train_arguments("t.csv", "x > 5"), "error: t.csv, column `x`: the condition `x > 5` holds in no row, so there is only one class\nhint: compare with another value");
+    folder.refuses(&train_arguments("t.csv", "x > 5"), "error: t.csv, column `x`: the condition `x > 5` holds in no row, so there is only one class\nhint: compare the column with another value");
 }
 
 #[test]

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::folder::Folder;
 
-/// Eight transactions. The cost of a false alarm is not known for frauds, and that of a missed fraud, its amount, not for good transactions.
+/// Eight transactions. `inspection` is the cost of a false alarm, which only good transactions have. `amount` is the cost of a missed fraud, which
+/// only frauds have.
 const TRANSACTIONS: &str = "label,probability,other,inspection,amount,customer
 1,0.9,0.2,,120,a
 0,0.8,0.1,5,,a
@@ -68,7 +69,7 @@ fn score_gives_the_cost_of_the_errors_beside_the_scores() {
 fn tune_finds_the_threshold_with_the_lowest_cost() {
     let folder = folder_with_transactions("costs-tune");
     let found = folder.json(&[&["tune", "p.csv", "--json"], &COSTS[..]].concat());
-    // Below 0.5 every fraud but the last is found, with two inspections.
+    // At thresholds from 0.4 to 0.5, every fraud but the last is found, and there are two false alarms.
     assert_eq!(
         (&found["interval"], &found["value"], &found["score"]),
         (&json!([0.4, 0.5]), &json!(13.0 / 8.0), &json!("cost per row"))
@@ -76,7 +77,7 @@ fn tune_finds_the_threshold_with_the_lowest_cost() {
     assert_eq!(found["confusion"], json!({"tn": 2, "fp": 2, "fn": 1, "tp": 3}));
     assert_eq!(found["costs"]["total"], 13.0);
     assert!(found["corrected"]["value"].as_f64().unwrap() >= 13.0 / 8.0, "{found}");
-    // The conditions are about the counts and not about the costs.
+    // A condition compares counts of rows, such as `tp + fp`, which do not depend on the costs.
     let fewer = folder.json(&[&["tune", "p.csv", "--json", "--subject-to", "tp + fp <= 4"], &COSTS[..]].concat());
     assert_eq!((&fewer["interval"], &fewer["value"]), (&json!([0.5, 0.6]), &json!(913.0 / 8.0)));
     let text = text_of(&folder, &[&["tune", "p.csv"], &COSTS[..]].concat());
@@ -85,7 +86,7 @@ fn tune_finds_the_threshold_with_the_lowest_cost() {
 }
 
 #[test]
-fn a_number_is_the_same_cost_for_all_rows() {
+fn a_cost_given_as_a_number_applies_to_all_rows() {
     let folder = folder_with_transactions("costs-numbers");
     let found = folder.json(&["tune", "p.csv", "--json", "--cost-fp", "1", "--cost-fn", "10"]);
     let expected = folder.json(&["tune", "p.csv", "--json", "--score", "cost(fp=1, fn=10)"]);
@@ -114,8 +115,7 @@ fn compare_tells_which_forecast_is_cheaper() {
 #[test]
 fn costs_that_are_missing_negative_or_not_numbers_are_reported_with_line_and_column() {
     let folder = folder_with_transactions("costs-messages");
-    let hint =
-        "hint: costs must be finite numbers, 0 or above; costs of errors that cannot happen to a row are not read";
+    let hint = "hint: costs must be finite numbers, 0 or above; false alarms need costs only in negative rows, misses only in positive rows";
     for (from, to, message) in [
         ("120", "", "p.csv:2, column `amount`: the cost of a miss is missing"),
         ("0.7,0.3,5", "0.7,0.3,-5", "p.csv:4, column `inspection`: `-5` is not a cost of a false alarm"),
@@ -162,7 +162,7 @@ fn triage_table() -> String {
     text
 }
 
-/// Options for a fast training of the table of three classes.
+/// Arguments of a fast training run on the table of [`triage_table`].
 const TRIAGE: [&str; 13] = [
     "train",
     "triage.csv",
@@ -210,13 +210,13 @@ fn a_model_trained_with_a_cost_matrix_predicts_the_class_with_the_lowest_expecte
         differs_from_greatest += u32::from(cheapest != greatest);
     }
     assert!(differs_from_greatest > 10);
-    // The predictions name the score, so `score` computes the mean cost.
+    // The table of predictions contains the name of the score, so `score` computes the mean cost.
     let scored = folder.json(&["score", "p.csv", "--json"]);
     assert!(scored["scores"][score]["value"].is_number(), "{scored}");
 }
 
 #[test]
-fn with_two_classes_a_cost_matrix_is_the_cost_of_false_alarms_and_misses() {
+fn with_two_classes_a_cost_matrix_gives_the_costs_of_false_alarms_and_misses() {
     let folder = Folder::new("costs-two");
     fs::write(folder.0.join("triage.csv"), triage_table().replace("moderate", "mild")).unwrap();
     fs::write(folder.0.join("costs.csv"), "truth,severe,mild\nmild,2,0\nsevere,0,50\n").unwrap();

@@ -79,7 +79,7 @@ fn assert_same_scores(found: &Value, expected: &Value) {
 }
 
 #[test]
-fn scores_of_finleys_tornado_table_in_two_rows_are_those_of_the_whole_table() {
+fn finleys_tornado_table_divided_into_two_rows_has_the_scores_of_the_whole_table() {
     let folder = Folder::new("counts-finley");
     fs::write(folder.0.join("finley.csv"), FINLEY).unwrap();
     let result = folder.json(&["score", "finley.csv", "--counts", "--json"]);
@@ -132,12 +132,13 @@ fn columns_of_counts_are_recognised_by_common_names_or_named_with_the_option_cel
 }
 
 #[test]
-fn intervals_of_counts_equal_intervals_of_the_forecasts_resampled_in_groups() {
+fn resampling_rows_of_counts_gives_the_same_intervals_as_resampling_groups_of_forecasts() {
     let folder = Folder::new("counts-groups");
     let (forecasts, [counts, _]) = forecasts_and_counts(1, 30);
     fs::write(folder.0.join("p.csv"), forecasts).unwrap();
     fs::write(folder.0.join("c.csv"), counts).unwrap();
-    // In the table of forecasts, a value of the column `day` names a day and a station, so each group is one row of the table of counts.
+    // In the table of forecasts, the column `day` names the day and the station, such as `3a`. Each row of the table of counts sums the forecasts of
+    // one day and station, so it is one group of forecasts.
     let forecasts = folder.json(&["score", "p.csv", "--probability", "p", "--resample", "group:day", "--json"]);
     assert_same_scores(&folder.json(&["score", "c.csv", "--counts", "--json"]), &forecasts);
     let by_station = ["--resample", "group:station", "--json"];
@@ -190,12 +191,12 @@ fn rows_of_the_same_time_are_in_the_same_block_of_the_bootstrap() {
         let of_days = folder.json(&["score", "days.csv", "--counts", "--resample", resample, "--json"]);
         let result = folder.json(&["score", "c.csv", "--counts", "--time", "day", "--resample", resample, "--json"]);
         assert_same_scores(&result, &of_days);
-        assert!(result["resampled"].as_str().unwrap().contains("times") || resample == "blocks", "{result}");
+        assert!(result["resampled"].as_str().unwrap().contains("time steps") || resample == "blocks", "{result}");
     }
 }
 
 #[test]
-fn rows_of_two_tables_are_compared_in_pairs() {
+fn compare_pairs_the_rows_of_two_tables_of_counts() {
     let folder = Folder::new("counts-compare");
     let (forecasts, [first, second]) = forecasts_and_counts(4, 60);
     fs::write(folder.0.join("p.csv"), forecasts).unwrap();
@@ -211,7 +212,7 @@ fn rows_of_two_tables_are_compared_in_pairs() {
     assert_eq!(paired, result);
     let keys: Vec<&String> = result.as_object().unwrap().keys().collect();
     let expected = compare(&["p.csv", "--probability", "p,q", "--resample", "group:day"]);
-    // Counts have no probabilities.
+    // A table of counts has no probabilities, so only the result for forecasts has the key `probabilities`.
     let expected_keys = expected.as_object().unwrap().keys().filter(|key| *key != "probabilities");
     assert_eq!(keys, expected_keys.collect::<Vec<_>>());
     assert_eq!((&result["better"], &result["first"]["threshold"]), (&"a.csv".into(), &Value::Null));
@@ -239,11 +240,11 @@ fn a_report_shows_the_score_over_time_and_the_scores_of_groups() {
     let outputs = ["--report", "r.json", "--plots", "figures", "--json"];
     let result = folder.json(&[&["score", "c.csv"], &asked[..], &outputs].concat());
     let svg = String::from_utf8(folder.bytes("figures/series.svg")).unwrap();
-    for text in ["csi over time", "times of day, from 2024-01-01 to 2024-01-15", "up to this time"] {
+    for text in ["csi over time", "times of day, from 2024-01-01 to 2024-01-15", "score up to each time"] {
         assert!(svg.contains(text), "{text}");
     }
     assert!(folder.bytes("figures/series.png").starts_with(b"\x89PNG"));
-    // The last point of the series is the score of all rows, with the same interval.
+    // A point of the series is the score of all rows up to its time. So the last point is the score of all rows, with the same interval.
     let document: Value = serde_json::from_slice(&folder.bytes("r.json")).unwrap();
     let last = document["series"]["points"].as_array().unwrap().last().unwrap();
     assert_eq!(["value", "low", "high"].map(|key| last[key].as_f64().unwrap()), estimate(&result, "csi"));
@@ -255,7 +256,7 @@ fn a_report_shows_the_score_over_time_and_the_scores_of_groups() {
     }
 }
 
-/// Asserts that the command fails with this message and writes nothing.
+/// Asserts that the command fails with exit code 2, prints this message to standard error, and prints nothing to standard output.
 #[track_caller]
 fn refuses(folder: &Folder, arguments: &[&str], message: &str) {
     let output = folder.command(arguments).output().unwrap();
@@ -265,7 +266,7 @@ fn refuses(folder: &Folder, arguments: &[&str], message: &str) {
 }
 
 #[test]
-fn invalid_counts_are_refused_with_a_message_that_names_file_line_column_and_cure() {
+fn invalid_counts_are_refused_with_a_message_that_names_the_file_the_line_and_the_column() {
     let folder = Folder::new("counts-bad");
     let write = |name: &str, text: &str| fs::write(folder.0.join(name), text).unwrap();
     let score = |file: &'static str, message: &str| refuses(&folder, &["score", file, "--counts"], message);

@@ -78,7 +78,7 @@ fn every_output_for_a_model_with_trees_contains_the_gain_of_each_column() {
     assert!(folder.bytes("importance.csv").starts_with(b"column,value,low,high,gain\n"));
     let page = String::from_utf8(folder.bytes("trees.html")).unwrap();
     assert!(page.contains("gain of trees") && page.contains(&scorewise_report::format_number(gains[0].1)));
-    // Only trees have a gain, so the output for a model that consists of networks contains none.
+    // Only trees have a gain. The model consists of networks, so the output contains no gain.
     let networks = folder.json(&["explain", "model.scorewise", "new.csv", "--permutations", "2", "--json"]);
     assert!(networks["importance"][0].get("gain").is_none());
     assert!(!text_of(&folder, &["explain", "model.scorewise", "new.csv", "--permutations", "2"]).contains("GAIN"));

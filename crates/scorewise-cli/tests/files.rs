@@ -126,8 +126,8 @@ fn a_file_of_another_kind_is_replaced_only_with_the_option_overwrite() {
         (vec!["score", "p.csv", "--replicates", "20", "--report"], "a scorewise report"),
     ];
     for (command, kind) in &cases {
-        // The command must refuse to replace every file in the folder except `own`, which is a file of the kind that it writes. The folder
-        // contains no ONNX file, so for `export` the file `r.json` is left out instead.
+        // The command must refuse to replace a file of another kind. `own` is left out, because the command writes files of its kind. The folder
+        // contains no ONNX file; for `export`, the file `r.json` is left out all the same.
         let own = match *kind {
             "a scorewise model" => "m.scorewise",
             "a table of predictions" => "p.csv",
@@ -230,7 +230,7 @@ fn reproduce_fails_before_training_if_it_would_replace_a_file_of_another_kind() 
     let arguments = ["reproduce", "adult", "--out", "out", "--repeats", "1", "--priors", "uniform"];
     let hint = "name another file, or add `--overwrite` to replace this one";
     for (name, kind) in [
-        ("table.md", "a table file of `scorewise reproduce`"),
+        ("table.md", "a Markdown file with the tables of `scorewise reproduce`"),
         ("figure-1.svg", "a scorewise figure"),
         ("figure-2.png", "a scorewise figure"),
     ] {
@@ -427,8 +427,8 @@ fn train_predict_and_score_work_on_a_table_with_twenty_thousand_columns() {
     assert!(errors.contains("has no columns `c0`, `c1`,") && errors.contains("and 19988 more"), "{errors}");
 }
 
-/// Whether a text contains control characters other than line feeds, or characters that change the direction of writing. A terminal does not show such
-/// characters but obeys them.
+/// Whether a text contains control characters other than line feeds, or characters that change the direction of writing. A terminal does not show
+/// such characters but obeys them.
 fn has_hidden_characters(bytes: &[u8]) -> bool {
     let text = str::from_utf8(bytes).unwrap();
     let changes_direction = |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -476,7 +476,7 @@ fn control_characters_in_names_are_escaped_on_the_terminal_in_reports_and_in_fig
             assert!(!has_hidden_characters(&fs::read(&path).unwrap()), "{}", path.display());
         }
     }
-    // Predictions are data, so names are not escaped in the file of predictions; names in messages are escaped.
+    // A file of predictions contains data, so names of columns and classes are not escaped in it. In messages they are escaped.
     let predictions = format!("p{evil}.csv");
     assert_eq!(run(&["predict", &model, &table, "-o", &predictions]).0, Some(0));
     // Names are also escaped in errors about files, columns, cells and arguments.

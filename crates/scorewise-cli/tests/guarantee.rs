@@ -1,4 +1,4 @@
-//! Tests of `tune` with conditions that have a confidence, and with conditions on numbers of alarms.
+//! Tests of `tune` with conditions that end with a confidence, such as `with 95%`, and with conditions that limit the number of alarms.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -31,7 +31,7 @@ fn tune(folder: &Folder, arguments: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn tune_says_how_a_condition_with_a_confidence_was_shown() {
+fn tune_names_the_test_that_showed_a_condition_with_a_confidence() {
     let folder = folder_with_predictions("guarantee-tune");
     let (code, text, _) = tune(&folder, &["--score", "recall", "--subject-to", "precision >= 0.5 with 95%"]);
     assert_eq!(code, 0, "{text}");
@@ -61,7 +61,7 @@ fn tune_says_how_a_condition_with_a_confidence_was_shown() {
 }
 
 #[test]
-fn if_no_threshold_qualifies_the_exit_code_is_1_and_the_missing_events_are_named() {
+fn if_no_threshold_qualifies_the_exit_code_is_1_and_the_message_says_how_many_more_events_are_needed() {
     let folder = folder_with_predictions("guarantee-unmet");
     let arguments = ["--subject-to", "recall >= 0.97 and precision >= 0.4 with 99%"];
     let (code, text, message) = tune(&folder, &arguments);
@@ -75,17 +75,17 @@ fn if_no_threshold_qualifies_the_exit_code_is_1_and_the_missing_events_are_named
     assert_eq!((code, &json["threshold"]), (1, &Value::Null));
     let needed = &json["guarantee"]["needed"];
     assert!(needed["events"].as_f64().unwrap() >= 1.0 && needed["rows"].as_f64() >= needed["events"].as_f64());
-    // A condition that does not even hold on these rows.
+    // On these rows, no threshold satisfies the next condition even without a confidence.
     let (code, _, message) = tune(&folder, &["--subject-to", "csi >= 0.99 with 95%"]);
     assert_eq!(code, 1);
-    assert!(message.starts_with("no threshold satisfies `csi >= 0.99`; the nearest threshold"), "{message}");
+    assert!(message.starts_with("no threshold satisfies `csi >= 0.99`; threshold "), "{message}");
     let report = [&arguments[..], &["--report", "page.html"]].concat();
     assert_eq!(tune(&folder, &report).0, 1);
     assert!(fs::read_to_string(folder.0.join("page.html")).unwrap().contains("more events"));
 }
 
 #[test]
-fn mistakes_in_a_confidence_and_weighted_timing_are_refused() {
+fn invalid_conditions_and_options_that_contradict_a_confidence_are_refused() {
     let folder = folder_with_predictions("guarantee-mistakes");
     for (arguments, part) in [
         (&["--subject-to", "precision >= 0.3 with 0.95"][..], "`%` is missing"),

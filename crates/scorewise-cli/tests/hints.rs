@@ -1,5 +1,5 @@
-//! Tests of hints, which name only options of the running command, and of values that begin with a hyphen, which are accepted or rejected with a
-//! clear message.
+//! Tests that hints name only options of the running command, and that a value that begins with a hyphen is either accepted or rejected with a clear
+//! message.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -28,7 +28,7 @@ fn error_message(folder: &Folder, line: &str) -> String {
 fn a_hint_about_a_text_column_names_only_options_of_the_running_command() {
     let folder = folder_with_tables("text");
     let expected =
-        "error: p.csv:2, column `group`: `a` is not a number\nhint: name a column of numbers, or correct the cell";
+        "error: p.csv:2, column `group`: `a` is not a number\nhint: use a column of numbers, or correct the cell";
     for line in [
         "score p.csv --probability group",
         "tune p.csv --probability group",
@@ -92,7 +92,7 @@ fn errors_about_negative_numbers_name_the_option() {
     for option in ["lead", "lags", "epochs", "seed", "ensemble", "folds", "patience"] {
         let message = error_message(&folder, &format!("train t.csv --target y --{option} -1"));
         let expected =
-            format!("error: --{option}: `-1` is not a non-negative integer\nhint: give an integer, 0 or above");
+            format!("error: --{option}: `-1` is not an integer of at least 0\nhint: give an integer, 0 or above");
         assert_eq!(message, expected);
         assert_eq!(error_message(&folder, &format!("train t.csv --target y --{option}=-1")), expected);
     }
@@ -115,7 +115,7 @@ fn a_formula_or_a_class_may_begin_with_a_hyphen() {
     let [spaced, joined] = ["tune p.csv --score -(fp+10*fn)", "tune p.csv --score=-(fp+10*fn)"]
         .map(|line| folder.run(&line.split(' ').collect::<Vec<_>>()));
     assert_eq!(spaced, joined);
-    // The value is parsed as a formula, whether or not the command succeeds.
+    // `-tss` is read as the value of `--score`, not as an option. Whether the command succeeds is not tested.
     for line in ["tune p.csv --score -tss", "train t.csv --target y --score -tss --epochs 2 -o m.scorewise"] {
         let output = folder.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 
-/// Rows of a table with the columns `day`, `a`, `colour` and `y`. Except in a few rows, `y` says whether `a` is above `limit`.
+/// The text of a table with the columns `day`, `a`, `colour` and `y`; its rows are those numbered from `from` to below `to`. `colour` is one of
+/// `colours`. Except in a few rows, `y` is 1 if `a` is above `limit`, and 0 otherwise.
 fn csv_rows(from: u32, to: u32, limit: u32, colours: [&str; 3]) -> String {
     let row = |k: u32| {
         let a = (k * 37) % 101;
@@ -18,7 +19,8 @@ fn csv_rows(from: u32, to: u32, limit: u32, colours: [&str; 3]) -> String {
     format!("day,a,colour,y\n{}", (from..to).map(row).collect::<String>())
 }
 
-/// A folder with a model, and with tables of rows that are like the training rows, that are not, and that have no labels.
+/// A folder with a model, its training table `t.csv`, and three tables of new rows: in `same.csv` the rows are like the training rows, in
+/// `changed.csv` they differ from them, and in `unlabelled.csv` they have no classes.
 fn folder_with_model(name: &str) -> Folder {
     let folder = Folder::new(name);
     let colours = ["red", "green", "blue"];
@@ -41,7 +43,7 @@ fn outputs(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String, String)
 }
 
 #[test]
-fn rows_like_the_training_rows_give_exit_code_0_and_changed_rows_exit_code_1_with_the_shifted_column() {
+fn the_exit_code_is_0_for_rows_like_the_training_rows_and_1_for_changed_rows() {
     let folder = folder_with_model("monitor-exit");
     let monitor = |table: &str| outputs(&folder, &["monitor", "model.scorewise", table]);
     let (code, text, error) = monitor("same.csv");
@@ -81,12 +83,12 @@ fn a_condition_that_the_score_does_not_meet_gives_exit_code_1() {
 }
 
 #[test]
-fn the_page_has_the_figure_over_time_and_the_table_of_shifts_and_can_be_made_from_the_json() {
+fn the_html_report_shows_periods_and_shifts_and_can_be_made_from_saved_json() {
     let folder = folder_with_model("monitor-page");
     let arguments = ["monitor", "model.scorewise", "changed.csv", "--every", "100", "--report", "p.html"];
     assert_eq!(outputs(&folder, &arguments).0, Some(1));
     let page = String::from_utf8(folder.bytes("p.html")).unwrap();
-    for expected in ["figure-periods", "Are the rows still the same?", "pink", "worse than the"] {
+    for expected in ["figure-periods", "Are the rows still like the training rows?", "pink", "worse than the"] {
         assert!(page.contains(expected), "{expected}");
     }
     let (_, json, _) = outputs(&folder, &["monitor", "model.scorewise", "changed.csv", "--json"]);
@@ -96,7 +98,7 @@ fn the_page_has_the_figure_over_time_and_the_table_of_shifts_and_can_be_made_fro
 }
 
 #[test]
-fn messages_name_the_option_the_column_and_the_cure() {
+fn errors_name_the_wrong_option_or_column_or_say_what_to_write() {
     let folder = folder_with_model("monitor-messages");
     fs::write(folder.0.join("short.csv"), "colour,y\nred,1\n").unwrap();
     for (arguments, expected) in [

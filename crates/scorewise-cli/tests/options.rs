@@ -8,8 +8,8 @@ use std::fs;
 use crate::folder::Folder;
 use serde_json::Value;
 
-/// The text of a table with columns `x,noise,kind,y`. Except in a few random rows, `y` is 1 if `x` is large, and `kind`, one of three classes, depends
-/// on `x`.
+/// The text of a table with `count` rows and the columns `x,noise,kind,y`. `y` is 1 if `x` is large. `kind` is one of three classes and depends on
+/// `x`. A few random rows have another `y` and another `kind`.
 fn csv_table(count: usize) -> String {
     let row = |i: usize| {
         let (x, random) = ((i * 7919) % 1000, (i * 104_729) % 97);
@@ -93,7 +93,7 @@ fn a_score_that_is_a_cost_is_minimised_and_gets_a_note() {
         let (errors, code) = errors_and_code(&folder, &[command, &["--score", "fp + 10*fn"]].concat());
         assert!(code == 0 && errors.contains("the formula is minimised"), "{errors}");
     }
-    // `score` only computes the value; its column BEST says that lower is better.
+    // `score` computes the value of the formula and minimises nothing. The column BEST of its output says that lower values are better.
     let scored =
         String::from_utf8(folder.run(&["score", "p.csv", "--score", "fp + fn", "--replicates", "20"])).unwrap();
     assert!(scored.contains("lower"), "{scored}");
@@ -118,7 +118,8 @@ fn a_model_trained_to_minimise_a_cost_does_not_miss_every_event() {
     let trained = folder.json(&[&["train", "t.csv", "--target", "y"][..], &options].concat());
     let test = &trained["test"]["confusion"];
     let cell = |name: &str| test[name].as_f64().unwrap();
-    // The cost must be lower than that of never predicting an event (10 for each event) and of always predicting one (1 for each non-event).
+    // The cost must be lower than the cost of never giving an alarm (10 for each event) and the cost of always giving an alarm (1 for each row
+    // without an event).
     let (fp, fn_, tp, tn) = (cell("fp"), cell("fn"), cell("tp"), cell("tn"));
     assert!(fp + 10.0 * fn_ < (10.0 * (tp + fn_)).min(fp + tn), "{test}");
     assert_eq!(trained["test"]["scores"]["fp + 10*fn"]["value"].as_f64(), Some(fp + 10.0 * fn_));
@@ -145,7 +146,7 @@ fn the_parameters_of_the_score_cost_must_be_given_by_name() {
 fn scores_for_more_than_two_classes_are_described() {
     let folder = Folder::new("options-macro");
     let text = String::from_utf8(folder.run(&["scores", "macro(f1)"])).unwrap();
-    assert!(text.contains("the mean of f1 over the classes, each against the rest"), "{text}");
+    assert!(text.contains("the mean over all classes of f1, computed for each class against the rest"), "{text}");
     let json = folder.json(&["scores", "micro(recall)", "--matrix", "2680,72,23,28", "--json"]);
     assert_eq!(
         (&json["name"], &json["average"], &json["of"]["name"]),
@@ -218,7 +219,8 @@ fn options_that_contradict_each_other_are_refused() {
     let folder = folder_with_table("options-contradictions");
     let assert_refused_for_two_classes =
         |more: &[&str], parts: &[&str]| assert_refused(&folder, &train_arguments("y", more), parts);
-    let test = "--test: cross-validation takes its test rows from the table, so there are no other test rows";
+    let test =
+        "--test: cross-validation takes its test rows from the training table, so other test rows are not possible";
     assert_refused_for_two_classes(&["--folds", "3", "--test", "0.3"], &[test, "leave out `--test` or `--folds`"]);
     assert_refused_for_two_classes(&["--folds", "3", "--test", "t.csv"], &[test]);
     assert_refused_for_two_classes(&["--repeats", "2"], &["--folds"]);
@@ -270,13 +272,13 @@ fn options_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn with_more_than_two_classes_thresholds_can_only_be_tuned_and_the_score_has_a_default() {
+fn a_target_with_three_classes_gets_a_default_score_and_only_tuned_thresholds() {
     let folder = folder_with_table("options-classes");
     let assert_refused_for_three_classes =
         |more: &[&str], parts: &[&str]| assert_refused(&folder, &train_arguments("kind", more), parts);
     for threshold in ["centre", "0.4"] {
         let parts = [
-            "--threshold: this value is for two classes, but the target has 3",
+            "--threshold: a number or `centre` needs a target with two classes, but this target has 3",
             "write `tuned`, which multiplies the probability of each class by a tuned factor",
         ];
         assert_refused_for_three_classes(&["--score", "macro(f1)", "--threshold", threshold], &parts);
@@ -366,7 +368,8 @@ fn columns_that_leak_the_target_get_a_note() {
     assert_eq!(folds.matches(perfect).count(), 3, "{folds}");
     let dropped = assert_works(&folder, &train_arguments("y", &["--drop", "paid,verdict,late"]), &[]);
     assert!(!dropped.contains(perfect), "{dropped}");
-    // If the target is in a later row, the current value of its column is a legitimate input, even if it predicts the later row well.
+    // With `--lead 1`, the target is the value of `y` in the next row. The value of `y` in the current row is then a legitimate input, even if it is
+    // nearly always equal to the next value.
     let steady: String = (0..900).map(|i| format!("{},{}\n", f64::from(u8::from(i / 300 % 2 == 1)), i % 7)).collect();
     fs::write(folder.0.join("t.csv"), format!("y,noise\n{steady}")).unwrap();
     let errors = assert_works(&folder, &train_arguments("y", &["--lead", "1", "--split", "random"]), &[]);

@@ -146,8 +146,8 @@ fn predictions_from_a_file_or_a_pipe_have_the_scores_that_train_printed() {
         for key in ["rows", "positives", "threshold", "confusion", "classes"] {
             assert_eq!(scored[key], trained["test"][key], "{name}: {key}");
         }
-        // With a lead, lags, or a split by time or by group, `train` resamples blocks or groups and `score` resamples rows, so only the values are the
-        // same, not the intervals.
+        // With a lead, lags, or a split by time or by group, `train` resamples blocks or groups, but `score` resamples rows. Then the scores are the
+        // same, but their intervals differ.
         let resamples_rows = !["--lead", "--lags", "--split"].iter().any(|option| arguments.contains(option));
         let is_same = |key: &&str| *key == "value" || resamples_rows;
         for (score, of_train) in trained["test"]["scores"].as_object().unwrap() {
@@ -532,7 +532,7 @@ fn a_copied_column_with_the_name_of_an_output_column_is_renamed() {
 }
 
 #[test]
-fn the_recipe_strong_explains_overlapping_rows_and_takes_the_threshold_from_the_prior() {
+fn the_recipe_strong_says_why_training_and_validation_rows_overlap_and_takes_the_threshold_from_the_prior() {
     let folder = Folder::new("predictions-overlap");
     folder.write("table.csv", &csv_table(1, 400));
     let arguments =
@@ -551,7 +551,7 @@ fn the_recipe_strong_explains_overlapping_rows_and_takes_the_threshold_from_the_
 }
 
 #[test]
-fn intervals_are_longer_if_rows_depend_on_each_other_and_tune_estimates_the_score_on_new_rows() {
+fn intervals_are_wider_for_dependent_rows_and_tune_estimates_the_score_on_new_rows() {
     let folder = Folder::new("dependence");
     let mut text = String::from("patient,label,probability\n");
     for row in 0..900 {
@@ -638,7 +638,7 @@ fn calibrated_probabilities_of_real_models_keep_the_order_and_the_decisions_of_r
                 assert_eq!(p[row] > threshold, decisions[row] == 1.0);
             }
         }
-        // The scores of a file are the same on both scales, each with the threshold of its column.
+        // The columns `probability` and `raw` give the same scores if each is compared with its own threshold.
         let score = |arguments: &[&str]| folder.json(&[&["score", "p.csv", "--json"], arguments].concat());
         let (scored, scored_raw) = (score(&[]), score(&["--probability", "raw"]));
         assert_eq!(scored["confusion"], scored_raw["confusion"]);
@@ -658,7 +658,7 @@ fn calibrated_probabilities_of_real_models_keep_the_order_and_the_decisions_of_r
             folder.json(&["tune", "p.csv", "--score", "f1", "--json", "--replicates", "20", "--probability", column])
         };
         assert_eq!(tuned("probability")["value"], tuned("raw")["value"]);
-        // A threshold of the user is on the scale of probabilities.
+        // The option `--threshold` of `predict` sets the threshold of the column `probability`, not of the column `raw`.
         folder.run(&["predict", "m.scorewise", "new.csv", "-o", "q.csv", "--overwrite", "--threshold", "0.25"]);
         let at = folder.json(&["score", "q.csv", "--json"]);
         assert_eq!(

@@ -94,7 +94,7 @@ fn predict_reads_numbers_and_dates_in_the_formats_of_the_training_table() {
         "note: column `rate`: the per cent sign is dropped, `0.0%` is read as the number 0",
         "note: column `price`: the sign `$` is dropped, `$1,000.50` is read as the number 1000.5",
         "note: column `at` holds times of day without a date",
-        "note: column `zip` is read as text: its cells are digits of the same length, some with a leading 0 (`00000`); \
+        "note: column `zip` is read as text: its cells have the same number of digits, some with a leading 0 (`00000`); \
          `--numeric zip` reads them as numbers",
     ] {
         assert!(notes.contains(expected), "{expected}\n{notes}");

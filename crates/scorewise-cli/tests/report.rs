@@ -50,7 +50,7 @@ fn the_commands_score_tune_theory_and_compare_write_reports() {
             &["tune", "p.csv", "--score", "f1", "--smooth"],
             &[
                 "averaged over nearby thresholds",
-                "The exactly best threshold of these rows is",
+                "Without smoothing, the best threshold of these rows is",
                 "the smoothed threshold",
             ],
         ),
@@ -138,7 +138,7 @@ fn the_report_of_train_replaces_an_earlier_report_but_no_other_file() {
     let train = ["train", "t.csv", "--target", "y", "--score", "f1", "--epochs", "3", "--replicates", "20"];
     folder.run(&train);
     assert_eq!(file_names(&folder), ["model.scorewise", "report.html", "t.csv"]);
-    assert!(file_text(&folder, "report.html").contains("How it was trained"));
+    assert!(file_text(&folder, "report.html").contains("How the model was trained"));
     // An existing scorewise report is replaced, but any other HTML file is kept.
     fs::write(folder.0.join("report.html"), "<html>my own</html>").unwrap();
     let output = folder.command(&train).output().unwrap();
@@ -151,7 +151,7 @@ fn the_report_of_train_replaces_an_earlier_report_but_no_other_file() {
     assert_eq!(file_text(&folder, "report.html"), "<html>my own</html>");
     named.push("--overwrite");
     folder.run(&named);
-    assert!(file_text(&folder, "report.html").contains("How it was trained"));
+    assert!(file_text(&folder, "report.html").contains("How the model was trained"));
     fs::remove_file(folder.0.join("report.html")).unwrap();
     let mut none = train.to_vec();
     none.extend(["--report", "none"]);
@@ -219,7 +219,7 @@ fn a_report_says_that_no_threshold_satisfies_the_conditions() {
 }
 
 #[test]
-fn the_lookup_table_covers_all_thresholds_below_1_if_some_predictions_are_1() {
+fn the_lookup_table_of_a_report_covers_every_threshold_below_1_if_a_prediction_is_1() {
     let folder = Folder::new("report-certain");
     let table = "label,probability\n0,1\n1,1\n1,0.85\n0,0.4\n1,0.6\n0,0.2\n";
     fs::write(folder.0.join("p.csv"), table).unwrap();

@@ -112,7 +112,7 @@ fn a_forecast_compared_with_itself_is_not_better() {
 }
 
 #[test]
-fn reports_show_the_weighted_counts_and_the_events_and_alarms_on_the_axis_of_time() {
+fn reports_show_the_weighted_counts_and_a_figure_of_events_and_alarms_over_time() {
     let folder = folder_with_hours("temporal-report");
     let of_station =
         ["--temporal", "value", "--series", "station", "--report", "r.json", "--overwrite", "--replicates", "20"];

@@ -1,4 +1,4 @@
-//! Tests that run several commands one after the other: `train`, `predict`, `score` and `export`; and of an interrupted training run.
+//! Tests of `train`: its results, its options, an interrupted training run, and the export and the predictions of the trained model.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -130,8 +130,8 @@ fn options_override_the_settings_of_a_recipe() {
         (other["decision"]["threshold"].as_f64().unwrap() - 0.3).abs() < 1e-12
             && other["members"].as_array().unwrap().len() == 2
     );
-    // With the warm start, the best threshold lies at the centre of the prior. The first three options have no warm start, so their threshold is
-    // tuned; the last one asks for tuning.
+    // After a warm start, the threshold is the centre of the prior, 0.5. The first three options train without a warm start, so the threshold is
+    // tuned. The last option asks for a tuned threshold.
     for more in [&["--recipe", "plain"][..], &["--warm-start=false"], &["--loss", "ce"], &["--threshold", "tuned"]] {
         assert_ne!(run(more)["decision"]["threshold"].as_f64(), Some(0.5), "{more:?}");
     }

@@ -9,9 +9,11 @@ use serde_json::json;
 
 use crate::errors::value_error;
 
-/// Describes a score. Returns its name; its formula as Python source, with the variables `tn fp fn tp p n total` and with functions that
-/// must return 0 where they are undefined; the value that it should approach, which is +∞ if higher values are better and −∞ if lower values
-/// are better; and a full description as JSON.
+/// Describes a score. Returns its name; its formula as Python source; the value that it should approach (+∞ if higher values are better, −∞ if lower
+/// values are better); and a full description as JSON.
+///
+/// The Python source contains the variables `tn fp fn tp p n total` and calls functions that the caller defines (see `ExpressionTree::python`). A
+/// function must return 0 where its result is undefined.
 #[pyfunction]
 pub fn score_facts(score: &str) -> PyResult<(String, String, f64, String)> {
     let score = Score::parse(score).map_err(value_error)?;
@@ -33,11 +35,11 @@ pub fn prior_facts(prior: &str) -> PyResult<(String, f64, (f64, f64), (f64, f64)
     Ok((prior.to_string(), prior.mean(), prior.support(), quantiles))
 }
 
-/// The distribution function of a prior as piecewise polynomials of the logit. Returns its value for very small logits, and a list of ranges of
-/// logits. Each range has its lower end, the width of the intervals into which it is divided, and one row of polynomial coefficients for each
-/// interval.
+/// The distribution function of a prior as piecewise polynomials of the logit. Returns the value of the function below all segments, and the
+/// segments. A segment is a range of logits, divided into panels (intervals) of equal width. It is returned as a tuple: its lowest logit, the width
+/// of a panel, and an array with the polynomial coefficients of one panel in each row.
 #[pyfunction]
-#[allow(clippy::type_complexity)] // a number and a list of ranges
+#[allow(clippy::type_complexity)] // a number and a list of segments
 pub fn pieces<'py>(py: Python<'py>, prior: &str) -> PyResult<(f64, Vec<(f64, f64, Bound<'py, PyArray2<f64>>)>)> {
     let pieces = prior.parse::<Prior>().map_err(value_error)?.piecewise_polynomial();
     let mut segments = Vec::with_capacity(pieces.segments.len());

@@ -1,5 +1,6 @@
 //! The native module of the Python package `scorewise`: borrows NumPy arrays, releases the interpreter lock, calls the Rust crates, and
-//! raises their errors as `ValueError` with the same message. Array shapes and public names are defined in `python/scorewise`.
+//! raises their errors as `ValueError`, with settings in the message written as Python parameters. Array shapes and public names are defined in
+//! `python/scorewise`.
 //!
 //! Functions for scores and losses borrow predictions, weights and class numbers instead of copying them, and read them while the interpreter lock
 //! is released: no other thread may write to such an array before the function has returned. Boolean labels and the columns of tables are copied.

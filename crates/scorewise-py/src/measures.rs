@@ -107,8 +107,8 @@ pub fn score(
     Ok(json!(summary.map_err(value_error)?.with_bootstrap(&bootstrap)).to_string())
 }
 
-/// The costs of the errors at a threshold or, without one, the threshold with the lowest cost among those that satisfy the conditions, as JSON.
-/// `costs` are the costs of a false alarm and of a miss in each row.
+/// The costs of the errors at `threshold`, as JSON. If `threshold` is `None`, the search finds the threshold with the lowest cost among those that
+/// satisfy the conditions. `costs` holds the cost of a false alarm and the cost of a miss in each row.
 #[pyfunction]
 #[pyo3(signature = (rows, costs, threshold, subject_to, bootstrap))]
 pub fn costs(
@@ -130,7 +130,7 @@ pub fn costs(
             }
             Ok(match tune_costs(&costed, &conditions, &bootstrap)? {
                 Some((_, summary)) => Ok(json!(summary)),
-                // Without conditions every threshold has a cost, so a condition excludes all thresholds.
+                // Every threshold has a cost. So if no threshold was found, the conditions exclude all thresholds.
                 None => Err(match Score::parse("accuracy") {
                     Ok(any) => no_best_threshold(&sweep::sweep(&rows)?, &any, &conditions),
                     Err(error) => error.to_string(),
@@ -145,8 +145,9 @@ pub fn costs(
 type CountArrays<'py> =
     (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
 
-/// Scores of the sum of confusion matrices, with their confidence intervals, as JSON. `counts` are the arrays of tn, fp, fn and tp. `by` is a pair:
-/// the number of the group of each row, and the names of the groups. Each group gets its own scores.
+/// Scores of a table whose rows are confusion matrices, with confidence intervals, as JSON: the scores of the sum of all rows and, with `by`, also of
+/// the sum of the rows of each group. `counts` holds the columns tn, fp, fn and tp. `by` is a pair: the group number of each row, and the names of
+/// the groups.
 #[pyfunction]
 #[pyo3(signature = (counts, scores, by, bootstrap))]
 pub fn score_counts(
@@ -266,8 +267,8 @@ impl PySweep {
         self.0.at(threshold).array()
     }
 
-    /// The best threshold among those that satisfy the conditions, as JSON. The bootstrap is only used to test conditions with a confidence. `rows` must be
-    /// the rows that the sweep was made from.
+    /// The best threshold among those that satisfy the conditions, as JSON. The bootstrap is only used to test conditions with a confidence. `rows`
+    /// must be the rows that the sweep was made from.
     #[pyo3(signature = (rows, score, subject_to, bootstrap))]
     fn best(
         &self,
@@ -358,7 +359,7 @@ impl PySweep {
         Ok(json!(ThresholdBootstrap::new(&found.map_err(value_error)?, &bootstrap)).to_string())
     }
 
-    /// An estimate of the score that the best threshold, or with `width` the smoothed threshold, will have on new rows. The result is JSON with the
+    /// Estimates the score on new rows: at the best threshold or, if `width` is given, at the smoothed threshold. The result is JSON with the
     /// estimate and its 95 % interval, or `None` if there is no estimate. `rows` must be the rows that the sweep was made from.
     #[pyo3(signature = (rows, score, subject_to, width, bootstrap))]
     fn corrected(

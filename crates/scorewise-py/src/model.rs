@@ -50,8 +50,8 @@ pub struct PyModel(Model);
 
 /// Trains a model. `labels` holds the class of each row as an index into `classes`; with two classes, the second is the positive one. `options`
 /// is JSON with the fields of `TrainingOptions`; an absent field has its default value. If errors are weighted by their timing, the rows are split by
-/// time: by the first column of dates, otherwise in their order. `series` is then the number of the time series of each row. Returns the model and a
-/// summary of the training run as JSON.
+/// the first column of dates or, if there is none, by their order. `series` then holds one integer for each row, which identifies the time series of
+/// the row. Returns the model and a summary of the training run as JSON.
 #[pyfunction]
 #[pyo3(signature = (columns, labels, classes, weights, series, options, threads))]
 #[allow(clippy::too_many_arguments)] // each is a fact of its own about the training run
@@ -83,8 +83,8 @@ pub fn train(
     plan.test = 0.0;
     plan.weight = weights.is_some().then(|| WEIGHT.into());
     plan.positive = (classes.len() == 2).then(|| classes[1].clone());
-    // The caller has chosen the columns, so all are used, also those that seem to contain no information.
     let group = series.is_some().then(|| SERIES.into());
+    // The caller has chosen the columns, so all are used, even those that seem to contain no information.
     plan.choice = EncodingOptions { keep: names, group, ..EncodingOptions::default() };
     if plan.temporal.is_some() {
         plan.split = Split::Time(None);
@@ -137,7 +137,7 @@ fn training_summary(trained: &Trained, plan: &Plan) -> scorewise_train::Result<V
         "members": trained.fits.iter().map(member).collect::<Vec<_>>(),
         "notes": trained.notes.iter().map(with_argument_names).collect::<Vec<_>>(),
         "value": match (&plan.temporal, &trained.model.decision) {
-            // The value of the decision is the score of the time-weighted counts.
+            // If errors are weighted by their timing, `value` is the score of the weighted counts.
             (Some(_), Decision::Threshold { value, .. }) => *value,
             _ => held_out_score(
                 &trained.model.decision,
@@ -218,7 +218,7 @@ impl PyModel {
         self.0.decision.threshold()
     }
 
-    /// The method by which the predictions are calibrated, `beta` or `isotonic`; `None` if they are not.
+    /// The method by which the predictions are calibrated, `beta` or `isotonic`; `None` if they are not calibrated.
     #[getter]
     fn calibration(&self) -> Option<&'static str> {
         self.0.calibration.as_ref().map(|calibration| calibration.method().name())
@@ -237,7 +237,7 @@ impl PyModel {
     }
 
     /// Predicted probabilities, row by row. With two classes there is one number for each row, the probability of the second class; with more
-    /// classes there is one number for each class. With `raw`, they are the predictions before the calibration.
+    /// classes there is one number for each class. If `raw` is true, the predictions are returned as they are before the calibration.
     #[pyo3(signature = (columns, raw))]
     fn probabilities<'py>(
         &self,
@@ -292,8 +292,8 @@ impl PyModel {
     }
 
     /// Judges the model on new rows. Returns the data of a report as JSON, whose `result` has the keys of `scorewise monitor --json`. `labels` are
-    /// indices into the list of classes, or `None` if the true classes are not known. `resample` is `rows`, `blocks`, `blocks:48` or
-    /// `group:COLUMN`; `None` for the dependence in training.
+    /// indices into the list of classes, or `None` if the true classes are not known. `resample` says which rows depend on each
+    /// other: `rows`, `blocks`, `blocks:48` or `group:COLUMN`; `None` assumes the same dependence as for the training rows.
     #[pyo3(signature = (columns, labels, weights, time, every, resample, at_least, replicates, seed))]
     #[allow(clippy::too_many_arguments)] // the options of `ScoreClassifier.monitor`
     fn monitor(
@@ -335,8 +335,8 @@ impl PyModel {
         Ok(Document { notes, ..Document::new(provenance, result) }.write())
     }
 
-    /// The predicted class of each row, as an index into the list of classes. The argument is the result of the method `probabilities` with
-    /// `raw`.
+    /// The predicted class of each row, as an index into the list of classes. `probabilities` is what the method `probabilities`
+    /// returns if `raw` is true.
     fn labels<'py>(
         &self,
         py: Python<'py>,

@@ -78,7 +78,7 @@ pub fn figures(py: Python<'_>, document: &str) -> PyResult<Vec<(String, String, 
     .map_err(value_error)
 }
 
-/// The figure of a report with this name, as PNG.
+/// The figure called `name` in a report, as PNG. `document` is the data of the report as JSON.
 #[pyfunction]
 pub fn figure_png<'py>(py: Python<'py>, document: &str, name: &str) -> PyResult<Bound<'py, PyBytes>> {
     let png = py.detach(|| -> Result<Vec<u8>, String> {

@@ -23,7 +23,7 @@ use crate::table::{NamedColumn, table};
 /// ends, because some classifiers, such as random forests, predict probabilities of exactly 0 and 1, whose logits are infinite.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
-/// The training rows and the held-out rows of a fold, as two arrays of row numbers.
+/// The training rows and the held-out rows of a fold, as two arrays of row indices.
 type FoldRows<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
 /// Divides rows into folds as `scorewise train` does. Without columns, rows are distributed at random, with the same share of each class in all
@@ -51,7 +51,7 @@ pub fn cross_fit<'py>(
     };
     let labels = Labels { classes: slice(&labels)?.to_vec(), names: classes, ahead: None };
     if labels.classes.iter().any(|class| *class as usize >= labels.names.len()) {
-        return Err(value_error("a label is not the number of a class"));
+        return Err(value_error("a label is not the index of a class"));
     }
     if table.columns.first().is_some_and(|column| column.values.len() != labels.classes.len()) {
         return Err(value_error("groups and time must have the same number of rows as y"));
@@ -107,13 +107,20 @@ pub fn pool_logits<'py>(
     Ok(logits.into_pyarray(py))
 }
 
-/// Chooses how the classifiers of a pool are combined, on predictions for rows that they were not trained on. `candidates` holds the predictions of
-/// each classifier, row by row, with one number for each row if there are two classes. `has_scale` says for each classifier whether its predictions
-/// are logits; otherwise they are values of a `decision_function`, whose scale is not known. Returns two results. The first is JSON with the keys
-/// `calibrations` (a list of scales and shifts), `weights`, `threshold` (null if there is none), `factors` (the predicted class is the one with the
-/// greatest product of its probability and its factor; null if there are two classes, or if the class with the greatest probability is predicted) and
-/// `value` (the score of the resulting decisions). The second is the combined probability of each row, or the combined probabilities of its classes
-/// if there are more than two.
+/// Chooses how the classifiers of a pool are combined, on predictions for rows that the classifiers were not trained on.
+///
+/// `candidates` holds the predictions of each classifier, row by row: one number for each row if there are two classes, otherwise one number for each
+/// row and class. `has_scale` says for each classifier whether its predictions are logits. If not, they are values of a `decision_function`, whose
+/// scale is not known.
+///
+/// Returns a JSON object, and the combined probabilities in the same form as the predictions of one classifier. The keys of the JSON object are:
+///
+/// - `calibrations`: for each classifier, the scale and the shift that calibrate its predictions.
+/// - `weights`: for each classifier, its weight in the mean of the calibrated predictions.
+/// - `threshold`: the decision threshold; null with more than two classes.
+/// - `factors`: one factor for each class; the class with the greatest product of factor and probability is predicted. Null if no factors are used.
+/// - `costs`: the cost matrix; the class with the lowest expected cost is predicted. Null if no costs are used.
+/// - `value`: the score of the resulting decisions; null if it is undefined.
 #[pyfunction]
 #[pyo3(signature = (candidates, has_scale, labels, classes, weights, score, seed))]
 #[allow(clippy::too_many_arguments)] // the fitted classifiers, and the parameters of `ScorePool`
@@ -129,7 +136,7 @@ pub fn pool<'py>(
 ) -> PyResult<(String, Bound<'py, PyArray1<f64>>)> {
     let score: TrainingScore = score.parse().map_err(value_error)?;
     let mut plan = Plan::new("y", score);
-    // The classifiers were not trained with a prior of the threshold, so the threshold is tuned, and logits are not shifted towards a prior.
+    // The classifiers were trained without a prior of the threshold. So the threshold is tuned, and logits are not shifted towards a prior.
     (plan.loss, plan.threshold, plan.cross_fit, plan.seed) = (LossName::CrossEntropy, ThresholdRule::Auto, 2, seed);
     if has_scale.len() != candidates.len() {
         return Err(value_error("has_scale must have one entry for each candidate"));
@@ -180,8 +187,8 @@ pub fn pool<'py>(
     Ok((summary.to_string(), probabilities.into_pyarray(py)))
 }
 
-/// The probabilities that a pool of classifiers predicts. `candidates` holds the logits of each classifier, averaged over its models, one of which
-/// was trained for each fold; `calibrations` and `weights` are those that the function `pool` returned.
+/// The probabilities that a pool of classifiers predicts. Each classifier has one model for each fold; `candidates` holds, for each classifier, the
+/// mean of the predictions of its models. `calibrations` and `weights` are those that the function `pool` returned.
 #[pyfunction]
 #[pyo3(signature = (candidates, calibrations, weights, outputs))]
 pub fn pool_probabilities<'py>(

@@ -1,4 +1,4 @@
-//! Scores of a time series whose errors are weighted by their timing, and the comparison of two forecasts.
+//! Scores of a forecast of a time series, with errors weighted by their timing; and the comparison of two forecasts.
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -14,20 +14,20 @@ use crate::arrays::{RowArrays, slice, with_rows};
 use crate::errors::value_error;
 use crate::measures::{BootstrapSettings, parse_conditions, parse_score, parse_scores};
 
-/// How errors are weighted by their timing: in Python the tuple `(weighting, sequences)`. `sequences` is an array with the number of the series of each
-/// row, or `None` if all rows are one series.
+/// How errors are weighted by their timing: in Python the tuple `(weighting, sequences)`. `sequences` holds one integer for each row, which
+/// identifies the series of the row; `None` if all rows are one series.
 #[derive(FromPyObject)]
 pub struct SeriesSettings<'py>(String, Option<PyReadonlyArray1<'py, u32>>);
 
 impl SeriesSettings<'_> {
-    /// Parses the weighting and borrows the numbers of the series.
+    /// The parsed weighting, and for each row the integer that identifies its series.
     fn parts(&self) -> PyResult<(Weighting, Option<&[u32]>)> {
         let weighting = self.0.parse().map_err(value_error)?;
         Ok((weighting, self.1.as_ref().map(slice).transpose()?))
     }
 }
 
-/// Scores of the time-weighted counts at a threshold with their confidence intervals, as JSON.
+/// Scores at a threshold with their confidence intervals, as JSON. The scores are computed from counts in which errors are weighted by their timing.
 #[pyfunction]
 #[pyo3(signature = (rows, threshold, scores, series, bootstrap))]
 pub fn score_series(
@@ -107,7 +107,8 @@ impl PyTemporalSweep {
     }
 }
 
-/// The comparison of two forecasts of the same rows, as JSON, each at its threshold or, without `thresholds`, at its own best threshold. If `series` is given, errors are weighted by their timing.
+/// Compares two forecasts of the same rows and returns the result as JSON. Without `thresholds`, each forecast is judged at its own best threshold.
+/// If `series` is given, errors are weighted by their timing.
 #[pyfunction]
 #[pyo3(signature = (labels, forecasts, weights, names, thresholds, score, series, bootstrap))]
 #[allow(clippy::too_many_arguments)] // one for each argument of the Python function

@@ -1,5 +1,5 @@
-//! Events and alarms on the axis of time: the predictions as a line with the threshold, events as ticks above it and alarms as bars below it. Colours
-//! say which of them belong together: hits, errors with the right timing nearly met, and full errors.
+//! Events and alarms on the axis of time. The predictions are a line, events are ticks above it, and alarms are bars below it. The colour of a
+//! tick or a bar shows whether it is a hit, an error with nearly the right timing, or another error.
 
 use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;
@@ -25,16 +25,16 @@ pub struct AlarmChart {
     pub threshold: f64,
 }
 
-/// A stretch of a time series.
+/// Consecutive rows of a time series, which are shown in one panel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AlarmPanel {
     /// Title of the panel.
     pub title: String,
-    /// Number of the first row on the x axis.
+    /// The x coordinate of the first row: its row number, counted from 1.
     pub first: f64,
     /// The prediction of each row.
     pub predictions: Vec<f64>,
-    /// For each row, whether it is a hit or an error, and how well an error is timed.
+    /// The outcome of each row, such as a hit or a miss.
     pub outcomes: Vec<RowOutcome>,
 }
 
@@ -53,19 +53,19 @@ const PANEL_SIZE: (f64, f64) = (760.0, 190.0);
 const LABEL_HEIGHT: f64 = 20.0;
 /// The range of the y axis: the predictions lie between 0 and 1, the alarms below 0 and the events above 1.
 const Y_RANGE: (f64, f64) = (-0.24, 1.24);
-/// Lower and upper end of the bars of alarms on the y axis.
+/// The y coordinates of the lower and the upper end of the bars that mark alarms.
 const ALARMS: (f64, f64) = (-0.18, -0.06);
-/// Lower and upper end of the ticks of events on the y axis.
+/// The y coordinates of the lower and the upper end of the ticks that mark events.
 const EVENTS: (f64, f64) = (1.06, 1.18);
-/// Share of the width of a row that the tick of an event fills.
+/// Width of the tick that marks an event, as a fraction of the distance between two rows on the x axis.
 const TICK_WIDTH: f64 = 0.7;
 /// Style of the line of predictions.
 const PREDICTION_STROKE: Stroke = Stroke::solid(INK, 1.25);
-/// Style of the lines between the predictions and the lanes of events and alarms.
+/// Style of the two lines that separate the predictions from the events above them and the alarms below them.
 const LANE_STROKE: Stroke = Stroke::solid(FRAME, 0.75);
 
 impl RowOutcome {
-    /// The colour of an alarm in this row; `None` if there is none.
+    /// The colour of the alarm in a row with this outcome; `None` if the row has no alarm.
     fn alarm_colour(self) -> Option<RGBColor> {
         match self {
             RowOutcome::Hit => Some(GREEN),
@@ -75,7 +75,7 @@ impl RowOutcome {
         }
     }
 
-    /// The colour of an event in this row; `None` if there is none.
+    /// The colour of the event in a row with this outcome; `None` if the row has no event.
     fn event_colour(self) -> Option<RGBColor> {
         match self {
             RowOutcome::Hit => Some(GREEN),

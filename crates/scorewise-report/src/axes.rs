@@ -21,7 +21,7 @@ pub(crate) enum AxisKind {
     Linear,
     /// A linear scale with ticks at integers only.
     Integer,
-    /// A square-root scale: small values get more space than on a linear scale, and unlike on a logarithmic scale 0 has a position.
+    /// A square-root scale. Small values get more space than on a linear scale, and 0 can be shown, which a logarithmic scale cannot do.
     SquareRoot,
     /// A logarithmic scale.
     Log,

@@ -1,15 +1,18 @@
-//! A wrapper of plotters' bitmap backend that corrects two of its defects.
+//! A wrapper of plotters' bitmap backend that corrects three of its defects.
 //!
 //! plotters centres text by a box that differs from the bounding box of the glyphs: with `ab_glyph`, text appears a fifth of a line too high. This
 //! backend moves the text down, or sideways when the text is rotated.
 //!
 //! plotters also draws thick lines with unlimited mitre joins, which produce spikes where a line turns back sharply. This backend draws round
-//! joins, as in the SVG. Everything else is passed on to plotters unchanged.
+//! joins, as in the SVG.
+//!
+//! plotters draws thick diagonal lines too thin (see `segment_corners`). This backend draws them with the full thickness. Everything else is passed
+//! on to plotters unchanged.
 
 use plotters::prelude::{BitMapBackend, DrawingBackend};
 use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingErrorKind};
 
-/// plotters' bitmap backend with corrected text positions and line joins.
+/// plotters' bitmap backend with corrected text positions, line joins and thicknesses of lines.
 pub(crate) struct Bitmap<'a>(pub BitMapBackend<'a>);
 
 /// Downward shift of text as a fraction of the text size, chosen so that digits are centred at the position of the text.
@@ -72,9 +75,8 @@ impl<'a> DrawingBackend for Bitmap<'a> {
     }
 }
 
-/// The four corners of a thick line segment. plotters truncates coordinates of corners to integers, which makes diagonal lines a quarter thinner than
-/// horizontal ones. This function rounds the coordinates. A segment of odd width extends one unit farther on one side of its centre line than on the
-/// other.
+/// The four corners of a thick line segment, rounded to integers. plotters truncates them to integers instead, which makes diagonal lines thinner
+/// than horizontal lines. A segment of odd width extends one unit farther on one side of its centre line than on the other side.
 fn segment_corners(from: BackendCoord, to: BackendCoord, width: u32) -> [BackendCoord; 4] {
     let along = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
     let scale = f64::from(width) / along.0.hypot(along.1);

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Escapes every control character except the line feed, and every character that changes the writing direction: `\t`, `\r`, `\u001b`
-/// and `\u202e`, for example. JSON has the same escapes, so an escaped JSON document keeps its meaning.
+/// Escapes every control character except the line feed, and every Unicode character that embeds, overrides or isolates a writing direction. Examples
+/// of the escapes are `\t`, `\r`, `\u001b` and `\u202e`. JSON has the same escapes, so the strings of an escaped JSON document keep their values.
 #[must_use]
 pub fn escape_control_characters(text: &str) -> Cow<'_, str> {
     if !text.contains(needs_escape) {
@@ -21,7 +21,7 @@ pub fn escape_control_characters(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// Whether a character must be escaped: every control character (C0, DEL and C1) but the line feed, and every Unicode bidirectional embedding,
+/// Whether a character must be escaped: every control character (C0, DEL and C1) except the line feed, and every Unicode bidirectional embedding,
 /// override or isolate.
 fn needs_escape(character: char) -> bool {
     character != '\n'

@@ -24,7 +24,7 @@ fn sample_thresholds(prior: &Prior) -> Vec<f64> {
     thresholds
 }
 
-/// The number of points at which a prior is evaluated in a tail of this width: one for each 0.01 of the threshold.
+/// The number of points at which a prior is evaluated in a tail of this width. The distance between two points is at most 0.01.
 fn tail_point_count(width: f64) -> usize {
     (width * 100.0).ceil() as usize
 }

@@ -22,12 +22,12 @@ pub struct DependenceCurves {
     pub label: String,
     /// Names of the levels from top to bottom; empty for a column of numbers.
     pub levels: Vec<String>,
-    /// One line for each kind of prediction, such as the mean probability. The x of a point is the number to which the column is set, or
-    /// the index of the level in `levels`; y is the prediction.
+    /// One line for each plotted quantity, such as the mean probability of a class. The x coordinate of a point is the number to which the column is
+    /// set, or the index of the level in `levels`. The y coordinate is the plotted quantity.
     pub lines: Vec<NamedLine>,
 }
 
-/// Plots each kind of prediction: as a line for a column of numbers, as one dot for each level of a categorical column.
+/// Plots the dependence of predictions on a column. A column of numbers gives lines; a categorical column gives a row of dots for each level.
 pub fn figure_dependence(curves: DependenceCurves) -> Result<Picture> {
     if curves.lines.iter().all(|line| line.defined_points().next().is_none()) {
         return Err(Error::Empty);
@@ -52,10 +52,11 @@ impl DependenceCurves {
     /// The axis of predictions, which begins at 0 and does not extend beyond 1.
     fn prediction_axis(&self) -> Axis<'static> {
         let highest = self.points().map(|(_, y)| y).fold(0.0, f64::max);
-        Axis::new("predicted probability or share of the class", 0.0, (HEADROOM * highest).min(1.0))
+        Axis::new("mean probability or share of rows", 0.0, (HEADROOM * highest).min(1.0))
     }
 
-    /// The axis of the numbers to which the column is set. It has a square-root scale if most of the numbers are crowded at the low end.
+    /// The axis of the numbers to which the column is set. It has a square-root scale if the numbers are crowded at the low end and none is
+    /// negative.
     fn number_axis(&self) -> Axis<'_> {
         let mut numbers: Vec<f64> = self.points().map(|(x, _)| x).collect();
         numbers.sort_by(f64::total_cmp);

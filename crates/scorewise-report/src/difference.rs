@@ -27,7 +27,8 @@ pub struct Differences {
     pub interval: (f64, f64),
 }
 
-/// Draws a histogram of the differences, a vertical line at 0, and above the bars the difference on the original rows with its 95 % interval.
+/// Draws a histogram of the differences in the bootstrap replicates, and a vertical line at 0. A second vertical line shows the difference on the
+/// original rows; above the bars, an error bar shows its 95 % interval.
 pub fn figure_difference(differences: Differences) -> Result<Picture> {
     if differences.finite_values().is_empty() {
         return Err(Error::Empty);

@@ -52,7 +52,7 @@ pub struct Document {
     /// A score over time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<ScoreSeries>,
-    /// Events and alarms of a time series whose errors are weighted by their timing.
+    /// Events and alarms of a time series, if errors are weighted by their timing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alarms: Option<AlarmTimeline>,
 }
@@ -151,19 +151,19 @@ pub struct ForecastEvaluation {
     pub rows: usize,
     /// Whether the rows have weights. If so, the cells of every confusion matrix are sums of weights.
     pub is_weighted: bool,
-    /// Start and end of the interval of thresholds with the same score as the decision threshold; the end is excluded unless it is 1 and no
-    /// prediction is 1.
+    /// Start and end of the interval of thresholds with the same score as the decision threshold. The interval includes its end only if the end is 1
+    /// and no prediction is 1.
     pub interval: Option<(f64, f64)>,
-    /// The 95 % interval of the best threshold over the bootstrap replicates; for a result of `tune` with smoothing, the 95 % interval of the
-    /// smoothed threshold.
+    /// The 95 % interval of the best threshold over the bootstrap replicates. For a result of `tune` with smoothing, it is the 95 % interval of the
+    /// smoothed threshold instead.
     pub spread: Option<(f64, f64)>,
     /// The prior of the threshold that was used in training, as text such as `cosine:0.5,0.1`.
     pub prior: Option<String>,
     /// Conditions that a threshold must satisfy, such as `precision >= 0.3`.
     #[serde(default)]
     pub conditions: Vec<String>,
-    /// The thresholds at which conditions with a confidence were shown to hold, as intervals from the first end up to but not including the second; `None`
-    /// if no condition has a confidence.
+    /// The thresholds at which the conditions with a stated confidence were shown to hold. Each pair is an interval that includes its start but not
+    /// its end. `None` if no condition has a confidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qualifying: Option<Vec<(f64, f64)>>,
     /// Thresholds in increasing order with their confusion matrices, including the decision threshold and the best threshold of every score.
@@ -190,7 +190,8 @@ pub struct ForecastEvaluation {
     pub calibrated: Option<CalibratedForecast>,
 }
 
-/// A forecast on the scale of calibrated probabilities, if the other numbers of the forecast are on the scale of raw predictions.
+/// The threshold and the bins of a forecast on the scale of calibrated probabilities. They are stored only if the other numbers of the forecast are
+/// on the scale of raw predictions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CalibratedForecast {
     /// The decision threshold on the scale of calibrated probabilities.
@@ -217,7 +218,7 @@ pub struct ThresholdPoint {
     pub threshold: f64,
     /// Lowest threshold with this confusion matrix.
     pub low: f64,
-    /// Upper end of the interval of thresholds with this confusion matrix; excluded unless it is 1 and no prediction is 1.
+    /// Upper end of the interval of thresholds with this confusion matrix. The interval includes this end only if it is 1 and no prediction is 1.
     pub high: f64,
     /// Cells of the confusion matrix: tn, fp, fn, tp.
     pub cells: [f64; 4],
@@ -260,8 +261,7 @@ impl ThresholdPoint {
     #[must_use]
     pub fn display_range(&self) -> String {
         let [_, fp, _, tp] = self.cells;
-        // At the threshold 1 no row is predicted positive. So the range includes 1 only if no row is predicted positive at its other thresholds
-        // either.
+        // At the threshold 1, no row is predicted positive. So 1 belongs to the range only if this confusion matrix has no predicted positives.
         format_threshold_range(self.low, self.high, self.high == 1.0 && fp + tp == 0.0)
     }
 
@@ -301,8 +301,8 @@ pub struct Optimum {
     pub threshold: f64,
     /// The score at the best threshold.
     pub value: f64,
-    /// Start and end of the interval of thresholds with the same score as the best threshold; the end is excluded unless it is 1 and no
-    /// prediction is 1.
+    /// Start and end of the interval of thresholds with the same score as the best threshold. The interval includes its end only if the end is 1
+    /// and no prediction is 1.
     pub interval: (f64, f64),
 }
 
@@ -345,7 +345,7 @@ pub struct MemberHistory {
     pub warm_up: Vec<EpochRecord>,
     /// Epochs after the warm-up, in which the main loss is minimised.
     pub epochs: Vec<EpochRecord>,
-    /// Index in `epochs`, from 0, of the epoch whose weights were kept; `None` if the weights before these epochs were kept.
+    /// Index in `epochs` of the epoch whose weights were kept; `None` if the weights from before the first of `epochs` were kept.
     pub kept: Option<usize>,
     /// Text that says why the training run ended, such as `the validation loss stopped falling`.
     pub end: String,
@@ -407,7 +407,7 @@ pub struct TheoryBound {
     pub bound: Option<f64>,
 }
 
-/// Comparison of two forecasts of the same rows.
+/// A comparison of two forecasts of the same rows. It contains the confusion matrices at all thresholds, from which the curves are drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForecastCurves {
     /// Name of the score by which the forecasts are compared.
@@ -474,17 +474,17 @@ pub struct SeriesPoint {
 pub struct AlarmTimeline {
     /// The threshold; a row whose prediction is above it is an alarm.
     pub threshold: f64,
-    /// What the numbers of the rows count, such as `row of the table`.
+    /// What a row number counts, such as `row of the table`.
     pub unit: String,
     /// Number of rows of all series.
     pub rows: usize,
     /// How many rows have each outcome.
     pub counts: Vec<OutcomeCount>,
-    /// The stretches that the figure shows, in the order of time: all rows if they are few, otherwise the stretches with the most events.
+    /// The stretches of rows that the figure shows, in the order of the rows. If there are many rows, these are the stretches with the most events.
     pub stretches: Vec<AlarmStretch>,
 }
 
-/// Consecutive rows of a time series.
+/// A stretch of consecutive rows of a time series, with their predictions and outcomes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AlarmStretch {
     /// Number of the first row, counted from 1.
@@ -495,7 +495,7 @@ pub struct AlarmStretch {
     pub outcomes: Vec<RowOutcome>,
 }
 
-/// The number of rows with an outcome.
+/// An outcome, such as a hit, and the number of rows that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutcomeCount {
     /// The outcome.
@@ -504,19 +504,19 @@ pub struct OutcomeCount {
     pub rows: usize,
 }
 
-/// Whether a row is a hit or an error, and whether an error is near an event or an alarm.
+/// Whether a row is a hit, an error or a correct rejection. The variants also say whether the timing of an error is nearly right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowOutcome {
     /// An event with an alarm.
     Hit,
-    /// An alarm without an event, shortly before an event.
+    /// A false alarm shortly before an event.
     EarlyAlarm,
-    /// Any other alarm without an event.
+    /// A false alarm that is not shortly before an event.
     FalseAlarm,
-    /// An event without an alarm, shortly after an alarm.
+    /// A missed event shortly after an alarm.
     MissAfterAlarm,
-    /// Any other event without an alarm.
+    /// A missed event that is not shortly after an alarm.
     Miss,
     /// Neither an event nor an alarm.
     CorrectRejection,
@@ -693,7 +693,7 @@ impl CommandResult {
         use serde_json::from_value;
         Ok(match kind {
             ResultKind::Train => CommandResult::Train(from_value(value)?),
-            // Only the result for a table of counts has the number of forecasts.
+            // Only the result for a table of counts has the key `forecasts`.
             ResultKind::Score if value.get("forecasts").is_some() => CommandResult::Counts(from_value(value)?),
             ResultKind::Score => CommandResult::Score(from_value(value)?),
             ResultKind::Tune => CommandResult::Tune(from_value(value)?),

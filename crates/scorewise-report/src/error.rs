@@ -9,10 +9,10 @@ pub enum Error {
     /// The figure has no panels, or no finite value to draw.
     #[error("there is nothing to draw; give at least one panel with data")]
     Empty,
-    /// A row of the figure of priors has no prior.
+    /// A row of panels in the figure of priors has no prior.
     #[error("panel `{panel}` has no prior; give at least one")]
     NoPrior {
-        /// Title of the panel.
+        /// Title of the row of panels.
         panel: String,
     },
     /// A threshold lies outside [0, 1] or is NaN.
@@ -20,7 +20,7 @@ pub enum Error {
     Threshold {
         /// Title of the panel.
         panel: String,
-        /// Index of the threshold in its panel, from 0.
+        /// Index of the threshold among the thresholds of the panel, counted from 0.
         row: usize,
         /// The invalid threshold.
         value: f64,

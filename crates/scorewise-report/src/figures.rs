@@ -286,7 +286,7 @@ fn class_weights(forecast: &ForecastEvaluation) -> (f64, f64) {
     (sum(|bin| bin.positives), sum(|bin| bin.negatives))
 }
 
-/// Converts a bin of the document to a bin of the histograms of both classes.
+/// Converts a bin of predictions to a bin of the histograms of both classes.
 fn class_bin(bin: &PredictionBin) -> ClassBin {
     ClassBin { low: bin.low, high: bin.high, positives: bin.positives, negatives: bin.negatives }
 }
@@ -331,7 +331,7 @@ pub(crate) fn conditions_met(forecast: &ForecastEvaluation) -> Result<Vec<bool>>
     Ok(forecast.points.iter().map(holds).collect())
 }
 
-/// The bins of the reliability diagram, at most ten, each merged from adjacent bins of the document.
+/// The bins of the reliability diagram, at most ten. Each is merged from adjacent bins of the report document, `bins`.
 fn reliability_bins(bins: &[PredictionBin], is_weighted: bool) -> Vec<ReliabilityBin> {
     let bin = |group: &[PredictionBin]| {
         let positives: f64 = group.iter().map(|bin| bin.positives).sum();
@@ -622,7 +622,7 @@ fn series_figure(series: &ScoreSeries) -> Result<Option<ReportFigure>> {
         points: series.points.iter().map(point).collect(),
         steps: series.steps.clone(),
     });
-    let caption = "The score of the summed counts up to each time, with its 95 % interval. Dots: the score of each time alone, which has no interval because the counts of a single time do not show how much the score varies between times.";
+    let caption = "Line: at each time, the score of the counts summed up to this time, with its 95 % interval. Dots: the score of each time alone. It has no interval, because the counts of a single time do not show how much the score varies between times.";
     figure_unless_empty("series", &format!("{} over time", series.score), caption, MovingMark::Absent, picture)
 }
 
@@ -647,11 +647,11 @@ fn periods_figure(result: &MonitorSummary) -> Result<Option<ReportFigure>> {
         before: then.value,
         interval_before: then.interval(),
     });
-    let caption = "The score of each period alone at the threshold of the model, with its 95 % interval, beside the score on the rows that were held out of the training. Of twenty periods, one differs from the score before by chance.";
+    let caption = "The score of each period alone at the threshold of the model, with its 95 % interval, beside the score on the rows that were held out of the training. By chance alone, about one period in twenty differs from the earlier score.";
     figure_unless_empty("periods", &format!("{} over time", result.score), caption, MovingMark::Absent, picture)
 }
 
-/// The figure of events and alarms on the axis of time.
+/// The figure of events and alarms over time.
 fn alarms_figure(alarms: &AlarmTimeline) -> Result<Option<ReportFigure>> {
     let panel = |stretch: &AlarmStretch| {
         let last = stretch.first.saturating_add(stretch.predictions.len()).saturating_sub(1);
@@ -672,7 +672,7 @@ fn alarms_figure(alarms: &AlarmTimeline) -> Result<Option<ReportFigure>> {
     };
     let shown: usize = alarms.stretches.iter().map(|stretch| stretch.predictions.len()).sum();
     let which = if shown < alarms.rows {
-        format!(" Shown are the stretches with the most events, {shown} of {} rows.", alarms.rows)
+        format!(" The figure shows {shown} of {} rows: the parts of the table with the most events.", alarms.rows)
     } else {
         String::new()
     };

@@ -39,7 +39,7 @@ impl DensityHistogram {
     }
 }
 
-/// The lower end of the bar with this index. The single division rounds only once, so 3/10 equals the literal 0.3.
+/// The lower end of the bar with this index. A division rounds its result only once, so 3/10 is equal to the literal 0.3.
 fn lower_end(index: usize, bars: usize) -> f64 {
     index as f64 / bars as f64
 }

@@ -11,7 +11,7 @@ use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 
-/// The importance of the columns of a table for a score.
+/// A bar chart of how important each column of a table is for a score.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportanceBars {
     /// Title of the figure.
@@ -62,7 +62,7 @@ impl ImportanceBars {
         self.bars.iter().filter(|bar| bar.value.is_finite())
     }
 
-    /// The range of the x axis: all values, all 95 % intervals, and 0.
+    /// The range of the x axis, which contains all values, all 95 % intervals, and 0.
     fn x_range(&self) -> (f64, f64) {
         let numbers = self.finite_bars().flat_map(|bar| [bar.value, bar.interval.0, bar.interval.1]);
         let (low, high) = numbers

@@ -30,7 +30,7 @@ pub(crate) fn grid_positions(panels: usize) -> impl Iterator<Item = (usize, usiz
     })
 }
 
-/// The rectangle in the figure of every panel (plot with axes of its own); all panels have the given width and height.
+/// The rectangles of all panels (plots with axes of their own) of a figure. All panels have the given width and height in pixels.
 pub(crate) fn panel_rects(panels: usize, (width, height): (f64, f64)) -> impl Iterator<Item = Rect> {
     grid_positions(panels).map(move |(row, half_column)| Rect {
         left: 0.5 * half_column as f64 * width,

@@ -32,7 +32,7 @@ pub(crate) enum Mark {
     Whisker(Stroke),
 }
 
-/// Opacity of histogram bars.
+/// Opacity of filled bars.
 pub(crate) const BAR_OPACITY: f64 = 0.35;
 /// Radius of a dot, in pixels.
 pub(crate) const DOT_RADIUS: f64 = 4.5;
@@ -159,7 +159,7 @@ impl Mark {
     }
 }
 
-/// Draws a dot with a thin border in the colour of the paper.
+/// Draws a dot with a thin border in the colour of the background.
 fn draw_dot<DB: DrawingBackend>(
     area: &Area<DB>,
     colour: RGBColor,

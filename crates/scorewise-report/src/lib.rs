@@ -32,7 +32,7 @@
 //! | `legend`, `layout`, `single_panel`, `panel_grid` | legends, arrangement of panels in rows, figures with one panel or several |
 //! | `lines` | lines with a name in the legend |
 //! | `bitmap`, `picture` | rendering as SVG and PNG |
-//! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `score_distribution`, `difference`, `importance`, `dependence`, `series`, `alarms` | the figures, one per file |
+//! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `score_distribution`, `difference`, `importance`, `dependence`, `series`, `periods`, `alarms` | the figures, one per file |
 //! | `figures` | all figures of a result |
 //! | `page` | a result as one HTML file |
 //! | `control_characters` | escapes control characters in names that users chose |

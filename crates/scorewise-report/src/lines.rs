@@ -44,7 +44,7 @@ pub(crate) fn draw_lines<DB: DrawingBackend>(lines: &[NamedLine], panel: &Panel<
     for (index, line) in lines.iter().enumerate().rev() {
         for segment in line.segments() {
             match segment[..] {
-                // A single point between two interruptions is not a line, so it is drawn as a dot.
+                // A segment of only one point would be invisible as a line, so it is drawn as a dot.
                 [single] => panel.draw_dot(Stroke::for_line(index).colour, 1.5, single)?,
                 _ => panel.draw_line(Stroke::for_line(index), &segment)?,
             }

@@ -33,15 +33,15 @@ pub fn format_interval_ends(low: f64, high: f64) -> (String, String) {
     (7..=17).map(with_decimals).find(|(low, high)| low != high).unwrap_or((low.to_string(), high.to_string()))
 }
 
-/// Describes an interval of thresholds with the same confusion matrix. It extends from `low` to `high`, and includes `high` if `is_high_included` is
-/// true. Such an interval excludes its upper end unless that end is 1. An interval that begins below 1 and ends at 1 also excludes it if a prediction
-/// is exactly 1, because the threshold 1 then has another confusion matrix.
+/// Describes the interval from `low` to `high` of thresholds with the same confusion matrix. `is_high_included` says whether `high` belongs to the
+/// interval. An upper end below 1 never does. An upper end of 1 does, unless a prediction is exactly 1: the threshold 1 then has a confusion matrix
+/// of its own.
 ///
 /// ```
 /// use scorewise_report::format_threshold_range;
 /// assert_eq!(format_threshold_range(0.3, 0.4, false), "0.3 up to but not including 0.4");
 /// assert_eq!(format_threshold_range(0.9, 1.0, true), "0.9 to 1");
-/// // A prediction is 1, so the threshold 1 has another confusion matrix, and an interval of its own.
+/// // A prediction is 1, so the threshold 1 has a confusion matrix and an interval of its own.
 /// assert_eq!(format_threshold_range(0.9, 1.0, false), "0.9 up to but not including 1");
 /// assert_eq!(format_threshold_range(1.0, 1.0, true), "1 to 1");
 /// ```

@@ -1,4 +1,4 @@
-//! The plotting area of a panel. Data are given in axis coordinates; everything outside the axes is clipped.
+//! The plotting area of a panel. Data are given in axis coordinates. Lines and areas are clipped at the borders of the plotting area.
 
 use plotters::element::{Circle, Polygon, Rectangle};
 use plotters::prelude::DrawingBackend;
@@ -162,7 +162,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
     /// Draws a dot with a white rim; the radius is in pixels. A point outside the plotting area is not drawn.
     pub fn draw_dot(&self, colour: RGBColor, radius: f64, point: PlotPoint) -> Result<()> {
         let (in_units, ((left, top), (right, bottom))) = (self.to_units(point), self.corners());
-        // A point may lie up to half a drawing unit outside the plotting area, because its border is drawn at a position rounded to whole units.
+        // A point may lie up to half a drawing unit outside, because all positions are rounded to whole units when they are drawn.
         let inside = |value: f64, low: f64, high: f64| (low - 0.5..=high + 0.5).contains(&value);
         if inside(in_units.0, left, right) && inside(in_units.1, top, bottom) {
             for (colour, radius) in [(PAPER, radius + 1.25), (colour, radius)] {

@@ -51,7 +51,7 @@ const CSI_STROKE: Stroke = Stroke::solid(FRAME, 0.8);
 const BIAS_STROKE: Stroke = Stroke::solid(FRAME, 0.8).dashed(4.0, 3.5);
 /// Style of the error bars at the chosen threshold.
 const WHISKER_STROKE: Stroke = Stroke::solid(INK, 1.25);
-/// The values of the frequency bias for which a ray is drawn.
+/// The frequency biases for which a ray is drawn and labelled.
 const LABELLED_BIASES: [f64; 10] = [0.3, 0.5, 0.8, 1.0, 1.3, 1.5, 2.0, 3.0, 5.0, 10.0];
 /// The success ratio (x position) of the labels on the lines of equal CSI.
 const CSI_LABEL_SUCCESS_RATIO: f64 = 0.955;

@@ -1,4 +1,5 @@
-//! A score in each period of time as a dot with a whisker for its 95 % interval, and the interval of the score before as a band.
+//! Figure of a score over time. Each period has a dot for its score and a whisker for the 95 % interval. A line and a band show an earlier score and
+//! its 95 % interval.
 
 use plotters::prelude::DrawingBackend;
 
@@ -11,7 +12,7 @@ use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 
-/// A score and its 95 % interval; `None` where they are undefined.
+/// A score and its 95 % interval. Each of them is `None` if it is undefined.
 pub type ScoreWithInterval = (Option<f64>, Option<(f64, f64)>);
 
 /// A score in each period of time.
@@ -25,13 +26,13 @@ pub struct PeriodScores {
     pub score: String,
     /// The score of each period, in the order of time.
     pub periods: Vec<ScoreWithInterval>,
-    /// The score before these periods.
+    /// The earlier score with which the periods are compared.
     pub before: Option<f64>,
-    /// The 95 % interval of the score before these periods.
+    /// The 95 % interval of the earlier score.
     pub interval_before: Option<(f64, f64)>,
 }
 
-/// Draws the score of each period as a dot with a whisker for its 95 % interval, and the score before as a line with a band for its interval.
+/// Draws the score of each period as a dot with a whisker for its 95 % interval. A line and a band show the earlier score and its interval.
 pub fn figure_periods(scores: PeriodScores) -> Result<Picture> {
     if scores.values().next().is_none() {
         return Err(Error::Empty);
@@ -41,27 +42,27 @@ pub fn figure_periods(scores: PeriodScores) -> Result<Picture> {
 
 /// Style of the whisker of a period.
 const WHISKER: Stroke = Stroke::solid(INK, 1.25);
-/// Style of the line that shows the score before.
-const BEFORE: Stroke = Stroke::solid(ORANGE, 1.5);
-/// Style of the line that joins the periods.
+/// Style of the line that shows the earlier score.
+const EARLIER_SCORE: Stroke = Stroke::solid(ORANGE, 1.5);
+/// Style of the line that joins the scores of the periods.
 const LINE: Stroke = Stroke::solid(BLUE, 1.0);
-/// Opacity of the band of the interval of the score before.
+/// Opacity of the bands that show 95 % intervals.
 const BAND_OPACITY: f64 = 0.2;
 /// Radius of the dot of a period, in pixels.
 const RADIUS: f64 = 3.0;
-/// With more periods than this, whiskers would cover each other and are drawn as a band.
+/// Greatest number of periods whose intervals are drawn as whiskers. More whiskers would cover each other, so a band is drawn instead.
 const MAX_WHISKERS: usize = 60;
 /// Margin below and above the values on the y axis, as a fraction of their range.
 const Y_MARGIN: f64 = 0.06;
 
 impl PeriodScores {
-    /// The number of each period that has a finite score, with this score.
+    /// The periods with a finite score. Each item is the number of the period, counted from 1, and its score.
     fn values(&self) -> impl Iterator<Item = (f64, f64)> {
         let value = |(at, (value, _)): (usize, &ScoreWithInterval)| Some(((at + 1) as f64, (*value)?));
         self.periods.iter().enumerate().filter_map(value).filter(|(_, value)| value.is_finite())
     }
 
-    /// The number of each period that has a finite interval, with this interval.
+    /// The periods with a finite interval. Each item is the number of the period, counted from 1, and its interval.
     fn intervals(&self) -> impl Iterator<Item = (f64, (f64, f64))> {
         let interval = |(at, (_, ends)): (usize, &ScoreWithInterval)| Some(((at + 1) as f64, (*ends)?));
         let is_finite = |(_, (low, high)): &(f64, (f64, f64))| low.is_finite() && high.is_finite();
@@ -104,10 +105,10 @@ impl SinglePanel for PeriodScores {
             false => (Mark::Whisker(WHISKER), "95 % interval".into()),
         });
         if self.before.is_some() {
-            entries.push((Mark::Line(BEFORE), "before".into()));
+            entries.push((Mark::Line(EARLIER_SCORE), "earlier score".into()));
         }
         if self.interval_before.is_some() {
-            entries.push((Mark::Band(ORANGE, BAND_OPACITY), "95 % interval before".into()));
+            entries.push((Mark::Band(ORANGE, BAND_OPACITY), "95 % interval of the earlier score".into()));
         }
         entries
     }
@@ -118,7 +119,7 @@ impl SinglePanel for PeriodScores {
             panel.fill_rectangle(ORANGE, BAND_OPACITY, ((from, low), (to, high)))?;
         }
         if let Some(before) = self.before.filter(|before| before.is_finite()) {
-            panel.draw_horizontal_line(BEFORE, before)?;
+            panel.draw_horizontal_line(EARLIER_SCORE, before)?;
         }
         let intervals: Vec<_> = self.intervals().collect();
         if self.periods.len() > MAX_WHISKERS {

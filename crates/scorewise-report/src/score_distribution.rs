@@ -1,10 +1,10 @@
 //! The distribution of a score under a random threshold, with the mean of the score and the value that training maximises.
 //!
+//! Let τ be the random threshold, CM(τ) the confusion matrix at this threshold, and s the score.
+//!
 //! ```text
 //! F(x) = P(s(CM(τ)) ≤ x)        E[s(CM(τ))]: the mean score        s(E[CM(τ)]): the value that training maximises
 //! ```
-//!
-//! Here τ is the random threshold, CM(τ) the confusion matrix at this threshold, and s the score.
 
 use plotters::prelude::DrawingBackend;
 

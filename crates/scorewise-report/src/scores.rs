@@ -50,8 +50,8 @@ const PRIOR_OPACITY: f64 = 0.35;
 const SPREAD_OPACITY: f64 = 0.2;
 /// Opacity of the band that shows the thresholds that are as good as the chosen one.
 const INTERVAL_OPACITY: f64 = 0.35;
-/// Some scores grow without bound as the threshold approaches 0 or 1. If the maximum is more than this many times the 95th percentile of the
-/// values (taken as at least 1), the y axis ends at the 95th percentile.
+/// Some scores grow without bound as the threshold approaches 0 or 1. Let q be the 95th percentile of the values, or 1 if the percentile is below 1.
+/// If the maximum is more than `OUTLIER_FACTOR` times q, the y axis ends at q.
 const OUTLIER_FACTOR: f64 = 4.0;
 
 impl ScoreCurves {

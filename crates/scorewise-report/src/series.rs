@@ -1,4 +1,5 @@
-//! A score over time: the score of all rows up to a time as a line with a band for its 95 % interval, and the score of each time step as a dot.
+//! A score over time. A line with a band for the 95 % interval shows the score of all rows up to each time, and dots show the score of each time
+//! step alone.
 
 use plotters::prelude::DrawingBackend;
 
@@ -20,7 +21,7 @@ pub struct SeriesCurve {
     pub label: String,
     /// Name of the score.
     pub score: String,
-    /// Time step, score up to this step, and 95 % interval of that score, in the order of time.
+    /// The score of all rows up to each time step, in the order of time.
     pub points: Vec<CumulativeScore>,
     /// The score of each time step alone; may be empty.
     pub steps: Vec<Option<f64>>,
@@ -37,7 +38,8 @@ pub struct CumulativeScore {
     pub interval: Option<(f64, f64)>,
 }
 
-/// Draws the score of all rows up to a time as a line with a band for its 95 % interval, and the score of each time step as a dot.
+/// Draws a score over time. A line with a band for the 95 % interval shows the score of all rows up to each time, and dots show the score of each
+/// time step alone.
 pub fn figure_series(curve: SeriesCurve) -> Result<Picture> {
     if curve.values().next().is_none() {
         return Err(Error::Empty);
@@ -53,7 +55,8 @@ const BAND_OPACITY: f64 = 0.2;
 const STEP_RADIUS: f64 = 2.0;
 /// Margin below and above the values on the y axis, as a fraction of the range of the values.
 const Y_MARGIN: f64 = 0.06;
-/// The 95 % intervals in this first fraction of the time steps do not widen the y axis, because intervals that come from few rows may be very wide.
+/// Fraction of the time steps, from the first one on, whose 95 % intervals do not widen the y axis. These intervals come from few rows and may be
+/// very wide.
 const EARLY_SHARE: f64 = 0.2;
 
 impl SeriesCurve {
@@ -98,11 +101,11 @@ impl SinglePanel for SeriesCurve {
 
     fn legend_entries(&self) -> Vec<(Mark, String)> {
         let mut entries = vec![
-            (Mark::Line(LINE_STROKE), "up to this time".to_string()),
+            (Mark::Line(LINE_STROKE), "score up to each time".to_string()),
             (Mark::Band(BLUE, BAND_OPACITY), "95 % interval".into()),
         ];
         if !self.steps.is_empty() {
-            entries.push((Mark::Dot(FRAME), "at this time alone".into()));
+            entries.push((Mark::Dot(FRAME), "score of each time alone".into()));
         }
         entries
     }

@@ -51,7 +51,7 @@ pub(crate) fn draw_legend<DB: DrawingBackend>(
     legend.draw(&rect.sub_area(area, scale), scale)
 }
 
-/// The rectangle of the plot in a figure that has only one panel, without the legend.
+/// Position and size of the panel. The legend lies below this rectangle.
 fn panel_rect(figure: &impl SinglePanel) -> Rect {
     let (width, height) = figure.panel_size();
     Rect { left: 0.0, top: 0.0, width, height }

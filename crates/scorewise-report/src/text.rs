@@ -16,8 +16,8 @@ pub(crate) const SMALL_LABEL_SIZE: f64 = 10.5;
 /// Text size of titles, in pixels.
 pub(crate) const TITLE_SIZE: f64 = 13.5;
 
-/// Ratio of the line height to the em size. plotters takes the line height as text size; a line height of 1.24 em gives text of 1 em in the SVG
-/// and slightly larger text in the PNG.
+/// Ratio of the line height to the em size. The text size that plotters expects is the line height. With a line height of 1.24 em, text has 1 em in
+/// the SVG and is slightly larger in the PNG.
 const LINE_HEIGHT_PER_EM: f64 = 1.24;
 
 /// Registers the embedded font with plotters, once per process. The font is registered as `sans-serif`, because plotters writes the registered

@@ -43,8 +43,8 @@ fn round_step_above(step: f64) -> f64 {
     least.unwrap_or(10.0) * power
 }
 
-/// Ticks at 1, 2 and 5 times a power of ten, at least `spacing` pixels apart. A logarithmic axis on which the end is more
-/// than 100 times the start has ticks at powers of ten only.
+/// Ticks at 1, 2 and 5 times a power of ten, at least `spacing` pixels apart. If the upper end of a logarithmic axis is more than 100 times the lower
+/// end, the ticks are at powers of ten only.
 fn unevenly_spaced_ticks(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, String)> {
     let (low, high) = (axis.from.max(axis.to * 1e-6).log10().floor() as i32, axis.to.log10().ceil() as i32);
     let factors: &[f64] =
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn linear_ticks_are_round_numbers_with_equal_decimals() {
+    fn linear_ticks_are_round_numbers_with_the_same_number_of_decimals() {
         assert_eq!(labels(&Axis::from_0_to_1(""), 300.0, 50.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(labels(&Axis::from_0_to_1(""), 700.0, 50.0).len(), 11);
         assert_eq!(labels(&Axis::new("", -0.2, 0.6), 200.0, 50.0), ["−0.2", "0.0", "0.2", "0.4", "0.6"]);

@@ -48,7 +48,7 @@ pub struct ScoreByEpoch {
 /// Training curves of all members of an ensemble.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainingCurves {
-    /// The members of the ensemble; at least one of them must have an epoch.
+    /// The members of the ensemble. At least one member must have at least one epoch.
     pub members: Vec<MemberCurves>,
     /// Title of the panel of the main loss.
     pub loss: String,
@@ -56,7 +56,8 @@ pub struct TrainingCurves {
     pub score: Option<ScoreByEpoch>,
 }
 
-/// Draws the warm-up loss, the main loss, the score and the coverage, each in its own panel. Panels without data are left out.
+/// Draws the warm-up loss, the main loss, the score, and the fraction of predictions inside the support of the prior. Each has its own panel.
+/// Panels without data are left out.
 pub fn figure_training(training: &TrainingCurves) -> Result<Picture> {
     let panels = training.panels();
     if panels.is_empty() {
@@ -80,19 +81,19 @@ struct EpochPanel {
     /// Range of the y axis; `None` to use the range of the values.
     range: Option<(f64, f64)>,
     series: Vec<EpochSeries>,
-    /// For each member, the epoch (from 0) whose weights were kept, and the value of the quantity in that epoch.
+    /// One dot for each member with a kept epoch. A pair holds this epoch, counted from 0, and the y value of the dot.
     kept: Vec<(usize, f64)>,
 }
 
 /// Width and height of a panel, in pixels.
 const PANEL_SIZE: (f64, f64) = (360.0, 270.0);
-/// Style of the line of the training loss.
+/// Style of the line that shows the training loss.
 const TRAINING_STROKE: Stroke = Stroke::solid(BLUE, 1.75);
-/// Style of the line of the validation loss.
+/// Style of the line that shows the validation loss.
 const VALIDATION_STROKE: Stroke = Stroke::solid(VERMILLION, 1.75);
-/// Style of the line of the score.
+/// Style of the line that shows the score.
 const SCORE_STROKE: Stroke = Stroke::solid(GREEN, 1.75);
-/// Style of the line of the fraction of predictions inside the support of the prior.
+/// Style of the line that shows the fraction of predictions inside the support of the prior.
 const COVERAGE_STROKE: Stroke = Stroke::solid(PURPLE, 1.75);
 /// Opacity of the band from the lowest to the highest value of the ensemble members.
 const BAND_OPACITY: f64 = 0.2;
@@ -102,7 +103,7 @@ const KEPT_RADIUS: f64 = 3.0;
 const Y_MARGIN: f64 = 0.06;
 
 impl TrainingCurves {
-    /// The panels of the figure, without those that have no data.
+    /// The panels that have data.
     fn panels(&self) -> Vec<EpochPanel> {
         let has_main_epochs = self.members.iter().any(|member| !member.main.is_empty());
         let coverage = self.values_by_member(
@@ -166,14 +167,13 @@ impl TrainingCurves {
         EpochPanel { title: title.into(), label: "loss", range: None, series, kept }
     }
 
-    /// For each ensemble member: the epoch whose weights were kept, and the value that the function `value` returns for the member and this epoch.
-    /// Members without such an epoch are left out.
+    /// A pair of epoch and value for each ensemble member. The epoch is the one whose weights were kept, and `value` computes the value from the
+    /// member and this epoch. Members without such an epoch or without a finite value are left out.
     fn kept_epochs_by_member(&self, value: impl Fn(&MemberCurves, usize) -> Option<f64>) -> Vec<(usize, f64)> {
         self.kept_epochs_by_index(|index, epoch| value(&self.members[index], epoch))
     }
 
-    /// For each ensemble member: the epoch whose weights were kept, and the value that the function `value` returns for the index of the member
-    /// and this epoch. Members without such an epoch are left out.
+    /// Like [`Self::kept_epochs_by_member`], but `value` gets the index of the member instead of the member.
     fn kept_epochs_by_index(&self, value: impl Fn(usize, usize) -> Option<f64>) -> Vec<(usize, f64)> {
         let dot = |(index, member): (usize, &MemberCurves)| {
             let epoch = member.kept?;

@@ -1,4 +1,4 @@
-//! All integration tests of this crate in one binary: linking one binary takes a fraction of the time of linking one for each file.
+//! All integration tests of this crate are in one binary. It is linked much faster than a separate binary for each test file.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 

@@ -11,7 +11,7 @@ use scorewise_report::{
     figure_roc, figure_scores,
 };
 
-/// A line through points at which y is defined.
+/// A line through these points; y is defined at all of them.
 fn named_line(name: &str, points: &[PlotPoint]) -> NamedLine {
     NamedLine { name: name.into(), points: points.iter().map(|(x, y)| (*x, Some(*y))).collect() }
 }
@@ -126,7 +126,7 @@ fn the_y_axis_covers_the_scores_but_never_starts_below_minus_1() {
     let lines = drawing.lines(0, BLUE);
     assert_points_close(&lines[0], &[(0.0, 2.0), (0.5, 0.5), (0.7, -1.0)], 3e-3);
     assert!(drawing.has_text("−1.0") || drawing.has_text("−1"));
-    // One outlier of 1000 among a hundred points does not determine the range of the axis.
+    // A single value of 1000 does not extend the y axis if the other hundred values are 0.8.
     let mut points: Vec<PlotPoint> = (0..100).map(|step| (f64::from(step) / 100.0, 0.8)).collect();
     points.push((1.0, 1000.0));
     let curves = ScoreCurves { lines: vec![named_line("odds", &points)], ..ScoreCurves::default() };
@@ -198,7 +198,7 @@ fn net_benefit_is_clipped_slightly_below_0() {
     assert!(drawing.label_positions(0, "0.5").iter().any(|position| position.1 > high));
     assert!(!drawing.has_text("95 % interval"));
 
-    // A band of intervals is named in the legend, and the axis reaches its upper end.
+    // If a band of intervals is drawn, the legend names it, and the y axis reaches beyond the upper end of the band.
     let drawing = ReadPicture::new(&figure_decision(with_band).unwrap());
     assert_close(drawing.frames[0].y.1, 1.06 * 0.6, 1e-12);
     assert!(drawing.has_text("95 % interval"));

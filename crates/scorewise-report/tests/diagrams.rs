@@ -175,7 +175,7 @@ fn the_histogram_of_each_class_has_area_1() {
 }
 
 #[test]
-fn high_densities_get_a_square_root_axis_and_a_prior_on_0_to_1_is_shaded_in_its_central_95_percent() {
+fn high_densities_get_a_square_root_axis_and_the_central_95_percent_of_a_uniform_prior_are_shaded() {
     let bins = vec![bin(0.0, 0.01, 99.0, 1.0), bin(0.01, 1.0, 1.0, 1.0)];
     let drawing = ReadPicture::with_nonlinear_y(
         &figure_classes(class_histograms(bins, "uniform")).unwrap(),

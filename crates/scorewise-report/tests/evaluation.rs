@@ -82,7 +82,7 @@ fn scores_at_a_threshold_have_values_and_intervals() {
 }
 
 #[test]
-fn counts_are_summed_and_scored_by_group_and_over_time() {
+fn confusion_matrices_are_summed_and_scored_by_group_and_over_time() {
     let matrices = vec![
         Confusion::new(90.0, 4.0, 1.0, 5.0),
         Confusion::new(80.0, 12.0, 2.0, 6.0),
@@ -131,7 +131,7 @@ fn the_best_threshold_is_found_exactly_and_has_bootstrap_intervals() {
 }
 
 #[test]
-fn the_smoothed_threshold_is_proposed_and_the_page_also_shows_the_exactly_best_threshold() {
+fn the_smoothed_threshold_is_proposed_and_the_page_also_shows_the_best_threshold_without_smoothing() {
     let (score, conditions) = (f1_score(), []);
     let options = tuning_options(&score, &conditions, Some(0.2));
     let tuning = Tuning::new(&six_rows(), &options).unwrap().unwrap();
@@ -158,7 +158,7 @@ fn the_smoothed_threshold_is_proposed_and_the_page_also_shows_the_exactly_best_t
     for text in [
         "Best f1 on these rows, averaged over nearby thresholds.",
         "the smoothed threshold lies between",
-        "The exactly best threshold of these rows is <b>0.35</b>, where f1 is 0.857",
+        "Without smoothing, the best threshold of these rows is <b>0.35</b>, where f1 is 0.857",
     ] {
         assert!(page.contains(text), "{text}");
     }
@@ -174,7 +174,7 @@ fn the_message_about_unmet_conditions_names_the_condition_that_cannot_be_met() {
     let far = parse_conditions("precision >= 1.1");
     assert!(Tuning::new(&six_rows(), &tuning_options(&f1_score(), &far, None)).unwrap().is_err());
     let sentence = unmet_conditions(&sweep, &f1_score(), &far).unwrap();
-    assert_eq!(sentence, "no threshold satisfies `precision >= 1.1`; the nearest threshold, 0.85, has precision = 1");
+    assert_eq!(sentence, "no threshold satisfies `precision >= 1.1`; threshold 0.85 comes nearest, with precision = 1");
     assert_eq!(no_best_threshold(&sweep, &f1_score(), &far), sentence);
     let both = [parse_conditions("precision >= 0.9"), parse_conditions("recall >= 0.9")].concat();
     assert!(
@@ -348,7 +348,7 @@ fn a_model_of_three_classes_has_a_confusion_matrix_but_no_threshold_sweep() {
 }
 
 #[test]
-fn intervals_of_the_net_benefit_contain_it_and_are_longer_if_rows_of_a_group_depend_on_each_other() {
+fn the_net_benefit_lies_in_its_interval_which_is_wider_if_rows_of_a_group_depend_on_each_other() {
     // Each of the six rows is repeated ten times, as a group.
     let predictions: Vec<f64> = PREDICTIONS.iter().flat_map(|p| [*p; 10]).collect();
     let labels: Vec<bool> = LABELS.iter().flat_map(|label| [*label; 10]).collect();

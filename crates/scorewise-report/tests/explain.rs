@@ -160,7 +160,7 @@ fn columns_are_sorted_and_a_column_that_the_model_does_not_use_has_importance_0(
     let explanation = explain_on_table(&noisy_model("f1"), &noisy_table(300), &OPTIONS);
     let names: Vec<&str> = explanation.importance.iter().map(|importance| importance.column.as_str()).collect();
     assert_eq!(names[0], "x");
-    assert_eq!(names.len(), 3, "a column that is not an input is not listed");
+    assert_eq!(names.len(), 3, "only the inputs of the model are listed");
     let values: Vec<f64> = explanation.importance.iter().map(|importance| importance.value.unwrap()).collect();
     assert!(values.is_sorted_by(|a, b| a >= b), "{values:?}");
     let unused = importance_of(&explanation, "unused");
@@ -170,7 +170,7 @@ fn columns_are_sorted_and_a_column_that_the_model_does_not_use_has_importance_0(
 }
 
 #[test]
-fn importance_is_positive_if_lower_scores_are_better_and_0_if_shuffling_does_not_change_the_score() {
+fn importance_is_positive_even_if_lower_scores_are_better_and_0_if_shuffling_does_not_change_the_score() {
     for score in ["cost(fp=1, fn=10)", "far", "bias"] {
         let model = noisy_model(score);
         let mut table = noisy_table(300);
@@ -201,9 +201,9 @@ fn lags_of_a_column_are_shuffled_together() {
     let table = table(vec![number_column("x", rows, f64::from), class_column(rows, 2, |row| u32::from(row > 0))]);
     let explanation = explain_on_table(&model, &table, &OPTIONS);
     assert_eq!((explanation.value, explanation.importance.len()), (Some(1.0), 1));
-    // All lags of a column are shuffled together, so each row gets x and the previous x of one other row, which differ by 1. Only the first
-    // row has no previous x, so at most two decisions change: that of the first row, and that of the row that gets the values of the first
-    // row. If the lags were shuffled separately, about half of all decisions would change.
+    // Each row gets both its new x and its new previous x from the same row, so they still differ by 1. Only the first row has no previous x. So
+    // at most two decisions change: that of the first row, and that of the row that gets the values of the first row. If x and the previous x
+    // were shuffled separately, about half of all decisions would change.
     assert!(explanation.importance[0].value <= Some(2.0 / 200.0 + 1e-12), "{:?}", explanation.importance);
 }
 
@@ -334,7 +334,7 @@ fn partial_dependence_lists_ordered_levels_in_their_order_and_other_levels_by_fr
 }
 
 #[test]
-fn partial_dependence_on_a_time_column_varies_the_part_of_the_time_that_matters_most() {
+fn partial_dependence_on_a_time_column_varies_the_hour_if_the_hour_matters_most() {
     let rows = 400u32;
     let hours = |row: u32| i64::from(row * 7) * 3600;
     let knots = |count: u32| ColumnEncoding::Knots {

@@ -72,7 +72,8 @@ fn six_row_forecast() -> ForecastEvaluation {
     }
 }
 
-/// A result with the evaluation of the six rows, a made-up training history and distribution of the score, and names that contain HTML.
+/// A result that contains the evaluation of the six rows, a made-up training history, and a made-up distribution of the score. Some of its texts
+/// contain HTML.
 fn six_row_document() -> Document {
     let epoch = |loss: f64| EpochRecord {
         training: loss,

@@ -215,7 +215,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
     .collect()
 }
 
-/// One picture of every type of figure, with ordinary data that include an interruption of the lines.
+/// One picture of every type of figure, drawn from ordinary data. One value is undefined, so that the lines are interrupted.
 fn typical_figures() -> Vec<(&'static str, Picture)> {
     every_figure(&[(0.0, Some(0.2)), (0.4, Some(0.9)), (0.6, None), (0.7, Some(0.4)), (1.0, Some(0.1))], 0.75)
 }
@@ -250,7 +250,7 @@ fn all_colours_are_from_the_palette_and_all_text_has_the_text_colour() {
 }
 
 #[test]
-fn png_has_two_dots_per_pixel() {
+fn png_is_twice_as_wide_and_twice_as_high_as_the_svg() {
     for (name, picture) in typical_figures() {
         let (bytes, (width, height)) = (picture.png().unwrap(), picture.size());
         assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");

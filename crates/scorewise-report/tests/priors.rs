@@ -80,7 +80,7 @@ fn several_priors_get_a_legend_below_their_axes_and_a_single_prior_gets_none() {
     };
     assert_eq!(names(&["uniform"]), 0);
     assert_eq!(names(&["uniform", "cosine:0.5,0.2"]), 2);
-    // There are fewer line colours than priors (sixteen), and one row of the legend is too short for all of them.
+    // There are fewer than sixteen line colours, and the names of sixteen priors do not fit into one row of the legend.
     assert_eq!(names(&["uniform"; 16]), 16);
 }
 

@@ -52,10 +52,10 @@ fn an_ensemble_is_drawn_as_a_band_and_a_median_line() {
 }
 
 #[test]
-fn kept_epochs_are_dots_at_the_values_of_their_members() {
+fn a_kept_epoch_is_drawn_as_a_dot_at_the_value_of_its_member() {
     let drawing = ReadPicture::new(&figure_training(&three_members()).unwrap());
-    // The weights of the epochs with the indices 2 and 1 were kept, which are the epochs 3 and 2. Their training loss is 2, so their validation
-    // loss is 3.
+    // Two members keep the weights of an epoch: of epoch 3 (index 2) and of epoch 2 (index 1). The training loss of both epochs is 2, so their
+    // validation loss is 3.
     assert_points_close(&drawing.dots(0, INK), &[(3.0, 3.0), (2.0, 3.0)], 0.01);
     assert_points_close(&drawing.dots(1, INK), &[(3.0, 0.5), (2.0, 0.7)], 0.01);
     assert!(

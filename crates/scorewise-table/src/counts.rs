@@ -29,8 +29,8 @@ struct CellNames {
     spellings: &'static [&'static str],
 }
 
-/// The recognised column names of the four cells, in the order tn, fp, fn, tp. The last of `names`, such as `FY_OY` (forecast yes, observation
-/// yes), is used in the contingency tables of MET, the Model Evaluation Tools for weather forecasts.
+/// The recognised column names of the four cells, in the order tn, fp, fn, tp. The last name in each list `names`, such as `FY_OY` (forecast yes,
+/// observation yes), is used in the contingency tables of MET, the Model Evaluation Tools for weather forecasts.
 const CELLS: [CellNames; 4] = [
     CellNames {
         described: "tn (correct negatives)",
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usual_names_of_the_columns_of_tn_fp_fn_and_tp_are_recognised() {
+    fn usual_column_names_of_the_four_matrix_cells_are_recognised() {
         for names in [
             ["tn", "fp", "fn", "tp"],
             ["TN", "FP", "FN", "TP"],

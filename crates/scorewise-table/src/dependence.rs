@@ -17,7 +17,7 @@ use crate::table::Table;
 pub enum Resample {
     /// Single rows, which are independent of each other.
     Rows,
-    /// Blocks of rows that follow each other in time, with this number of rows; `None` for a number that is chosen from the rows.
+    /// Blocks of rows that follow each other in time. A block has this number of rows; with `None`, the number is estimated from the data.
     Blocks(Option<usize>),
     /// All rows that have the same value in this column.
     Group(String),
@@ -77,17 +77,17 @@ pub enum Dependence {
     Time {
         /// The position of each row in the order of time.
         positions: Vec<u32>,
-        /// The number of rows of a block; `None` for a number that is chosen from the rows.
+        /// The number of rows of a block; with `None`, it is estimated from the data.
         block: Option<usize>,
     },
-    /// Rows of the same group depend on each other.
+    /// Rows of the same group depend on each other. The vector holds the group of each row.
     Groups(Vec<u32>),
 }
 
 impl Dependence {
-    /// Which rows of a table depend on each other. If `resample` is `Some`, it decides. Otherwise rows of the same group depend on each other if the
-    /// split is by group; rows that follow each other in time depend on each other if the split is by time, or if it is random and `is_series`
-    /// says that values of other rows are inputs or targets.
+    /// Which rows of a table depend on each other. `resample` decides if it is `Some`; otherwise the split decides. If the split is by group, rows of
+    /// the same group depend on each other. If the split is by time, rows that follow each other in time depend on each other. If the split is
+    /// random, they do so only if `is_series` says that values of other rows are inputs or targets.
     pub fn of_table(table: &Table, resample: Option<&Resample>, split: &Split, is_series: bool) -> Result<Self> {
         let in_time = |block: Option<usize>| {
             let column = if let Split::Time(column) = split { column.as_deref() } else { None };
@@ -118,7 +118,7 @@ impl Dependence {
         }
     }
 
-    /// Appends the positions or groups of further rows of the same table.
+    /// Appends further rows of the same table. `further` says which of them depend on each other and must be of the same variant as `self`.
     pub fn extend(&mut self, further: Dependence) {
         match (self, further) {
             (Dependence::Time { positions, .. }, Dependence::Time { positions: more, .. }) => positions.extend(more),

@@ -1,8 +1,8 @@
-//! The distribution of a column as the numbers of rows in a few bins, by which a later table can be compared with the training table.
+//! The distribution of a column: the number of rows in each of a few bins. It is stored for the training rows, and later tables are compared with it.
 //!
-//! Numbers are counted between quantiles of the training rows, so that every bin has about the same number of training rows. Strings and booleans
-//! are counted by value; rare values share one bin. Missing values have a bin of their own. Times are not counted: the times of later rows are later,
-//! and that is no change of the distribution worth a message.
+//! Bins of numbers end at quantiles of the training rows, so that all bins have about the same number of training rows unless many numbers are
+//! equal. Strings and booleans are counted by value; rare values share one bin. Missing values have a bin of their own. Times are not compared: the
+//! times of later rows are later, and the user needs no message about that.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::groups::number_text;
 use crate::table::{Category, Column, Values};
 
-/// Number of bins between quantiles.
+/// Maximum number of bins of a column of numbers. The bins end at quantiles.
 const QUANTILE_BINS: usize = 10;
 /// Number of frequent levels that have a bin of their own when the stability index is computed; all other levels share one bin.
 const LEVEL_BINS: usize = 9;
@@ -27,11 +27,11 @@ pub struct ColumnDistribution {
     pub column: String,
     /// The number of rows whose value is missing.
     pub missing: u64,
-    /// The numbers of rows with other values.
+    /// The counts of the rows that have a value.
     pub values: ValueCounts,
 }
 
-/// Numbers of rows by value.
+/// How many rows have each value, or a value in each bin. Rows with a missing value are left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum ValueCounts {
@@ -39,21 +39,21 @@ pub enum ValueCounts {
     Numbers(NumberCounts),
     /// Strings and booleans, counted by value.
     Levels(LevelRows),
-    /// Times, which are only counted.
+    /// Times. Only the number of rows that have a time is stored.
     Times(u64),
 }
 
-/// Numbers of rows in bins of a number.
+/// How many rows of a column have a number in each bin.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NumberCounts {
-    /// The ends of all bins but the last, in increasing order. A bin contains its upper end; the last bin contains all greater numbers.
+    /// The upper ends of all bins but the last, in increasing order. A bin contains its upper end; the last bin contains all greater numbers.
     pub ends: Vec<f64>,
     /// The number of rows in each bin.
     pub counts: Vec<u64>,
 }
 
-/// Numbers of rows by level.
+/// How many rows have each of the most frequent levels, and how many have any other level.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LevelRows {
@@ -68,11 +68,12 @@ pub struct LevelRows {
 /// How the values of a column in later rows differ from those of the training rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shift {
-    /// The population stability index; `None` for a column of times, and if there are no rows.
+    /// The population stability index; `None` for a column of times, and if there are no training rows or no later rows.
     pub psi: Option<f64>,
-    /// The index that two samples of the same distribution exceed by chance with the probability given by the caller; `None` if `psi` is.
+    /// The population stability index that two samples of the same distribution exceed with the probability given by the caller. `None` if `psi` is
+    /// `None`.
     pub chance: Option<f64>,
-    /// The bin that contributes most to the index; `None` if no bin contributes anything.
+    /// The bin that contributes most to `psi`; `None` if no bin contributes anything.
     pub change: Option<BinChange>,
     /// The shares of missing values in the training rows and in the later rows; `None` where there are no rows.
     pub missing: [Option<f64>; 2],
@@ -81,14 +82,14 @@ pub struct Shift {
     pub unseen: Option<Vec<(String, u64)>>,
 }
 
-/// The share of a bin in the training rows and in later rows.
+/// The share of the training rows and the share of the later rows that are in one bin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BinChange {
     /// The bin in words, such as `above 12.5`, `Male` or `missing`.
     pub bin: String,
-    /// The share of the bin in the training rows.
+    /// The share of the training rows that are in the bin.
     pub then: f64,
-    /// The share of the bin in the later rows.
+    /// The share of the later rows that are in the bin.
     pub now: f64,
 }
 
@@ -106,7 +107,7 @@ impl ColumnDistribution {
     /// let ValueCounts::Numbers(numbers) = &distribution.values else { panic!() };
     /// assert_eq!(numbers.ends, [3.0, 7.0, 11.0, 15.0, 19.0, 23.0, 27.0, 31.0, 35.0]);
     /// assert_eq!(numbers.counts, [4; 10]);
-    /// // The same rows again: no shift. Twice the greatest value: a shift.
+    /// // The same rows do not shift the distribution. Rows with values greater by 20 do.
     /// assert_eq!(distribution.compare(&column, 0.05).psi, Some(0.0));
     /// let later = Column { name: "bz".into(), values: Values::Number((20..60).map(f64::from).collect()) };
     /// let shift = distribution.compare(&later, 0.05);
@@ -141,8 +142,8 @@ impl ColumnDistribution {
         present.saturating_add(self.missing)
     }
 
-    /// Compares these rows with all rows of a column of a later table. `probability` is the probability with which [`Shift::chance`] is exceeded by
-    /// chance.
+    /// Compares these rows with all rows of a column of a later table. `probability` is the probability that the stability index of two samples
+    /// of the same distribution exceeds [`Shift::chance`].
     #[must_use]
     pub fn compare(&self, column: &Column, probability: f64) -> Shift {
         let rows = column.values.len() as u64;
@@ -224,13 +225,13 @@ fn rows_of_levels(values: &Values, rows: impl Iterator<Item = u32>) -> BTreeMap<
     counts
 }
 
-/// Compares the numbers of rows in the same bins, first in the training rows and then in later rows; `None` if one of them has no rows.
+/// Compares the two lists `counts`: the number of training rows and the number of later rows in each bin. `None` if the sum of a list is 0.
 fn compare_counts(bins: &[String], counts: &[Vec<u64>; 2], probability: f64) -> Option<Shift> {
     let [then, now] = counts;
     let contributions = stability_contributions(then, now)?;
     let rows = [then, now].map(|counts| counts.iter().sum::<u64>());
     let used = (0..bins.len()).filter(|bin| then[*bin] + now[*bin] > 0).count();
-    // Of equal contributions, that of the first bin is reported.
+    // If several bins contribute equally, the first of them is reported.
     let greatest = (0..bins.len()).rev().max_by(|a, b| contributions[*a].total_cmp(&contributions[*b]));
     let change = greatest.filter(|bin| contributions[*bin] > 0.0).map(|bin| BinChange {
         bin: bins[bin].clone(),
@@ -247,17 +248,16 @@ fn compare_counts(bins: &[String], counts: &[Vec<u64>; 2], probability: f64) -> 
 }
 
 impl NumberCounts {
-    /// Counts numbers in bins that end at their deciles. Equal deciles are one end. NaN is not counted.
+    /// Counts numbers in bins that end at the deciles of the numbers. Equal deciles give a single end. NaN is not counted.
     #[must_use]
     pub fn between_quantiles(numbers: &[f64]) -> Self {
         let mut sorted: Vec<f64> = numbers.iter().map(|x| x + 0.0).filter(|x| x.is_finite()).collect();
         sorted.sort_unstable_by(f64::total_cmp);
-        // The end of a bin is the smallest number that is not exceeded by its share of the rows.
+        // Bin `part`, counted from 1, ends at the smallest number for which at least `part` tenths of all numbers are at or below it.
         let position = |part: usize| (part * sorted.len()).div_ceil(QUANTILE_BINS).checked_sub(1);
         let mut ends: Vec<f64> = (1..QUANTILE_BINS).filter_map(position).map(|position| sorted[position]).collect();
         ends.dedup();
-        // No number lies above the greatest one, so a bin above it would be empty. Only if all numbers are nearly equal is it kept, since there would
-        // be no other end.
+        // If the last end is the greatest finite number, the bin above it holds no finite number. The end is then removed, unless it is the only end.
         if ends.len() > 1 && ends.last() == sorted.last() {
             ends.pop();
         }
@@ -275,13 +275,14 @@ impl NumberCounts {
         counts
     }
 
-    /// Compares these numbers with later ones. `probability` is the probability with which [`Shift::chance`] is exceeded by chance.
+    /// Compares these numbers with later numbers. `probability` is the probability that the stability index of two samples of the same distribution
+    /// exceeds [`Shift::chance`].
     #[must_use]
     pub fn compare(&self, numbers: &[f64], probability: f64) -> Option<Shift> {
         compare_counts(&self.names(), &[self.counts.clone(), self.count(numbers)], probability)
     }
 
-    /// The bins in words.
+    /// A text for each bin, such as `above 12.5`.
     fn names(&self) -> Vec<String> {
         let end = |bin: usize| number_text(rounded(self.ends[bin]));
         let name = |bin: usize| match bin {
@@ -293,11 +294,11 @@ impl NumberCounts {
         (0..=self.ends.len()).map(name).collect()
     }
 
-    /// Checks that the ends are finite and ascending and that there is one count for each bin. The error says what is wrong.
+    /// Checks that the ends of the bins are finite and ascending and that there is one count for each bin. The error says what is wrong.
     pub fn check(&self) -> Result<(), String> {
         if self.ends.len() >= QUANTILE_BINS || self.counts.len() != self.ends.len() + 1 {
             return Err(format!(
-                "there are {} counts for the {} ends of bins; there must be one count more than ends, and at most {QUANTILE_BINS} counts",
+                "there are {} counts and {} ends of bins; there must be one count more than ends, and at most {QUANTILE_BINS} counts",
                 self.counts.len(),
                 self.ends.len()
             ));
@@ -324,7 +325,7 @@ impl LevelRows {
         LevelRows { levels, counts, rest }
     }
 
-    /// The bins in words, and the numbers of training rows and of later rows in them.
+    /// Three lists with one entry for each bin: its name, the number of training rows in it and the number of later rows in it.
     fn bins(&self, later: &BTreeMap<String, u64>) -> (Vec<String>, Vec<u64>, Vec<u64>) {
         let frequent = self.levels.len().min(LEVEL_BINS);
         let mut bins: Vec<String> =
@@ -354,7 +355,7 @@ impl LevelRows {
 mod tests {
     use super::*;
 
-    fn levels(texts: &[&str]) -> Column {
+    fn string_column(texts: &[&str]) -> Column {
         let mut category = Category::default();
         for text in texts {
             let code = category.levels.iter().position(|level| level == text).unwrap_or_else(|| {
@@ -371,11 +372,12 @@ mod tests {
     }
 
     #[test]
-    fn the_index_of_a_column_of_strings_matches_a_hand_calculation() {
-        // Then: 4 red, 4 blue, 2 missing of 10. Now: 1 red, 2 blue, 1 green of 4; none missing counts as half a row, none green then as well.
-        let then = levels(&["red", "red", "red", "red", "blue", "blue", "blue", "blue", "", ""]);
+    fn the_stability_index_of_a_column_of_strings_matches_a_hand_calculation() {
+        // Of 10 training rows, 4 are red, 4 are blue and 2 are missing. Of 4 later rows, 1 is red, 2 are blue and 1 is green. Half a row is
+        // counted for an empty bin: for green in the training rows and for missing in the later rows.
+        let then = string_column(&["red", "red", "red", "red", "blue", "blue", "blue", "blue", "", ""]);
         let distribution = ColumnDistribution::new(&then, &all_rows(&then));
-        let shift = distribution.compare(&levels(&["red", "blue", "blue", "green"]), 0.05);
+        let shift = distribution.compare(&string_column(&["red", "blue", "blue", "green"]), 0.05);
         let term = |p: f64, q: f64| (q - p) * (q / p).ln();
         let expected = term(0.4, 0.25) + term(0.4, 0.5) + term(0.2, 0.125) + term(0.05, 0.25);
         assert!((shift.psi.unwrap() - expected).abs() < 1e-15, "{:?}", shift.psi);
@@ -398,16 +400,16 @@ mod tests {
     #[test]
     fn a_column_with_very_many_levels_keeps_the_frequent_ones_and_cannot_name_new_ones() {
         let texts: Vec<String> = (0..400).map(|row| format!("level {}", row % 300)).collect();
-        let column = levels(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        let column = string_column(&texts.iter().map(String::as_str).collect::<Vec<_>>());
         let distribution = ColumnDistribution::new(&column, &all_rows(&column));
         let ValueCounts::Levels(counts) = &distribution.values else { panic!() };
         assert_eq!((counts.levels.len(), counts.counts[0], counts.rest), (256, 2, 44));
         assert_eq!(distribution.rows(), 400);
-        assert_eq!(distribution.compare(&levels(&["new"]), 0.05).unseen, None);
+        assert_eq!(distribution.compare(&string_column(&["new"]), 0.05).unseen, None);
     }
 
     #[test]
-    fn times_are_not_compared() {
+    fn a_column_of_times_has_no_stability_index() {
         let column = Column { name: "day".into(), values: Values::Time(vec![0, 86_400, Values::NO_TIME]) };
         let shift = ColumnDistribution::new(&column, &[0, 1, 2]).compare(&column, 0.05);
         assert_eq!((shift.psi, shift.unseen, shift.missing), (None, None, [Some(1.0 / 3.0); 2]));

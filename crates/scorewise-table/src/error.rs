@@ -1,4 +1,5 @@
-//! Errors in the input: each message begins with the location of the problem and ends with a hint on how to fix it.
+//! Errors in files, tables and settings. A message begins with the location of the problem or the name of the setting. If there is advice on how to
+//! correct it, the message ends with a hint.
 
 use std::fmt;
 

@@ -133,11 +133,12 @@ impl RowOrder {
             let option = Setting("group").to("COLUMN");
             let text = match ties {
                 1 => format!(
-                    "1 row has the same time as an earlier row and is kept in the order of the file; `{option}` separates series"
+                    "1 row has the same time as an earlier row and is kept in the order of the file; if the file holds several series, name \
+                     the column that separates them: `{option}`"
                 ),
                 _ => format!(
-                    "{ties} rows have the same time as an earlier row and are kept in the order of the file; `{option}` separates \
-                     series"
+                    "{ties} rows have the same time as an earlier row and are kept in the order of the file; if the file holds several series, \
+                     name the column that separates them: `{option}`"
                 ),
             };
             notes.push(Note::about_column(&column.name, text));

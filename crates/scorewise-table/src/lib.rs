@@ -27,7 +27,7 @@
 //! | [`target`] | the column or condition to predict, and the label of each row |
 //! | [`split`] | training, validation and test rows; cross-validation folds |
 //! | [`dependence`] | which rows depend on each other, for confidence intervals |
-//! | [`counts`] | rows that are confusion matrices, and their order in time |
+//! | [`counts`] | tables in which each row holds a confusion matrix, and the order of these rows in time |
 //! | [`distribution`] | the distribution of a column in a few bins, and how much it differs in a later table |
 //! | [`periods`] | days, weeks, months or runs of rows, for results over time |
 //! | [`encode`] | encode columns as a matrix of f32, with means and levels fitted on the training rows |

@@ -24,8 +24,7 @@ impl Note {
         Note { column: Some(column.into()), text: text.into() }
     }
 
-    /// Returns this note with the number of a cross-validation fold put before its text. `fold`, and `repeat`, which numbers the repetitions of the
-    /// cross-validation, are counted from 1.
+    /// Returns this note with a prefix that names the cross-validation fold: `fold 3 of repeat 10: `. Both numbers are counted from 1.
     #[must_use]
     pub fn about_fold(&self, fold: usize, repeat: usize) -> Self {
         Note { column: self.column.clone(), text: format!("fold {fold} of repeat {repeat}: {}", self.text) }

@@ -2,7 +2,7 @@
 //!
 //! [`Outputs::create`] refuses to overwrite an input of the same command, another output of the same command and, unless the user allows it, any
 //! existing file that is not an older output of the same [`OutputKind`]. So a mistyped name cannot destroy a table. The data is written to a
-//! temporary file in the same folder, which is renamed at the end, so an output file is either complete or absent.
+//! temporary file in the same folder, which is renamed at the end, so an output file is written completely or not at all.
 //!
 //! ```
 //! use std::io::Write;
@@ -73,7 +73,7 @@ impl OutputKind {
             OutputKind::Page => "a scorewise report",
             OutputKind::Results => "a scorewise result",
             OutputKind::Svg | OutputKind::Png => "a scorewise figure",
-            OutputKind::Tables => "a table file of `scorewise reproduce`",
+            OutputKind::Tables => "a Markdown file with the tables of `scorewise reproduce`",
             OutputKind::TrainingRuns => "a list of training runs of `scorewise reproduce`",
             OutputKind::Importance => "a table of importances from `scorewise explain`",
         }
@@ -95,7 +95,7 @@ impl OutputKind {
         })
     }
 
-    /// The file extensions for this kind of output, as hints list them.
+    /// The file extensions for this kind of output, as text for hints.
     fn extensions(self) -> &'static str {
         match self {
             OutputKind::Model => ".scorewise",
@@ -178,7 +178,7 @@ fn is_predictions_table(path: &Path) -> bool {
 pub struct Outputs {
     inputs: Vec<FileIdentity>,
     outputs: Vec<FileIdentity>,
-    /// Whether existing files that are not older outputs of the same kind may be replaced.
+    /// Whether an output may replace any existing file, not only an older output of the same kind.
     overwrites: bool,
     /// The name of the setting by which the user allows overwriting, without the `--` of the command line; used in hints.
     option: Option<&'static str>,

@@ -64,28 +64,33 @@ pub struct Periods {
     pub each: Vec<Period>,
 }
 
-/// The rows of a period.
+/// A period: its name and its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Period {
-    /// The name of the period: a day (`2024-05-31`; for a week, its Monday), a month (`2024-05`), or the first and the last row or time.
+    /// The name of a day is its date (`2024-05-31`), that of a week the date of its Monday, and that of a month is `2024-05`. A run of rows is
+    /// named after its first and last row number (`rows 1 to 50`), or after the first and last value of the column of times.
     pub name: String,
     /// The rows of the period, in the order of time.
     pub rows: Vec<u32>,
 }
 
-/// Number of runs into which rows are divided if nothing else is asked for.
+/// The number of runs of consecutive rows into which a table without dates is divided if the user does not set the length of a period.
 const DEFAULT_RUNS: usize = 10;
-/// Smallest number of rows of a run, unless the user gives another number.
+/// The minimum number of rows in a run of consecutive rows, unless the user sets the number. Only the last run may have fewer rows.
 const MIN_RUN: usize = 50;
-/// Without a given length, the longest calendar period is used that gives at least this many periods.
+/// If the user does not set the length of a period, it is the longest of a month, a week and a day that gives at least this many periods.
 const MIN_PERIODS: usize = 4;
 /// Maximum number of periods.
 const MAX_PERIODS: usize = 10_000;
 
 impl Periods {
-    /// Divides the rows of a table. `time` names the column of times; `None` for the column in `fallbacks` that the table has, or the first column
-    /// of dates that has no missing value, or else the order of the rows. `every` is the length of a period; `None` for the longest of months, weeks
-    /// and days that gives at least four periods, or ten runs of equally many rows if there are no dates.
+    /// Divides the rows of a table into periods of the length `every`, in the order of the column `time`.
+    ///
+    /// If `time` is `None`, the first column listed in `fallbacks` that has a date or a number in every row is used. If there is none, the first
+    /// column of dates is used; if there is none or it has missing values, rows keep the order of the table.
+    ///
+    /// If `every` is `None`, periods are the longest of months, weeks and days of which there are at least four, or else days. If rows are not
+    /// ordered by dates, they are divided into ten runs of equally many rows; a short table has fewer runs.
     ///
     /// ```
     /// use scorewise_table::periods::{Every, Periods};
@@ -127,10 +132,10 @@ impl Periods {
             (Some(every), Some(times)) => (every, in_calendar(every, times)),
             (Some(every), None) => {
                 let problem = match column {
-                    Some(column) => format!("a {every} needs dates, but {} holds numbers", quoted(&column.name)),
-                    None => {
-                        format!("a {every} needs dates, but the table has no column of dates without missing values")
+                    Some(column) => {
+                        format!("the length `{every}` needs dates, but {} holds numbers", quoted(&column.name))
                     }
+                    None => format!("the length `{every}` needs a column of dates without missing values"),
                 };
                 let hint = format!("name a column of dates with `{}`, or give a number of rows", Setting("time"));
                 return Err(Error::setting("every", problem, hint));
@@ -152,14 +157,14 @@ impl Periods {
         };
         if each.len() > MAX_PERIODS {
             let problem =
-                format!("a length of {every} gives {} periods; at most {MAX_PERIODS} are allowed", each.len());
+                format!("the length `{every}` gives {} periods; at most {MAX_PERIODS} are allowed", each.len());
             return Err(Error::setting("every", problem, "choose a longer period"));
         }
         Ok(Periods { column: column.map(|column| column.name.clone()), every, each })
     }
 }
 
-/// The column of times that the user named; an error if it holds no times or numbers, or if one of them is missing.
+/// Returns the column of times that the user named. Every row must have a date or a number in this column.
 fn checked_time_column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     let column = names::column(table, "time", name)?;
     if !matches!(column.values, Values::Time(_) | Values::Number(_)) || column.values.are_times_of_day() {
@@ -175,7 +180,7 @@ fn checked_time_column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     }
 }
 
-/// Runs of `count` consecutive rows.
+/// Divides `rows` into runs of `count` consecutive rows; the last run may be shorter.
 fn runs(rows: &[u32], count: usize, column: Option<&Column>) -> Vec<Period> {
     let mut first = 1;
     let run = |rows: &[u32]| {
@@ -198,7 +203,7 @@ fn short_time(text: &str) -> String {
     text.strip_suffix("T00:00:00").unwrap_or(text).to_owned()
 }
 
-/// Periods of the calendar. `rows` are in the order of `times`.
+/// Divides `rows`, which are in the order of time, into days, weeks or months. `times` holds the time of each row of the table.
 fn calendar_periods(rows: &[u32], times: &[i64], every: Every) -> Vec<Period> {
     let mut each: Vec<Period> = Vec::new();
     for row in rows {
@@ -211,7 +216,7 @@ fn calendar_periods(rows: &[u32], times: &[i64], every: Every) -> Vec<Period> {
     each
 }
 
-/// The name of the period of the calendar to which a time belongs.
+/// The name of the day, week or month that contains a time.
 fn calendar_name(time: i64, every: Every) -> String {
     let Some(date) = DateTime::from_timestamp(time, 0).map(|time| time.date_naive()) else { return time.to_string() };
     match every {
@@ -256,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_order_rows_if_they_are_named_as_times() {
+    fn rows_are_ordered_by_a_column_of_numbers_if_the_user_names_it() {
         let values = Values::Number(vec![3.0, 1.0, 2.0]);
         let periods = Periods::new(&table("step", values), Some("step"), &[], Some(Every::Rows(2))).unwrap();
         assert_eq!(names(&periods), ["1 to 2", "3"]);
@@ -269,7 +274,7 @@ mod tests {
             Periods::new(table, time, &[], Some(every)).unwrap_err().to_string()
         };
         let numbers = table("x", Values::Number(vec![1.0, f64::NAN]));
-        assert!(message(&numbers, None, Every::Day).starts_with("every: a day needs dates"));
+        assert!(message(&numbers, None, Every::Day).starts_with("every: the length `day` needs a column of dates"));
         assert!(message(&numbers, Some("x"), Every::Rows(1)).contains("column `x`: the time is missing"));
         let booleans = table("b", Values::Boolean(vec![None]));
         assert!(message(&booleans, Some("b"), Every::Day).contains("holds neither dates nor numbers"));

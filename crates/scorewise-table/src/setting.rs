@@ -19,7 +19,7 @@
 //! assert_eq!(error.render(&option), "--weight-decay: must be 0 or above\nhint: leave this setting out, or write `--split random`");
 //! ```
 //!
-//! A front end may not have every setting. A hint is not shown if it mentions a setting that the front end lacks.
+//! A front end may lack some settings. It does not show a hint that mentions a setting that it lacks.
 //! [`alternative_hints`] combines several hints; the first one that mentions only settings of the front end is shown.
 
 use std::borrow::Cow;

@@ -69,7 +69,7 @@ fn times(table: &Table, name: &str) -> Vec<i64> {
     }
 }
 
-/// The type that is recognised for the column `name` of a table, given as text.
+/// The type that the reader recognises for the column `name` of the table whose text is `content`.
 fn kind_of_column(content: &str, name: &str) -> ColumnKind {
     read_default(content).table.required_column(name).unwrap().values.kind()
 }
@@ -172,7 +172,7 @@ const MISSING_WORDS: [&str; 16] =
     ["N/A", "n/a", "null", "NULL", "None", "none", "-", "--", ".", "#N/A", "NaT", "<NA>", "na", "nil", "\\N", "n.a."];
 
 #[test]
-fn words_for_missing_values_are_missing_in_columns_of_numbers_dates_and_booleans() {
+fn words_for_missing_values_are_read_as_missing_in_columns_of_numbers_dates_and_booleans() {
     for word in MISSING_WORDS {
         // A fifth of the cells hold the word. If the word were not recognised as missing, the column would therefore be read as text.
         let with_word = |cell: fn(usize) -> String| -> String {
@@ -277,7 +277,7 @@ fn per_cent_and_currency_signs_are_dropped_with_a_note() {
     cells.push("3.1%");
     let error = error_message(table_with_cells(cells), &default_reading());
     assert!(
-        error.contains("t.csv:22, column `x`: `3.1%` has the sign `%`, which the column's other numbers do not"),
+        error.contains("t.csv:22, column `x`: `3.1%` has the sign `%`, which the column's other numbers do not have"),
         "{error}"
     );
 }
@@ -306,7 +306,7 @@ fn a_per_cent_or_currency_sign_is_accepted_only_if_the_training_table_has_the_sa
 fn codes_with_leading_zeros_are_read_as_text() {
     let found = read_default(table_with_cells(["02139", "10001", "94103", "NA", "00501"]));
     assert_eq!(strings(&found.table, "x")[..2], [Some("02139".into()), Some("10001".into())]);
-    let note = "column `x` is read as text: its cells are digits of the same length, some with a leading 0 (`02139`); \
+    let note = "column `x` is read as text: its cells have the same number of digits, some with a leading 0 (`02139`); \
                 `--numeric x` reads them as numbers";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
     for cells in [["0", "10", "200"], ["0.5", "0.7", "1.5"], ["007", "8", "12"], ["10", "20", "30"], ["0", "1", "0"]] {
@@ -356,7 +356,7 @@ fn times_of_day_are_read_without_a_date() {
 }
 
 #[test]
-fn a_column_of_at_least_ten_different_dates_of_eight_digits_is_read_as_dates() {
+fn a_column_of_at_least_ten_different_eight_digit_dates_is_read_as_dates() {
     let days: Vec<String> = (1..=28).map(|day| format!("202001{day:02}")).collect();
     let column_of = |cells: &[String]| table_with_cells(cells.iter().map(String::as_str));
     let found = read_default(column_of(&days));
@@ -368,12 +368,12 @@ fn a_column_of_at_least_ten_different_dates_of_eight_digits_is_read_as_dates() {
     assert_eq!(
         kind_of_column(&column_of(&days[..9]), "x"),
         ColumnKind::Number,
-        "a column with only nine different dates of eight digits is read as numbers"
+        "a column with only nine different eight-digit dates is read as numbers"
     );
     assert_eq!(
         kind_of_column(&column_of(&vec![days[0].clone(); 50]), "x"),
         ColumnKind::Number,
-        "a column of equal dates of eight digits is read as numbers"
+        "a column whose eight-digit dates are all equal is read as numbers"
     );
     let counted: Vec<String> = (20_200_101..20_200_160).map(|number| number.to_string()).collect();
     assert_eq!(

@@ -122,7 +122,7 @@ fn rows_outside_the_training_set_do_not_change_the_encoder() {
 }
 
 #[test]
-fn encoded_numbers_are_finite_for_extreme_tables() {
+fn encoded_numbers_are_finite_for_tables_with_extreme_values() {
     let extreme =
         [1e308, -1e308, f64::MAX, f64::MIN, 0.0, -0.0, f64::MIN_POSITIVE, f64::from_bits(1), MISSING, 1.0, 1e-300];
     let mut choice = EncodingOptions { lags: 2, keep: to_strings(&["constant", "none"]), ..EncodingOptions::default() };
@@ -178,7 +178,7 @@ fn values_far_from_the_training_rows_are_clipped_with_a_note() {
 }
 
 #[test]
-fn levels_not_seen_in_training_are_encoded_in_the_rest_column_or_as_zeros_with_a_note() {
+fn levels_not_seen_in_training_are_encoded_in_the_shared_column_or_as_zeros_with_a_note() {
     let training = table(vec![strings("c", &["a", "a", "b", "b", "c", "d"])]);
     let new = table(vec![strings("c", &["z", "a", "d", ""])]);
     let plain = fit(&training);
@@ -190,7 +190,7 @@ fn levels_not_seen_in_training_are_encoded_in_the_rest_column_or_as_zeros_with_a
         notes,
         [
             "column `c`: 1 row has a value not seen in training: it is encoded as none of the levels",
-            "column `c`: 1 row has no value, unlike all training rows: a missing value is encoded as none of the levels"
+            "column `c`: 1 row has no value, but every training row had one: a missing value is encoded as none of the levels"
         ]
     );
     let (capped, notes) =
@@ -224,8 +224,8 @@ fn only_the_most_frequent_levels_get_a_column_of_their_own() {
 }
 
 #[test]
-fn a_note_says_that_binned_levels_beyond_the_maximum_number_are_treated_as_one_level() {
-    // The column has 65 636 levels with three rows each, and one level with a single row, which is too rare to have an index of its own.
+fn with_bins_a_note_says_that_levels_beyond_the_maximum_number_are_treated_as_one_level() {
+    // The column has 65 636 levels with three rows each, and one level with a single row. At most 65 536 levels are told apart.
     let (frequent, limit) = (65_636u32, 65_536);
     let codes = (0..3 * frequent).map(|row| row % frequent).chain([frequent]).collect();
     let levels = (0..=frequent).map(|level| format!("level {level}")).collect();
@@ -334,7 +334,9 @@ fn unknown_columns_and_contradictory_settings_are_refused() {
         "ordinal: the order of the levels of `size` does not contain `m`\nhint: list all levels of the column, the lowest first"
     );
     assert!(refused(EncodingOptions { ordinal: to_strings(&["size=s<m<s"]), ..base() }).contains("twice"));
-    assert!(refused(EncodingOptions { ordinal: to_strings(&["size=s"]), ..base() }).contains("is not an order"));
+    assert!(
+        refused(EncodingOptions { ordinal: to_strings(&["size=s"]), ..base() }).contains("is not an order of levels")
+    );
 }
 
 #[test]
@@ -350,7 +352,8 @@ fn ordinal_columns_are_encoded_in_the_order_of_their_levels() {
     let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     assert_eq!(encoder.names(), ["size=cm", "size=cm missing", "grade"]);
     let matrix = encoder.encode(&table).unwrap().matrix;
-    // The positions of the levels are 0, 2, 1, missing and 0, so the mean is 3/4 and the standard deviation is √(11/16).
+    // In the order of the levels, the values of the rows have the positions 0, 2, 1, missing and 0. Their mean is 3/4 and their standard
+    // deviation is √(11/16).
     let standardised = |x: f64| ((x - 0.75) / (11.0f64 / 16.0).sqrt()) as f32;
     assert_eq!(
         [0, 1, 2, 3].map(|row| matrix.row(row)[0]),
@@ -467,7 +470,7 @@ fn chunk(whole: &Table, from: usize, to: usize) -> Table {
     table(columns.collect())
 }
 
-/// A table with a column of every type, missing values, and a column of stations that can group the rows.
+/// A table with missing values, a column of every type, and a column `station` by which the rows can be grouped.
 fn mixed_table(rows: usize) -> Table {
     let step = |row: usize, factor: usize, modulus: usize| (row * factor + row * row / 7) % modulus;
     let letters = ["", "a", "b", "c", "d"];
@@ -580,10 +583,7 @@ fn invalid_encoders_are_refused() {
             "input `x`: the lag is 99999 steps; at most 10000 are allowed",
         ),
         (encoder(ColumnKind::Time, 0, plain(0.0, 1.0)), "input `x`: the encoding does not fit the type of the column"),
-        (
-            encoder(ColumnKind::Category, 0, levels(&[], vec![])),
-            "input `x`: the encoding gives no columns of the matrix",
-        ),
+        (encoder(ColumnKind::Category, 0, levels(&[], vec![])), "input `x`: the encoding produces no columns"),
         (encoder(ColumnKind::Category, 0, levels(&["a", "a"], vec![])), "input `x`: the level `a` is listed twice"),
         (
             encoder(ColumnKind::Category, 0, levels(&["a", "b"], vec![Standardisation { mean: 0.0, deviation: 1.0 }])),
@@ -743,7 +743,7 @@ fn every_column_of_the_matrix_is_listed_for_exactly_one_column_of_the_table() {
         let encoded = encoder.encode(&table).unwrap().matrix;
         for (name, matrix_columns) in columns {
             assert!(matrix_columns.iter().all(|column| names[*column].starts_with(name)), "{names:?}");
-            // The encoder of a single column reads the values of all lags from the row itself.
+            // The encoder of a single column has no lags: it reads lagged values from the row itself. Their matrix columns are not compared.
             let alone = encoder.of_column(name);
             assert_eq!((alone.width(), alone.lags()), (matrix_columns.len(), 0));
             let alone = alone.encode(&table).unwrap().matrix;

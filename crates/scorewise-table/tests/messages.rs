@@ -33,9 +33,9 @@ fn each_front_end_writes_settings_its_own_way_and_does_not_change_column_names()
         error.render(&python),
         "t--drop.csv, column `a--keep`: odd\nhint: give `lag_columns`, or write `split=\"time\"`"
     );
-    let note = Note::about_column("b--keep", format!("dropped; `{}` uses it", Setting("keep")));
-    assert_eq!(note.to_string(), "column `b--keep`: dropped; `keep` uses it");
-    assert_eq!(note.render(&command_line_option), "column `b--keep`: dropped; `--keep` uses it");
+    let note = Note::about_column("b--keep", format!("dropped; add it to `{}` to use it", Setting("keep")));
+    assert_eq!(note.to_string(), "column `b--keep`: dropped; add it to `keep` to use it");
+    assert_eq!(note.render(&command_line_option), "column `b--keep`: dropped; add it to `--keep` to use it");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn hints_about_settings_that_a_front_end_lacks_are_not_shown() {
     );
     assert_eq!(error(&alternatives).render(&without_missing), "t.csv: `a` is not a number\nhint: name another column");
     assert_eq!(error(&missing).render(&without_missing), "t.csv: `a` is not a number");
-    // Unlike a hint, the setting that the error is about is always shown, without `--` if the front end does not have it.
+    // A hint about a setting that the front end lacks is left out. If an error is about such a setting, its name is shown, but without `--`.
     assert_eq!(Error::setting("missing", "is odd", "").render(&without_missing), "missing: is odd");
 }
 
@@ -106,7 +106,7 @@ fn library_messages_do_not_contain_command_line_options() {
     }
     assert!(
         violations.is_empty(),
-        "mention settings through `Setting`, and pass the plain name to `Error::setting`:\n{}",
+        "a library must write a setting with `Setting`, a front end must pass its plain name to `Error::setting`:\n{}",
         violations.join("\n")
     );
 }

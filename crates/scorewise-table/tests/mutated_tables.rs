@@ -1,6 +1,6 @@
 //! Reads damaged tables: bytes of real files are changed, removed and inserted at random, eighty thousand times in total. Every damaged file
 //! gives a table or an error that names the file, without a panic, in less than ten seconds, and with at most 64 MiB plus 64 bytes of memory
-//! for each byte of the file.
+//! for each byte of the file. For a gzip file, each byte of the decompressed text is counted as well.
 //!
 //! For speed, the files are in memory if the system has `/dev/shm`, and each test overwrites a single file again and again: creating or truncating
 //! a file for every mutation would take most of the time.
@@ -29,12 +29,12 @@ use scorewise_table::table::{Reading, Source, Table, Values, read};
 
 use crate::table_files::ScratchFolder;
 
-/// An allocator that counts the bytes in use (`BYTES_IN_USE`) and their largest number so far (`PEAK_BYTES_IN_USE`).
+/// An allocator that counts the bytes in use (`BYTES_IN_USE`) and keeps the maximum of this count (`PEAK_BYTES_IN_USE`).
 struct CountingAllocator;
 
 /// The number of bytes that are allocated now.
 static BYTES_IN_USE: AtomicUsize = AtomicUsize::new(0);
-/// The largest value of `BYTES_IN_USE` since it was last reset.
+/// The maximum of `BYTES_IN_USE` since the last measurement began.
 static PEAK_BYTES_IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: all calls are forwarded to the system allocator, and counting bytes does not access the allocated memory.
@@ -109,7 +109,7 @@ fn check_mutations(name: &str, original: &[u8], seed: u64, times: usize) {
         PEAK_BYTES_IN_USE.store(before, Ordering::Relaxed);
         let outcome = file.write_and_read(&bytes);
         let allocated = PEAK_BYTES_IN_USE.load(Ordering::Relaxed) - before;
-        let bound = (64 << 20) + 64 * decompressed_size(&bytes);
+        let bound = (64 << 20) + 64 * size_with_decompressed_text(&bytes);
         assert!(
             allocated <= bound,
             "{name}, mutation {time}: {allocated} bytes were allocated, but only {bound} are allowed"
@@ -126,8 +126,8 @@ fn check_mutations(name: &str, original: &[u8], seed: u64, times: usize) {
     assert!(tables > 0, "{name}: no damaged copy could be read");
 }
 
-/// The size of a file in bytes. For a gzip file, the size of the text that can be decompressed is added.
-fn decompressed_size(bytes: &[u8]) -> usize {
+/// The size of a file in bytes. For a gzip file, the size of the decompressed text is added, as far as the text can be decompressed.
+fn size_with_decompressed_text(bytes: &[u8]) -> usize {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return bytes.len();
     }
@@ -138,7 +138,7 @@ fn decompressed_size(bytes: &[u8]) -> usize {
     bytes.len() + total
 }
 
-/// A copy of a file that is damaged in one to three places at random.
+/// A copy of a file, damaged at one to three random places.
 fn mutated_copy(original: &[u8], random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     let mut bytes = original.to_vec();
     let mut below = |limit: usize| (random.next_u64() % limit.max(1) as u64) as usize;
@@ -244,12 +244,12 @@ fn arrow_file(stream: bool, codec: Option<CompressionType>) -> Vec<u8> {
 }
 
 #[test]
-fn damaged_adult_text_is_read_or_refused() {
+fn damaged_text_of_the_adult_table_is_read_or_refused() {
     check_mutations("adult.csv", &adult_text(), 1, 10_000);
 }
 
 #[test]
-fn damaged_pollution_text_is_read_or_refused() {
+fn damaged_text_of_the_pollution_table_is_read_or_refused() {
     check_mutations("pollution.csv", &pollution_text(), 2, 10_000);
 }
 

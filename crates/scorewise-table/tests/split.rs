@@ -33,7 +33,7 @@ fn sample_table(rows: usize, groups: u32, classes: u32) -> (Table, Labels) {
     (Table { file: "test.csv".into(), columns: vec![group, x], ..Table::default() }, labels)
 }
 
-/// Splits the labelled rows of a table by the kind of split that `split` names, such as `random` or `time:x`.
+/// Splits the labelled rows of a table. `split` names the kind of split, such as `random` or `time:x`.
 fn split_into_sets(split: &str, table: &Table, labels: &Labels, shares: &SplitShares, seed: u64) -> SplitRows {
     Split::parse(split).unwrap().split_rows(table, labels, shares, seed).unwrap().0
 }
@@ -152,7 +152,7 @@ fn no_group_is_divided_between_sets_and_the_sizes_of_sets_are_nearly_as_requeste
             let positives = count_of_class(rows, &labels, 1) as f64 / labels.counts()[1] as f64;
             assert!(
                 (positives - share).abs() < 0.02,
-                "the share of the positives in the set is {positives}, but the requested share is {share}"
+                "the set holds a share of {positives} of all positives, but the requested share is {share}"
             );
         }
     }

@@ -133,7 +133,7 @@ fn a_file_in_the_format_of_the_uci_air_quality_table_can_be_read() {
 }
 
 #[test]
-fn the_words_none_and_null_are_levels_in_a_column_of_text_but_other_markers_mean_missing() {
+fn in_a_column_of_text_none_and_null_are_levels_but_empty_cells_and_question_marks_are_missing() {
     let table = read_text("class,x,b\nNone,1,yes\n?,NA,No\nnull,NaN,TRUE\n,nan,\n", &default_reading()).unwrap();
     let class = strings(&table, "class");
     assert_eq!(class, [Some("None".into()), None, Some("null".into()), None]);
@@ -148,7 +148,7 @@ fn the_words_none_and_null_are_levels_in_a_column_of_text_but_other_markers_mean
 fn dates_are_read_with_the_month_first_if_a_single_date_of_the_column_shows_this_order() {
     let table =
         read_text("t,u\n01/02/2010,01/02/2010 00:00:10\n01/31/2010,2010-02-01T00:00:10\n", &default_reading()).unwrap();
-    // 2010-01-01 is 14610 days after 1970-01-01.
+    // The given day of 2010, in seconds since 1970: day 1, 2010-01-01, is 14610 days after 1970-01-01.
     let days = |day: i64| (14609 + day) * 86400;
     assert_eq!(table.required_column("t").unwrap().values, Values::Time(vec![days(2), days(31)]));
     assert_eq!(table.required_column("u").unwrap().values, Values::Time(vec![days(32) + 10, days(32) + 10]));
@@ -483,7 +483,7 @@ mod columnar {
     }
 
     #[test]
-    fn errors_in_parquet_name_the_row_and_the_user_can_set_column_types() {
+    fn parquet_errors_name_the_row_and_parquet_columns_can_be_read_as_other_types() {
         let folder = ScratchFolder::new();
         let mut values = vec![1.0; 5000];
         values[4321] = f64::INFINITY;
@@ -511,7 +511,7 @@ mod columnar {
         );
     }
 
-    /// A batch as an Arrow stream or file with two record batches.
+    /// The rows of a batch as an Arrow stream or file, divided into two record batches.
     fn arrow_file(batch: &RecordBatch, stream: bool, codec: Option<CompressionType>) -> Vec<u8> {
         let mut bytes = Vec::new();
         let options = IpcWriteOptions::default().try_with_compression(codec).unwrap();

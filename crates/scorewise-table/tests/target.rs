@@ -32,12 +32,12 @@ fn parse_error(text: &str, table: &Table, positive: Option<&str>) -> String {
     Target::parse(text, table, positive, 0).unwrap_err().to_string()
 }
 
-/// The label of each row, in the order of the file.
+/// The index of the class of each row, or [`NO_LABEL`].
 fn class_of_each_row(target: &Target, table: &Table) -> Vec<u32> {
     target.labels(table, &Neighbours::new(table, &RowOrder::default()).unwrap()).unwrap().0.classes
 }
 
-/// The class of a row without a label.
+/// The entry for a row without a label.
 const NO_LABEL: u32 = Labels::MISSING;
 /// A missing value in a column of numbers.
 const MISSING: f64 = f64::NAN;

@@ -24,23 +24,23 @@ use scorewise_train::network::{Adam, BatchSize, Engine, HiddenLayers, Network, N
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let is_selected = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
-    for (name, inputs, hidden, steps, validation, score) in [
+    for (name, inputs, hidden, training, validation, score) in [
         ("Adult network 48-50-20-5-1", 48, &[50, 20, 5][..], 16_086, 8043, "f1"),
         ("pollution network 8-15-8-1", 8, &[15, 8][..], 8736, 4368, "tss"),
-        ("the layers after the first of a network 64-32-1", 64, &[32][..], 16_086, 8043, "f1"),
+        ("network 64-32-1 (the second and later layers of a larger network)", 64, &[32][..], 16_086, 8043, "f1"),
     ] {
         if !is_selected(name) {
             continue;
         }
-        println!("{name}, {steps} training rows + {validation} validation rows, one thread");
-        for batch in [32, 64, 256, 1024, steps] {
-            let mut bench = EpochBench::new(inputs, hidden, steps, validation, score);
+        println!("{name}, {training} training rows + {validation} validation rows, one thread");
+        for batch in [32, 64, 256, 1024, training] {
+            let mut bench = EpochBench::new(inputs, hidden, training, validation, score);
             let widths = bench.network.shape().widths();
             let weights: usize = widths.windows(2).map(|pair| pair[0] * pair[1]).sum();
             let first = widths[0] * widths[1];
-            // Products are needed for the forward pass, for the gradient of the weights, and for the gradient of the inputs of all layers except the
-            // first. A product and its addition are two floating-point operations.
-            let operations = (2 * (steps * (3 * weights - first) + validation * weights)) as f64;
+            // The forward pass multiplies each weight once for each row. Training needs as many multiplications again for the gradient of the weights
+            // and, in all layers except the first, for the gradient of the inputs. Each multiplication and each addition is one operation.
+            let operations = (2 * (training * (3 * weights - first) + validation * weights)) as f64;
             bench.run(batch);
             let mut rounds = Vec::new();
             let mut undisturbed = 0;
@@ -68,8 +68,8 @@ fn main() {
     }
 }
 
-/// Compares an epoch of a network with 64 and 32 hidden units on binned columns, which a look-up layer reads, with an epoch of such a network on the
-/// same columns as a dense matrix of piecewise-linear inputs. Both run the real training loop with the same settings, in turn.
+/// Compares the epoch times of two networks with 64 and 32 hidden units on the same columns. The first network reads binned columns with a look-up
+/// layer; the second network reads a dense matrix of piecewise-linear inputs. Both are trained with the real training loop and the same settings.
 fn compare_first_layers(batch: usize) {
     const COLUMNS: usize = 14;
     const BINS: usize = 48;
@@ -121,7 +121,7 @@ fn compare_first_layers(batch: usize) {
     let (low, high) = (rounds[0][1] / rounds[0][0], rounds[rounds.len() - 1][1] / rounds[rounds.len() - 1][0]);
     println!("epoch of a network 64-32 over {COLUMNS} columns × {BINS} bins, 16000 + 4000 rows, batches of {batch}");
     println!(
-        "  look-up layer {look_up:.1} ms, dense piecewise-linear inputs {dense:.1} ms: {ratio:.1} × ({low:.1} to {high:.1}; target: 5)"
+        "  look-up layer {look_up:.1} ms, dense piecewise-linear inputs {dense:.1} ms: ratio {ratio:.1} ({low:.1} to {high:.1}; target: 5)"
     );
 }
 
@@ -172,7 +172,7 @@ struct EpochBench {
     matrix: Matrix,
     labels: Vec<bool>,
     order: Vec<u32>,
-    steps: usize,
+    training: usize,
     loss: ScoreLoss,
     engine: Engine,
     adam: Adam,
@@ -184,9 +184,9 @@ struct EpochBench {
 }
 
 impl EpochBench {
-    /// Makes random data with `steps` training rows and `validation` validation rows, and a network that is trained with the loss of `score`.
-    fn new(inputs: usize, hidden: &[usize], steps: usize, validation: usize, score: &str) -> Self {
-        let rows = steps + validation;
+    /// Makes random data with `training` training rows and `validation` validation rows, and a network that is trained with the loss of `score`.
+    fn new(inputs: usize, hidden: &[usize], training: usize, validation: usize, score: &str) -> Self {
+        let rows = training + validation;
         let mut random = 1u64;
         let mut next = || {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -198,7 +198,7 @@ impl EpochBench {
             matrix: Matrix::new(inputs, &values).expect("the values form complete rows"),
             labels: (0..rows).map(|row| values[row * inputs] + values[row * inputs + 1] > 0.8).collect(),
             order: (0..rows as u32).collect(),
-            steps,
+            training,
             loss: ScoreLoss::new(Score::parse(score).expect("a score"), "cosine:0.5,0.1".parse().expect("a prior")),
             engine: Engine::new(network.shape()),
             adam: Adam::new(&network),
@@ -215,12 +215,12 @@ impl EpochBench {
     fn run(&mut self, batch: usize) -> f64 {
         let start = Instant::now();
         // If a batch contains all rows, their order does not matter. Then the rows are not shuffled, as in the training loop of networks.
-        for index in (1..if batch < self.steps { self.steps } else { 1 }).rev() {
+        for index in (1..if batch < self.training { self.training } else { 1 }).rev() {
             self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             self.order.swap(index, ((u128::from(self.random) * (index as u128 + 1)) >> 64) as usize);
         }
-        for first in (0..self.steps).step_by(batch) {
-            let order = &self.order[first..(first + batch).min(self.steps)];
+        for first in (0..self.training).step_by(batch) {
+            let order = &self.order[first..(first + batch).min(self.training)];
             let (logits, logit_gradient) = (&mut self.logits[..order.len()], &mut self.logit_gradient[..order.len()]);
             for (to, row) in self.batch_labels.iter_mut().zip(order) {
                 *to = self.labels[*row as usize];
@@ -228,14 +228,14 @@ impl EpochBench {
             self.engine.forward(&self.network, &self.matrix, order, logits);
             let rows = Rows::new(Logits(logits), &self.batch_labels[..order.len()]).expect("rows");
             self.loss.value_and_gradient(&rows, logit_gradient).expect("finite");
-            self.engine.prefetch(&self.matrix, &self.order[(first + batch).min(self.steps)..]);
+            self.engine.prefetch(&self.matrix, &self.order[(first + batch).min(self.training)..]);
             self.engine.backward(&self.network, logit_gradient, &mut self.gradient);
             self.adam.step(&mut self.network.parameters, &self.gradient, 1e-3);
         }
-        let order = &self.order[self.steps..];
+        let order = &self.order[self.training..];
         let logits = &mut self.logits[..order.len()];
         self.engine.predict(&self.network, &self.matrix, order, logits);
-        let rows = Rows::new(Logits(logits), &self.labels[self.steps..]).expect("rows");
+        let rows = Rows::new(Logits(logits), &self.labels[self.training..]).expect("rows");
         black_box(self.loss.value(&rows).expect("finite"));
         start.elapsed().as_secs_f64()
     }
@@ -244,11 +244,11 @@ impl EpochBench {
 /// Peak rate in floating-point operations per second, measured with independent multiply-adds in registers. A fused multiply-add counts as two
 /// operations.
 fn peak_rate() -> f64 {
-    const ROUNDS: usize = 200_000;
+    const REPETITIONS: usize = 200_000;
     let start = Instant::now();
-    black_box(chains(black_box(ROUNDS)));
+    black_box(chains(black_box(REPETITIONS)));
     let lanes = if is_avx512() { 16.0 } else { 8.0 };
-    2.0 * lanes * 12.0 * ROUNDS as f64 / start.elapsed().as_secs_f64()
+    2.0 * lanes * 12.0 * REPETITIONS as f64 / start.elapsed().as_secs_f64()
 }
 
 /// Whether this thread has its physical core to itself. This is measured with a `nop` after each multiply-add, which costs no time unless
@@ -279,21 +279,22 @@ fn is_avx512() -> bool {
     false
 }
 
-/// Computes twelve independent sequences of dependent multiply-adds, which are enough to fill two pipelines of four stages.
-fn chains(rounds: usize) -> f32 {
+/// Computes twelve independent chains of multiply-adds, each with `repetitions` links. A multiply-add waits for the one before it in its chain, so
+/// several chains are needed to fill the pipelines of the processor; twelve are enough for two pipelines of four stages.
+fn chains(repetitions: usize) -> f32 {
     #[cfg(target_arch = "x86_64")]
     {
         if is_avx512() {
             // SAFETY: the instruction set was checked, so the processor supports these instructions.
-            return unsafe { multiply_add_chains_avx512(rounds) };
+            return unsafe { multiply_add_chains_avx512(repetitions) };
         }
         if InstructionSet::Avx2.is_supported() {
             // SAFETY: the instruction set was checked, so the processor supports these instructions.
-            return unsafe { multiply_add_chains_avx2(rounds) };
+            return unsafe { multiply_add_chains_avx2(repetitions) };
         }
     }
     let mut sums = [[1.0f32; 8]; 12];
-    for _ in 0..rounds {
+    for _ in 0..repetitions {
         for sum in &mut sums {
             sum.iter_mut().for_each(|x| *x = *x * 0.999 + 0.001);
         }
@@ -303,11 +304,11 @@ fn chains(rounds: usize) -> f32 {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-unsafe fn multiply_add_chains_avx512(rounds: usize) -> f32 {
+unsafe fn multiply_add_chains_avx512(repetitions: usize) -> f32 {
     use std::arch::x86_64::*;
     let (a, b) = (_mm512_set1_ps(black_box(0.999)), _mm512_set1_ps(black_box(0.001)));
     let mut sums: [__m512; 12] = std::array::from_fn(|k| _mm512_set1_ps(k as f32));
-    for _ in 0..rounds {
+    for _ in 0..repetitions {
         for sum in &mut sums {
             *sum = _mm512_fmadd_ps(*sum, a, b);
         }
@@ -318,11 +319,11 @@ unsafe fn multiply_add_chains_avx512(rounds: usize) -> f32 {
 /// Computes the same multiply-adds as `multiply_add_chains_avx512`, with a `nop` after each of them.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-unsafe fn multiply_add_chains_with_nops(rounds: usize) -> f32 {
+unsafe fn multiply_add_chains_with_nops(repetitions: usize) -> f32 {
     use std::arch::x86_64::*;
     let (a, b) = (_mm512_set1_ps(black_box(0.999)), _mm512_set1_ps(black_box(0.001)));
     let mut sums: [__m512; 12] = std::array::from_fn(|k| _mm512_set1_ps(k as f32));
-    for _ in 0..rounds {
+    for _ in 0..repetitions {
         for sum in &mut sums {
             *sum = _mm512_fmadd_ps(*sum, a, b);
             // SAFETY: `nop` does nothing.
@@ -334,11 +335,11 @@ unsafe fn multiply_add_chains_with_nops(rounds: usize) -> f32 {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn multiply_add_chains_avx2(rounds: usize) -> f32 {
+unsafe fn multiply_add_chains_avx2(repetitions: usize) -> f32 {
     use std::arch::x86_64::*;
     let (a, b) = (_mm256_set1_ps(black_box(0.999)), _mm256_set1_ps(black_box(0.001)));
     let mut sums: [__m256; 12] = std::array::from_fn(|k| _mm256_set1_ps(k as f32));
-    for _ in 0..rounds {
+    for _ in 0..repetitions {
         for sum in &mut sums {
             *sum = _mm256_fmadd_ps(*sum, a, b);
         }

@@ -1,8 +1,9 @@
-//! Writes models, rows, and the predictions of scorewise for these rows into a folder. A test compares them with the predictions of an ONNX runtime.
+//! Writes models, rows, and the predictions of scorewise for these rows into a folder. A test compares these predictions with
+//! those of an ONNX runtime.
 //!
-//! `onnx_case FOLDER` writes a subfolder for each test model. It contains `model.onnx`, `model.scorewise`, three files of little-endian numbers
-//! (`rows.f32`, `probability.f64` and `label.i64`), and `case.json` with the shapes of the arrays in these three files. `onnx_case FOLDER
-//! MODEL TABLE` writes the same files for a model file and a table.
+//! `onnx_case FOLDER` writes a subfolder for each test model. The subfolder contains `model.onnx`, `model.scorewise`, three files of little-endian
+//! numbers (`rows.f32`, `probability.f64` and `label.i64`), and `case.json` with the shapes of the arrays in these three files, the names of the
+//! columns, the score and the threshold. `onnx_case FOLDER MODEL TABLE` writes the same files for a model file and a table into the folder itself.
 
 #[path = "../tests/models/mod.rs"]
 mod models;

@@ -24,7 +24,7 @@ use scorewise_train::network::{BatchSize, NetworkSettings};
 use scorewise_train::reproduce::{Pollution, PollutionInputs, WINDOWS, Window};
 use scorewise_train::{Error, Result};
 
-/// A combination of settings that is compared with others.
+/// One of the combinations of settings that are compared.
 struct Candidate {
     loss: String,
     prior: String,
@@ -48,12 +48,12 @@ impl Candidate {
                 Error::setting(
                     word,
                     "is not a valid setting",
-                    "write NAME=VALUE, where NAME is one of: loss (sol, exact or ce), prior (of the threshold), \
-                     inputs (as in last,Iws), members (number of networks), own (true: each network has its own \
+                    "write NAME=VALUE, where NAME is one of: loss (sol, exact or ce), prior (distribution of \
+                     the threshold), inputs (such as last,Iws), members (number of networks), own (true: each network has its own \
                      validation rows), batch (rows of a batch), rate (learning rate), decay (weight decay), \
                      patience (epochs), hidden (units of the hidden layers), slower (factor of the learning rate \
-                     after the warm-up), on_all (true: the threshold after the warm-up is chosen on all rows), \
-                     steady (true: the output bias is then chosen by the loss)",
+                     after the warm-up), on_all (true: after the warm-up, the best threshold is found on all rows, not only \
+                     on the validation rows), steady (true: the output bias is then changed to give the lowest loss)",
                 )
             };
             let (name, value) = word.split_once('=').ok_or_else(refuse)?;

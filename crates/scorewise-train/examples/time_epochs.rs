@@ -89,7 +89,7 @@ impl TimingTable {
         let path = |extension: &str| Path::new(folder).join(format!("{name}.{extension}"));
         let words = std::fs::read_to_string(path("txt"))?;
         let [columns, training_rows, hidden, score, prior] = words.split_whitespace().collect::<Vec<_>>()[..] else {
-            return Err(format!("{name}.txt: the file must contain five words").into());
+            return Err(format!("{name}.txt must contain columns, training rows, widths, score and prior").into());
         };
         let values: Vec<f32> = std::fs::read(path("f32"))?
             .chunks_exact(4)

@@ -60,8 +60,8 @@ fn main() -> AnyResult<()> {
     Ok(())
 }
 
-/// Settings without sampling of rows and without early stopping. `codes` is the maximum number of bins of a feature. For symmetric trees, `leaves`
-/// must be a power of two.
+/// Settings of trees that use all rows and all features and do not stop early. `codes` is the maximum number of bins of a feature. For symmetric
+/// trees, `leaves` must be a power of two.
 fn settings(growth: &str, leaves: usize, codes: usize, rounds: usize) -> AnyResult<TreeSettings> {
     let settings = match growth {
         "leaf-wise" => TreeSettings { leaves: Some(leaves), ..TreeSettings::leaf_wise() },

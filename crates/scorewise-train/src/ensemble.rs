@@ -103,8 +103,8 @@ impl Ensemble {
         self.members[0].outputs()
     }
 
-    /// Mean probabilities of the given rows of a matrix, in the order of `rows`. With two classes there is one number for each row, the
-    /// probability of the positive class; with more classes there is one number for each row and class, row by row.
+    /// The probabilities that the ensemble predicts for the given rows of a matrix, in the order of `rows`. With two classes there is one number
+    /// for each row, the probability of the positive class; with more classes there is one number for each row and class, row by row.
     ///
     /// Runs on the threads of the current rayon pool. Every row is computed independently of the other rows, so the number of threads does not
     /// change the result.
@@ -124,9 +124,9 @@ fn fits_to_use<F: Borrow<Fit>>(fits: &[F]) -> impl Iterator<Item = &Fit> {
     fits.iter().map(Borrow::borrow).filter(move |fit| fit.success || !some_succeeded)
 }
 
-/// For each training run of a learner, whether its result becomes a member of the ensemble. Normally these are the results of the runs that learnt
-/// something; but if a validation row would then have no prediction, the results of all runs become members. `samples` has one entry for each
-/// element of `fits`.
+/// For each training run of a learner, whether its result becomes a member of the ensemble. Normally only the results of runs that learnt something
+/// become members; but if a validation row would then have no prediction, the results of all runs do. `samples` has one entry for each element of
+/// `fits`.
 pub(crate) fn is_used<F: Borrow<Fit>>(fits: &[F], samples: &[Sample<'_>]) -> Vec<bool> {
     let rows = samples.first().map_or(0, |sample| sample.matrix.rows());
     let (mut is_predicted, mut is_needed) = (vec![false; rows], vec![false; rows]);

@@ -15,8 +15,8 @@ use crate::learner::Learner;
 pub struct Dataset {
     /// The features. Cloning the matrix does not copy them.
     pub matrix: Matrix,
-    /// For binned inputs, the knots, frequent values and levels of each column, which are numbered 0, 1, 2, … The matrix contains these numbers, also
-    /// fractional ones for values between two knots. `None` for dense inputs, which are numbers that a network multiplies by its weights.
+    /// For binned inputs, the knots, frequent values and levels of each column. They are numbered 0, 1, 2, …, and the matrix contains these numbers;
+    /// a value between two knots has a fractional number. `None` for dense inputs, which a network multiplies by its weights.
     pub binned: Option<Arc<[BinnedColumn]>>,
     /// The class of each row, counted from 0. With two classes, 1 is the positive class.
     pub labels: Arc<[u32]>,

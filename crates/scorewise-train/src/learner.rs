@@ -23,7 +23,7 @@ pub enum Learner {
     Trees(TreeSettings),
 }
 
-/// The name by which users choose learners.
+/// A name by which users choose one or more learners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -32,11 +32,11 @@ pub enum LearnerName {
     Networks,
     /// Gradient-boosted trees, symmetric and leaf-wise
     Trees,
-    /// Networks without hidden layers: sums of one function for each column
+    /// Networks without hidden layers: the logit is a sum of functions, each of a single column
     Linear,
 }
 
-/// A fitted model, which maps rows of features to logits, as a member of an ensemble. An ensemble has one or more members.
+/// A member of an ensemble: a fitted model, which maps rows of features to logits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Member {
     /// A neural network.
@@ -153,15 +153,15 @@ impl Learner {
         }
     }
 
-    /// Number of members that this learner trains on the same rows if networks with hidden layers train `networks` of them: at most two for trees and
-    /// one for linear models, which depend less on chance than networks, whose initial weights are random.
+    /// Number of members that this learner trains on the same rows: `networks` if it is a network with hidden layers, at most two for trees, and one
+    /// for a linear model. Trees and linear models depend less on chance than networks, whose initial weights are random.
     #[must_use]
     pub fn repeats(&self, networks: usize) -> usize {
         match self {
             Learner::Network(settings) if !settings.hidden.widths().is_empty() => networks,
             Learner::Network(_) => 1,
-            // With cross-fitting, the second set of trees is trained on other folds. On five tables, the mean of two sets had an out-of-fold log-loss that was
-            // 0.6 % lower than that of one set.
+            // With cross-fitting, the second set of trees is trained on other folds. On five tables, the out-of-fold log-loss of the mean of two sets
+            // was 0.6 % lower than that of one set.
             Learner::Trees(_) => networks.min(2),
         }
     }
@@ -175,7 +175,7 @@ impl Learner {
     }
 
     /// Number of epochs or boosting rounds of one training run that does not stop early, for progress bars. With a warm start, a
-    /// network is trained in two phases; both are counted with `NetworkSettings::epochs`, even if `WarmStart::epochs` is another number.
+    /// network is trained in two phases. Each of them is counted as `NetworkSettings::epochs` epochs, even if `WarmStart::epochs` differs.
     #[must_use]
     pub fn max_epochs(&self) -> usize {
         match self {
@@ -197,8 +197,8 @@ impl Member {
         }
     }
 
-    /// For each binned input, its number of positions. The knots, frequent values and levels of an input have the positions 0, 1, 2, …, which stand
-    /// for them in the matrix; missing values count as a level. Empty if the inputs are not binned.
+    /// For each binned input, the number of its knots, frequent values and levels in total; missing values count as a level. Each of them has a
+    /// position (0, 1, 2, …), which stands for it in the matrix. Empty if the inputs are not binned.
     #[must_use]
     pub fn positions(&self) -> &[usize] {
         match self {
@@ -430,5 +430,5 @@ fn network_shape(widths: &[usize], positions: &[usize]) -> std::result::Result<N
         }
         _ => None,
     };
-    shape.ok_or_else(|| "a network needs two or more layer widths; widths and numbers of positions are above 0".into())
+    shape.ok_or_else(|| "a network needs two or more layer widths; widths and position counts must be above 0".into())
 }

@@ -332,7 +332,7 @@ fn gradient_of_a_large_batch_is_the_sum_over_small_batches() {
 
 #[test]
 fn the_gradient_is_correct_if_activations_are_computed_again_instead_of_stored() {
-    // The whole batch has 700 · 33 000 activations. These are too many to be stored, but the activations of half of the rows are stored.
+    // The whole batch has 700 · 33 000 activations, which is more than the engine stores. Half of the batch has few enough.
     let case = large_case(&[700], 3, 1, 33_000);
     let mut engine = Engine::new(case.network.shape()).with_threads(2);
     let (logits, gradient) = logits_and_gradient(&mut engine, &case);

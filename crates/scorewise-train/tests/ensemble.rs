@@ -218,19 +218,22 @@ fn the_random_numbers_of_initial_weights_and_splits_and_bootstraps_are_independe
         let units = random_numbers_of_the_initial_weights(seed, N_ROWS);
         assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
 
-        // If a Poisson bootstrap used the random numbers of the initial network weights for the rows 1, 3, 5, …, it would leave out exactly the rows
-        // whose random number is below 1/e.
+        // A Poisson bootstrap must not use the random numbers of the initial network weights for the rows 1, 3, 5, …. If it did, it would leave out
+        // exactly the rows whose random number is below 1/e.
         let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 100, seed };
         for replicate in 0..100 {
             let mut counts = vec![0; 2 * N_ROWS];
             bootstrap.copies(replicate, &[false; 2 * N_ROWS], &mut counts).unwrap();
             let is_left_out = counts.iter().skip(1).step_by(2).map(|count| *count == 0);
             let equal = is_left_out.zip(&units).filter(|(none, unit)| *none == (**unit < (-1.0f64).exp())).count();
-            assert!(equal < N_ROWS * 3 / 4, "seed {seed}, replicate {replicate}: {equal} of {N_ROWS} rows agree");
+            assert!(
+                equal < N_ROWS * 3 / 4,
+                "seed {seed}, replicate {replicate}: the weights predict {equal} of {N_ROWS} rows"
+            );
         }
 
-        // If a split shuffled the rows of each class with the random numbers of the initial network weights, its test rows
-        // would be the rows at the end of `order`.
+        // A split must not shuffle the rows of a class with the random numbers of the initial network weights. If it did, its
+        // test rows would be those in the second half of `order`.
         let classes: Vec<u32> = (0..N_ROWS as u32).map(|row| row % 2).collect();
         let names = vec!["no".to_string(), "yes".to_string()];
         let labels = Labels { classes, names, ahead: None };
@@ -244,7 +247,11 @@ fn the_random_numbers_of_initial_weights_and_splits_and_bootstraps_are_independe
                 order.swap(index, (unit * (index + 1) as f64) as usize);
             }
             let equal = order[N_ROWS / 4..].iter().filter(|row| parts.test.contains(row)).count();
-            assert!(equal < N_ROWS / 4 * 3 / 4, "seed {seed}, class {class}: {equal} of {} rows agree", N_ROWS / 4);
+            assert!(
+                equal < N_ROWS / 4 * 3 / 4,
+                "seed {seed}, class {class}: the weights predict {equal} of {} rows",
+                N_ROWS / 4
+            );
         }
     }
 }

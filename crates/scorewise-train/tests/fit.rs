@@ -30,7 +30,7 @@ fn one_versus_rest(score: &str, prior: &str) -> Objective {
     Objective::OneVersusRest(OneVersusRest::new(score, vec![prior], Average::Macro).unwrap())
 }
 
-/// The loss with random thresholds on the simplex, for this score of many classes.
+/// The simplex loss for this multiclass score. It compares all classes at once, with a random threshold for each class.
 fn simplex(score: &str) -> Objective {
     Objective::Simplex(SimplexLoss::new(score.parse().unwrap()))
 }
@@ -184,7 +184,7 @@ fn every_multiclass_objective_separates_three_clusters() {
 }
 
 #[test]
-fn a_warm_start_is_used_if_no_first_predictions_lie_inside_the_supports_of_all_priors() {
+fn a_warm_start_is_used_if_the_first_predictions_cannot_all_lie_inside_the_supports_of_their_priors() {
     // Three probabilities cannot all be near ½, so `cure` uses a warm start. Without `cure`, some class is never predicted.
     let data = blobs(600);
     let mut settings = TrainingSetup::new(one_versus_rest("f1", "cosine:0.5,0.02"));
@@ -311,7 +311,7 @@ fn a_diverged_training_run_keeps_the_best_finite_weights() {
 }
 
 #[test]
-fn a_network_that_predicts_a_constant_is_not_a_success() {
+fn training_is_not_a_success_if_the_network_predicts_a_constant() {
     // The features carry no information. The loss falls only because the constant prediction moves to a better value.
     let labels: Vec<u32> = (0..90).map(|row| u32::from(row % 5 == 0)).collect();
     let data = TestData::new(1, &[1.0; 90], labels);

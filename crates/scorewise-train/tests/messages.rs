@@ -77,7 +77,7 @@ fn bits(dataset: &Dataset) -> impl PartialEq + std::fmt::Debug + use<> {
     )
 }
 
-/// A short job for each type of loss and learner.
+/// Short jobs with different losses and learners.
 pub fn jobs() -> Vec<Job> {
     let network = |hidden: &str, optimiser: &str| {
         let mut settings = NetworkSettings {
@@ -148,14 +148,17 @@ fn data_sets_that_cannot_be_trained_on_are_refused() {
     for (dataset, part) in [
         (Dataset { labels, ..original.clone() }, "has 40 rows, but a different number of labels or weights"),
         (Dataset { weights: Some([1.0].into()), ..original.clone() }, "a different number of labels or weights"),
-        (Dataset { places: Some([1].into()), ..original.clone() }, "a different number of places in time"),
+        (
+            Dataset { places: Some([1].into()), ..original.clone() },
+            "gives the order in time of a different number of rows",
+        ),
         (Dataset { classes: 1, ..original.clone() }, "has 1 classes; it must have 2 to 100"),
         (Dataset { classes: usize::MAX, ..original.clone() }, "classes; it must have 2 to 100"),
         (
             Dataset { matrix: matrix(6.0), ..original.clone() },
-            "has the position 6 in row 17 of column 0, but the last position of this column is 5",
+            "has the number 6 in row 17 of column 0, but the positions of this column are 0 to 5",
         ),
-        (Dataset { matrix: matrix(f32::NAN), ..original.clone() }, "has the position NaN in row 17"),
+        (Dataset { matrix: matrix(f32::NAN), ..original.clone() }, "has the number NaN in row 17"),
         (
             Dataset { binned: Some([].into()), ..original.clone() },
             "has 3 columns, but describes the knots and levels of 0 columns",
@@ -194,7 +197,7 @@ fn messages_of_other_versions_and_other_kinds_are_refused() {
 fn read_message<T>(bytes: &[u8], what: &str, read: impl FnOnce() -> Result<T>) -> Option<T> {
     let (peak, result) = peak_memory(read);
     let limit = 160 * bytes.len() + (64 << 10);
-    assert!(peak <= limit, "{what}: reading took {peak} bytes of memory for a message of {}", bytes.len());
+    assert!(peak <= limit, "{what}: reading took {peak} bytes of memory for a message of {} bytes", bytes.len());
     match result {
         Ok(value) => Some(value),
         Err(error) => {
@@ -206,9 +209,9 @@ fn read_message<T>(bytes: &[u8], what: &str, read: impl FnOnce() -> Result<T>) -
     }
 }
 
-/// In each round, damages a message with `mutate` and reads it; in turn, the message contains data sets, jobs, or the response of a worker. If the
-/// damaged message is accepted, its contents are used: two epochs are trained with data sets and jobs, and predictions are made with training
-/// results. Returns how many messages of each of the three kinds were accepted.
+/// In each round, damages a message with `mutate` and reads it. There are three kinds of messages, which take turns: data sets, jobs, and training
+/// results. The contents of an accepted message are used: data sets and jobs for training, and training results for predictions. Returns how many
+/// messages of each kind were accepted.
 fn read_mutated(rounds: usize, mut mutate: impl FnMut(&[Vec<u8>], usize) -> Vec<u8>) -> [usize; 3] {
     let (datasets, jobs) = (datasets(), jobs());
     let (dataset_bytes, job_bytes) = (Dataset::to_bytes(&datasets).unwrap(), Job::to_bytes(&jobs).unwrap());

@@ -95,7 +95,7 @@ fn every_model_is_read_back_unchanged() {
     }
 }
 
-/// The reference in the example of docs/model-file.md.
+/// The field `reference` of the example in docs/model-file.md: the distributions and the score of a training run.
 fn reference_of_the_documentation() -> Reference {
     let column = |name: &str, ends: &[f64], counts: &[u64], missing| ColumnDistribution {
         column: name.into(),
@@ -123,7 +123,7 @@ fn reference_of_the_documentation() -> Reference {
 }
 
 #[test]
-fn a_reference_that_does_not_fit_the_model_is_refused() {
+fn a_reference_for_monitoring_that_does_not_fit_the_model_is_refused() {
     let model = crate::models::two_class_model(12, &[4], 2, 0.3);
     let with = |change: &dyn Fn(&mut Reference)| {
         let columns = vec![ColumnDistribution {
@@ -137,6 +137,7 @@ fn a_reference_that_does_not_fit_the_model_is_refused() {
     };
     let bytes = with(&|_| {}).unwrap();
     assert!(Model::from_bytes("m.scorewise", &bytes).unwrap().reference.is_some());
+    /// A change that makes a reference invalid.
     type Damage<'a> = &'a dyn Fn(&mut Reference);
     let cases: [(Damage<'_>, &str); 5] = [
         (&|reference| reference.columns[0].column = "other".into(), "the model does not read this column"),
@@ -288,7 +289,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let old = include_bytes!("data/format-1.scorewise");
     let model = crate::models::two_class_model(12, &[4], 2, 0.3);
     let loaded = Model::from_bytes("m.scorewise", old).unwrap();
-    // A file of format 1 stores the group column but not the time column of the row order, and a list of some settings instead of the plan.
+    // In a file of format 1, the row order has a group column but no time column. The file has a list of some settings instead of a plan.
     let order = RowOrder::of_file(Some("station"));
     let members = loaded.members.clone();
     let expected = Model {
@@ -414,10 +415,13 @@ fn calibrated_probabilities_have_the_labels_and_the_order_of_raw_predictions() {
 fn invalid_calibrations_are_refused() {
     for (knots, expected) in [
         (json!([[0.0, 0.1]]), "calibration must have 2 to 10000 knots, not 1"),
-        (json!([[0.0, 0.1], [0.5, 0.1], [1.0, 0.9]]), "its knots must increase, but (0.5, 0.1) follows (0, 0.1)"),
+        (
+            json!([[0.0, 0.1], [0.5, 0.1], [1.0, 0.9]]),
+            "its knots must increase and have finite slopes, but (0.5, 0.1) follows (0, 0.1)",
+        ),
         (json!([[0.0, 0.1], [0.5, 0.4], [0.2, 0.5], [1.0, 0.9]]), "its knots must increase"),
-        (json!([[0.0, 0.1], [1.0, 1.5]]), "the knot (1, 1.5) does not lie between 0 and 1"),
-        (json!([[0.0, -0.1], [1.0, 0.5]]), "the knot (0, -0.1) does not lie between 0 and 1"),
+        (json!([[0.0, 0.1], [1.0, 1.5]]), "both numbers of the knot (1, 1.5) must lie between 0 and 1"),
+        (json!([[0.0, -0.1], [1.0, 0.5]]), "both numbers of the knot (0, -0.1) must lie between 0 and 1"),
         (json!([[0.1, 0.1], [1.0, 0.5]]), "must begin with 0 and end with 1"),
         (json!([[0.0, 0.1], [1.0, null]]), "its description cannot be parsed"),
     ] {
@@ -428,7 +432,7 @@ fn invalid_calibrations_are_refused() {
     assert!(error.contains("its description cannot be parsed"), "{error}");
     let calibration = crate::models::calibrated_model().calibration;
     let classes = Model { calibration, ..crate::models::pooled_multiclass_model() };
-    assert!(classes.to_bytes().unwrap_err().to_string().contains("a calibration is for two classes"));
+    assert!(classes.to_bytes().unwrap_err().to_string().contains("a model with two classes can have a calibration"));
 }
 
 #[test]
@@ -483,7 +487,7 @@ fn the_gains_of_trees_are_written_to_the_file_and_summed_for_each_column_of_the_
 }
 
 #[test]
-fn binned_inputs_are_checked_against_the_networks() {
+fn binned_inputs_that_do_not_fit_the_networks_are_refused() {
     let model = crate::models::binned_model(&[4], 2);
     let bytes = model.to_bytes().unwrap();
     assert_eq!(Model::from_bytes("m.scorewise", &bytes).unwrap(), model);
@@ -522,7 +526,7 @@ fn the_error_for_a_file_of_a_newer_format_asks_for_an_update() {
 }
 
 #[test]
-fn an_inconsistent_description_is_refused() {
+fn a_model_file_with_an_inconsistent_description_is_refused() {
     let edits: [(&str, Value, &str); 13] = [
         ("/format", json!("1"), "its description cannot be parsed: invalid type: string \"1\", expected u64"),
         ("/classes", json!(["no"]), "the model has 1 classes, but at least 2 are needed"),
@@ -535,12 +539,12 @@ fn an_inconsistent_description_is_refused() {
         (
             "/members/0/widths",
             json!([13, 4, 1]),
-            "the tensor `member.0.layer.0.weight` has shape [4, 12] in 192 bytes, not [4, 13]",
+            "the tensor `member.0.layer.0.weight` has shape [4, 12] and 192 bytes, which do not fit the expected shape [4, 13]",
         ),
         (
             "/members/0/widths",
             json!([u64::MAX, u64::MAX, 1]),
-            "the tensor `member.0.layer.0.weight` has shape [4, 12] in 192 bytes",
+            "the tensor `member.0.layer.0.weight` has shape [4, 12] and 192 bytes",
         ),
         ("/members/0/widths", json!([12, 0, 1]), "a network needs two or more layer widths"),
         ("/members", json!([]), "the file has 8 tensors, but its 0 members need 0"),
@@ -582,7 +586,8 @@ fn errors_name_the_invalid_tensor() {
     let dtype = refused(&|header| header[name]["dtype"] = json!("I32"));
     assert!(dtype.contains("is damaged: the tensor `member.1.layer.0.bias` has the type `I32`, not `F32`"), "{dtype}");
     let shape = refused(&|header| header[name]["shape"] = json!([2, 2]));
-    assert!(shape.contains("the tensor `member.1.layer.0.bias` has shape [2, 2] in 16 bytes, not [4]"), "{shape}");
+    let problem = "`member.1.layer.0.bias` has shape [2, 2] and 16 bytes, which do not fit the expected shape [4]";
+    assert!(shape.contains(problem), "{shape}");
     let mut bytes = bytes;
     let end = bytes.len();
     bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());

@@ -60,7 +60,7 @@ pub fn peak_memory<T>(work: impl FnOnce() -> T) -> (usize, T) {
     (PEAK_BYTES.get(), result)
 }
 
-/// Reproducible random numbers.
+/// A reproducible random number generator for tests that damage files at random.
 pub struct MutationRandom {
     pub seed: u64,
     pub numbers_drawn: u64,
@@ -192,7 +192,7 @@ fn a_damaged_file_is_rejected_or_gives_bit_identical_predictions() {
         let what = format!("round {round}, kind of change {change}");
         check_loading(&bytes, &what);
         let Ok(model) = Model::from_bytes("m.scorewise", &bytes) else { continue };
-        // The kind of change 4 joins the beginning of one file to the end of another file; the result may be equal to that other file.
+        // A change of kind 4 joins the beginning of one file to the end of another file. The result may be equal to the second file.
         let source = originals.iter().position(|original| *original == bytes).unwrap_or(index);
         let prediction_bits = |model: &Model| -> Vec<u64> {
             let (_, matrix) = crate::models::random_rows(models[source].encoder.width(), 50, 1);

@@ -20,8 +20,8 @@ use scorewise_train::{Error, Location, Result};
 use crate::messages::{datasets, jobs};
 use crate::mutated_models::MutationRandom;
 
-/// Name of the environment variable that passes a folder and the number of a chunk to [`train_chunk_in_this_process`]; only tests use it.
-const FOLDER: &str = "SCOREWISE_TEST_CHUNK";
+/// Name of the environment variable that tells [`train_chunk_in_this_process`] a folder and the index of a chunk.
+const CHUNK_VARIABLE: &str = "SCOREWISE_TEST_CHUNK";
 
 /// A watcher that never stops a training run.
 fn never_stop(_job: usize, _number: usize, _epoch: &Epoch) -> ControlFlow<()> {
@@ -70,8 +70,8 @@ fn model_bytes(backend: &dyn Backend) -> Vec<u8> {
     train(&table, None, &Reading::default(), &plan, backend, &never_stop).unwrap().model.to_bytes().unwrap()
 }
 
-/// A transport that trains every chunk twice, on three threads and in a random order. For chunks with an even number, it loses or damages the first
-/// response; for chunks with an odd number, it passes on both responses.
+/// A transport that trains every chunk twice, on three threads and in a random order. If the index of a chunk is even, the first
+/// response is lost or damaged. If the index is odd, both responses are passed on.
 fn careless_transport(run: &RemoteRun<'_>) -> Result<()> {
     let mut random = MutationRandom { seed: 11, numbers_drawn: 0 };
     let count = run.chunks().len();
@@ -109,9 +109,9 @@ fn careless_transport(run: &RemoteRun<'_>) -> Result<()> {
 
 /// A transport that trains each chunk in its own process, two chunks at a time. Data sets, jobs and training results are exchanged as files.
 fn process_transport(run: &RemoteRun<'_>) -> Result<()> {
-    /// Number of calls so far, so that every call has a folder of its own.
-    static RUNS: AtomicUsize = AtomicUsize::new(0);
-    let number = RUNS.fetch_add(1, Ordering::Relaxed);
+    /// Number of calls of this transport so far. Every call has a folder of its own.
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let number = CALLS.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("scorewise-chunks-{}-{number}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("datasets"), run.datasets()).unwrap();
@@ -123,7 +123,7 @@ fn process_transport(run: &RemoteRun<'_>) -> Result<()> {
         let worker = |chunk: &usize| {
             Command::new(std::env::current_exe().unwrap())
                 .args(["--ignored", "--exact", "remote::train_chunk_in_this_process"])
-                .env(FOLDER, format!("{}:{chunk}", folder.display()))
+                .env(CHUNK_VARIABLE, format!("{}:{chunk}", folder.display()))
                 .output()
         };
         std::thread::scope(|scope| {
@@ -145,7 +145,7 @@ fn process_transport(run: &RemoteRun<'_>) -> Result<()> {
 #[test]
 #[ignore = "not a test: other tests start it in a process of its own as their worker; without its environment variable it does nothing"]
 fn train_chunk_in_this_process() {
-    let Ok(text) = std::env::var(FOLDER) else { return };
+    let Ok(text) = std::env::var(CHUNK_VARIABLE) else { return };
     let (folder, chunk) = text.rsplit_once(':').unwrap();
     let read = |name: &str| std::fs::read(format!("{folder}/{name}")).unwrap();
     let response = train_chunk(&read("datasets"), &read(&format!("jobs-{chunk}")), 1);

@@ -12,7 +12,7 @@ use scorewise_train::reproduce::{
     Window, paper, perform,
 };
 
-/// The tasks of the pollution experiment for the scores and contenders with these names.
+/// The tasks of the pollution experiment for the scores and contenders with these names. `cures` lists the values of `Task::cured`.
 fn pollution_tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -> Vec<Task> {
     let scores: Vec<_> = scores.iter().map(|score| score.parse().unwrap()).collect();
     let contenders: Vec<Contender> = contenders.iter().map(|contender| contender.parse().unwrap()).collect();

@@ -1,4 +1,4 @@
-//! Tests of training for the score of time-weighted counts.
+//! Tests of training for a score in which errors are weighted by their timing.
 
 use scorewise_table::split::Split;
 use scorewise_table::table::{Category, Column, Reading, Table, Values};
@@ -11,7 +11,8 @@ use scorewise_train::train::{Trained, prepare, train};
 
 use std::ops::ControlFlow;
 
-/// Two stations with 300 hours each. Events come in the hours in which the sum of two waves is high, and the inputs tell when it is about to be.
+/// Two stations with 300 hours each. An event occurs in every hour in which the sum of two waves is high. The inputs are this sum with added noise,
+/// in the same hour and in the next hour.
 fn stations() -> Table {
     let wave = |row: usize| (row as f64 * 0.21).sin() + 0.7 * (row as f64 * 0.083).cos();
     let noise = |row: usize| ((row * 7919) % 101) as f64 / 101.0 - 0.5;
@@ -32,7 +33,7 @@ fn stations() -> Table {
     Table { file: "stations.csv".into(), columns, ..Table::default() }
 }
 
-/// A plan with small networks that are trained for the weighted score, and these learners.
+/// A plan for training these learners for a score in which errors are weighted by their timing, as `temporal` says. Networks are small.
 fn plan(temporal: &str, learners: &[LearnerName]) -> Plan {
     let mut plan = Plan::new("y", "csi".parse().unwrap());
     let options = TrainingOptions {
@@ -67,18 +68,18 @@ fn trained(plan: &Plan, threads: usize) -> Trained {
 fn networks_are_trained_for_the_weighted_score_and_the_model_file_says_so() {
     let plan = plan("value", &[LearnerName::Networks]);
     let result = trained(&plan, 1);
-    assert!(result.fits.iter().all(|fit| !fit.history.is_empty()), "there is a main phase");
+    assert!(result.fits.iter().all(|fit| !fit.history.is_empty()), "every network has a main phase of training");
     let words = result.model.decision.words();
     assert!(words.contains("with errors weighted by their timing"), "{words}");
     let bytes = result.model.to_bytes().unwrap();
     let loaded = Model::from_bytes("m.scorewise", &bytes).unwrap();
     assert_eq!(loaded, result.model);
     assert_eq!(loaded.plan.unwrap().temporal, Some("value".parse().unwrap()));
-    // The series tells rows apart in training only; a table of predictions needs no such column.
+    // The column `station` tells the series apart during training. Predictions do not need it.
     assert_eq!(loaded.encoder.columns().iter().filter(|(name, _)| *name == "station").count(), 0);
     // The same seed gives the same model for any number of threads.
     assert_eq!(trained(&plan, 3).model.to_bytes().unwrap(), bytes);
-    // Without weights of errors, the networks are different.
+    // If errors are not weighted, the networks are different.
     let mut plain = plan.clone();
     plain.temporal = None;
     assert_ne!(trained(&plain, 1).model.members, result.model.members);
@@ -90,7 +91,7 @@ fn a_window_never_reaches_over_the_border_of_a_fold_or_a_series() {
     let prepared = prepare(&table, false, &plan).unwrap();
     let dataset = &prepared.datasets()[0];
     let places = dataset.places.as_ref().unwrap();
-    // The rows of station b follow those of station a, and a place is left out between them.
+    // A place is the number of a row in the order of time. The number 300 is left out, so that rows of different stations are not neighbours.
     assert_eq!((places[0], places[299], places[300], places[599]), (0, 299, 301, 600));
     for job in prepared.jobs() {
         assert!(matches!(job.objective, Objective::Temporal(_)), "{:?}", job.objective);
@@ -98,7 +99,7 @@ fn a_window_never_reaches_over_the_border_of_a_fold_or_a_series() {
         let mut training: Vec<u32> = split.training.iter().map(|row| places[*row as usize]).collect();
         training.sort_unstable();
         let held_out: Vec<u32> = split.validation.iter().map(|row| places[*row as usize]).collect();
-        // Neighbours have consecutive places, so the rows on both sides of a held-out row are no neighbours.
+        // Only rows with consecutive places are neighbours, so the rows before and after a held-out row are not neighbours of each other.
         for pair in training.windows(2).filter(|pair| pair[0] + 1 == pair[1]) {
             assert!(!held_out.contains(&pair[0]) && !held_out.contains(&pair[1]));
         }
@@ -110,7 +111,7 @@ fn a_window_never_reaches_over_the_border_of_a_fold_or_a_series() {
 }
 
 #[test]
-fn trees_are_trained_for_the_unweighted_score_and_the_pool_is_chosen_by_the_weighted_one() {
+fn trees_are_trained_for_the_unweighted_score_and_the_pool_is_chosen_by_the_weighted_score() {
     let plan = plan("maximum:0.5", &[LearnerName::Trees, LearnerName::Linear]);
     let table = stations();
     let prepared = prepare(&table, false, &plan).unwrap();
@@ -133,7 +134,8 @@ fn settings_that_do_not_go_with_a_time_series_are_refused() {
     let random = refused(&|plan| plan.split = Split::Random);
     assert!(random.starts_with("temporal: a random split would put neighbouring rows"), "{random}");
     let exact = refused(&|plan| plan.loss = scorewise_train::plan::LossName::Exact);
-    assert!(exact.starts_with("temporal: the exact expected score is not known"), "{exact}");
+    let problem = "temporal: the exact expected score is not known if errors are weighted by their timing";
+    assert!(exact.starts_with(problem), "{exact}");
     let ties = refused(&|plan| plan.choice.group = None);
     assert!(ties.starts_with("group: 300 of 600 rows have the same time"), "{ties}");
 }

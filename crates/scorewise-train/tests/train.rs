@@ -77,7 +77,7 @@ fn a_training_result_has_a_weight_above_0_if_and_only_if_it_is_a_member_of_the_m
     let kinds = |fits: &[Fit], shares: &[f64]| -> Vec<&'static str> {
         fits.iter().zip(shares).filter(|(_, share)| **share > 0.0).map(|(fit, _)| fit.member.kind()).collect()
     };
-    // The only member of a learner for a fold is used even if it learnt nothing.
+    // If a learner has only one member for a fold, this member is used even if it learnt nothing.
     let mut one_failed = fits.clone();
     one_failed[first_linear].as_mut().unwrap().success = false;
     let trained = finish(one_failed).unwrap();

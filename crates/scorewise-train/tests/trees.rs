@@ -73,7 +73,8 @@ fn trees_of(fit: &Fit) -> &Trees {
     trees
 }
 
-/// Share of the validation rows whose class is predicted correctly: by the sign of the logit if there is one, otherwise by the greatest logit.
+/// Share of the validation rows whose class is predicted correctly. With two classes, the sign of the only logit
+/// gives the predicted class; with more classes, the greatest logit does.
 fn accuracy(dataset: &Dataset, fit: &Fit) -> f64 {
     let rows = &dataset.splits[0].validation;
     let outputs = trees_of(fit).outputs();
@@ -190,7 +191,7 @@ fn a_weight_of_two_has_the_same_effect_on_trees_as_a_repeated_row() {
 }
 
 #[test]
-fn trees_trained_with_cross_entropy_and_then_a_score_are_accurate_at_the_centre_of_the_prior() {
+fn trees_trained_with_cross_entropy_and_then_for_a_score_are_accurate_at_the_centre_of_the_prior() {
     let dataset = test_dataset(4000, 2, |x, y, _| u32::from(x > 8.5 && y > 4.0));
     let loss = ScoreLoss::new(Score::parse("csi").unwrap(), "cosine:0.5,0.4".parse::<Prior>().unwrap());
     let objective = Objective::Binary(Loss::Score(loss));
@@ -254,8 +255,8 @@ fn damaged_gains_are_refused() {
 #[test]
 fn a_row_reaches_the_leaf_that_the_splits_of_the_tree_lead_to() {
     let mut random = TestRandom(5);
-    // The features are a number with ten knots, a level, and a number with three values. For both numbers, the last position stands for a missing
-    // value.
+    // The features are a number with ten knots, a level, and a number with three frequent values. In the columns of the two numbers, the last index
+    // stands for a missing value.
     let features = vec![
         TreeFeature { column: 0, knots: 10, is_level: false, values: vec![-1.0] },
         TreeFeature { column: 1, knots: 0, is_level: true, values: vec![0.0, 1.0, 2.0, 3.0] },
@@ -349,7 +350,8 @@ fn damaged_trees_are_refused() {
         TreeFeature { knots: 4, ..feature.clone() },
         TreeFeature { values: vec![f32::NAN], ..feature.clone() },
     ] {
-        assert!(new(&[bad], &nodes, &[0]).unwrap_err().contains("does not match the positions of its column"));
+        let problem = "does not fit the knots, frequent values and levels of its column";
+        assert!(new(&[bad], &nodes, &[0]).unwrap_err().contains(problem));
     }
     let mut chain = Vec::new();
     for depth in 0..40 {
@@ -362,9 +364,9 @@ fn damaged_trees_are_refused() {
 }
 
 #[test]
-fn a_position_beyond_the_last_one_of_a_column_is_read_as_the_last_one() {
-    // The positions 0 and 1 stand for knots, the position 2 for a frequent value between these knots (0.5), and the last position, 3, for a missing
-    // value.
+fn an_index_beyond_the_last_index_of_a_column_is_read_as_the_last_index() {
+    // In a binned column, 0 and 1 are the indices of the knots, 2 is the index of a frequent value between them (0.5), and 3, the last index,
+    // stands for a missing value.
     let feature = TreeFeature { column: 0, knots: 2, is_level: false, values: vec![0.5, -1.0] };
     assert_eq!(feature.value(1.0), 1.0);
     assert_eq!(feature.value(2.0), 0.5);

@@ -87,13 +87,13 @@ fn main() {
         bytes as f64 / timings[0].median / 1e9
     );
     print_requirement(
-        "time of tss, uniform, relative to reading and writing the rows",
+        "time of the loss of tss with the prior uniform, relative to reading and writing the rows",
         timings[1].median / timings[0].median,
         3.0,
         " x",
     );
     print_requirement(
-        "time of f1, cosine, relative to reading and writing the rows",
+        "time of the loss of f1 with the prior cosine, relative to reading and writing the rows",
         timings[2].median / timings[0].median,
         3.0,
         " x",
@@ -108,7 +108,7 @@ fn main() {
     let mut out = || outs.next().expect("there is a gradient buffer for each measured function");
     let mut candidates = vec![
         Candidate {
-            name: "f1, prior beta:2,5 (each row in f64)",
+            name: "f1, beta:2,5: computed row by row in f64",
             run: {
                 let out = out();
                 let (loss, rows) = (&beta, &subset);

@@ -61,7 +61,7 @@ fn main() {
     let mut spare_f64 = pairs_f64.clone();
     let mut candidates = vec![
         Candidate {
-            name: "copying the pairs (subtracted from the sorting time)",
+            name: "copying pairs (prediction, label)",
             run: {
                 let mut spare = pairs.clone();
                 let pairs = &pairs;
@@ -72,7 +72,7 @@ fn main() {
             },
         },
         Candidate {
-            name: "copying the pairs and sorting them (sort_unstable)",
+            name: "copying and sorting pairs (sort_unstable)",
             run: Box::new(|| {
                 spare.copy_from_slice(&pairs);
                 spare.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
@@ -93,7 +93,7 @@ fn main() {
             }),
         },
         Candidate {
-            name: "f64: copying the pairs and sorting them (sort_unstable)",
+            name: "f64: copying and sorting pairs (sort_unstable)",
             run: Box::new(|| {
                 spare_f64.copy_from_slice(&pairs_f64);
                 spare_f64.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
@@ -111,6 +111,7 @@ fn main() {
     let timings = measure(5, &mut candidates);
     print_timings(&candidates, &timings);
     drop(candidates);
+    // The time of sorting without the time of copying the pairs.
     let sorted = timings[1].median - timings[0].median;
     print_requirement(
         "time of the sweep and nine best thresholds, relative to sort_unstable",

@@ -6,8 +6,8 @@
 //!
 //! - how often the 95 % interval of a score at a fixed threshold contains the true score,
 //! - how often the comparison of two equally good forecasts says that one is better, which should happen in 5 % of the data sets,
-//! - the bias of the score at the best threshold of the data set, and the bias and coverage of the score that is corrected by cross-fitting for the
-//!   choice of the threshold on the same data set.
+//! - the bias of the score at the best threshold of the data set, and the bias and the coverage of the corrected score. Cross-fitting corrects the
+//!   score for the choice of the threshold on the same data set.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 /// The mean forecast for events minus that for other rows, in standard deviations of the noise of the forecast.
 const SKILL: f64 = 1.8;
-/// The scores that are simulated.
+/// The scores that are computed for every simulated data set.
 const SCORES: [&str; 6] = ["f1", "tss", "csi", "hss", "precision", "recall"];
 /// Number of rows of a group.
 const GROUP_ROWS: usize = 10;
@@ -87,7 +87,8 @@ impl Design {
 struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    #[expect(clippy::disallowed_methods, reason = "a simulation needs its own random numbers")]
+    #[expect(clippy::disallowed_methods, reason = "a simulation seeds its own random number generator")]
+    /// The random numbers of the simulated data set with this index.
     fn new(data_set: usize) -> Self {
         Random(Xoshiro256PlusPlus::seed_from_u64(stream(1, Purpose::Repeat, data_set as u64)))
     }
@@ -166,13 +167,12 @@ struct CoverageCounts {
     defined: [f64; SCORES.len()],
     /// Number of data sets in which one of the two equally good forecasts seems better.
     rejected: [f64; SCORES.len()],
-    /// The sum of the errors of the apparent score (the score on the data from which the threshold was chosen) and the sum of the errors of the
-    /// score corrected for this choice by cross-fitting, over the data sets in which both scores are defined.
+    /// Two sums of errors over the data sets that `corrected` counts: of the apparent score, which is the score on the rows on which the threshold
+    /// was chosen, and of the corrected score, which cross-fitting corrects for this choice.
     bias: [(f64, f64); SCORES.len()],
-    /// Number of data sets in which two scores are defined: the apparent score, which is computed on the rows on which the threshold was chosen, and
-    /// the score corrected for this choice by cross-fitting.
+    /// Number of data sets in which the best threshold has both an apparent score and a corrected score.
     corrected: [f64; SCORES.len()],
-    /// Number of data sets in which the true score lies in the interval of the score that is corrected for the choice of the threshold.
+    /// Number of data sets in which the interval of the corrected score contains the true score.
     corrected_covered: [f64; SCORES.len()],
 }
 
@@ -265,7 +265,7 @@ fn main() {
         println!("{}", line(&kind.label(), (0..SCORES.len()).map(cell)));
     }
     println!(
-        "\nBias at the best threshold: apparent, corrected (coverage of the corrected interval in percent)\n{header}"
+        "\nAt the best threshold: bias of the apparent score, bias of the corrected score (coverage of its interval in percent)\n{header}"
     );
     for (kind, counts) in &results {
         let cell = |k: usize| {

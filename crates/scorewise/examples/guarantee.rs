@@ -1,16 +1,16 @@
 //! Simulates data sets whose true scores are known, and counts how often a condition with a confidence of 95 % is violated on future rows.
 //!
-//! `cargo run --release -p scorewise --example guarantee -- 2000` simulates 2000 data sets of each kind, with the command's own method: the best
-//! threshold of a score among those at which a condition such as `precision >= 0.3 with 95%` was shown to hold. The table shows
+//! `cargo run --release -p scorewise --example guarantee -- 2000` simulates 2000 data sets of each kind. For each data set it chooses the best
+//! threshold of a score among the thresholds at which a condition such as `precision >= 0.3 with 95%` was shown to hold. The table shows
 //!
 //! - in how many data sets the condition does not hold in the population, which should be at most 5 %,
 //! - the same for the plain condition without a confidence, for comparison,
 //! - in how many data sets no threshold qualifies,
-//! - by how much the score in the population is worse, on average, than that of the oracle: the best threshold that satisfies the condition in the
-//!   population. Then the same for the plain condition,
+//! - the mean loss: how much lower the score in the population is than the best score of all thresholds that satisfy the condition in the population,
+//! - the same for the plain condition,
 //! - the mean error of the corrected score, which is reported as the score on new rows.
 //!
-//! The score that is optimised pulls the threshold towards violating the condition; otherwise there would be nothing to guarantee.
+//! Each kind optimises a score that pulls the threshold towards violating the condition. With other scores, violations would be rare.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -53,7 +53,8 @@ struct Kind {
 struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    #[expect(clippy::disallowed_methods, reason = "a simulation needs its own random numbers")]
+    #[expect(clippy::disallowed_methods, reason = "a simulation seeds its own random number generator")]
+    /// The random numbers of the simulated data set with this index.
     fn new(data_set: usize) -> Self {
         Random(Xoshiro256PlusPlus::seed_from_u64(stream(2, Purpose::Repeat, data_set as u64)))
     }
@@ -95,7 +96,7 @@ fn truth(rate: f64, threshold: f64) -> Confusion {
     Confusion::new((1.0 - rate) * (1.0 - alarm), (1.0 - rate) * alarm, rate * (1.0 - hit), rate * hit)
 }
 
-/// Thresholds on the scale of the forecast among which the oracle chooses.
+/// The thresholds, on the scale of the forecast, among which the best possible score in the population is searched.
 fn grid() -> impl Iterator<Item = f64> {
     (0..4000).map(|step| -4.0 + 0.0025 * f64::from(step))
 }
@@ -107,7 +108,8 @@ impl Kind {
         let mut kinds = Vec::new();
         for design in [Design::Independent, Design::Weights, Design::Groups, Design::Autoregression(0.8)] {
             for (rows, rate) in sizes {
-                // The precision of the population at the threshold with a recall of 0.7, and three quarters of the greatest TSS and CSI.
+                // The limit of the precision is its value in the population at the threshold where the recall is 0.7. The limits of TSS and CSI
+                // are three quarters of their greatest values.
                 let at_recall = Normal::standard().inverse_cdf(0.3) + SKILL;
                 let value = |name: &str, confusion: &Confusion| Score::parse(name).expect("a score").value(confusion);
                 let greatest = |name: &str| grid().map(|at| value(name, &truth(rate, at))).fold(0.0, f64::max);
@@ -239,7 +241,8 @@ fn main() {
     results.sort_by_key(|(label, ..)| kinds.iter().position(|kind| kind.label() == *label));
     println!("{data_sets} data sets of each kind\n");
     println!(
-        "| rows | number | events | condition | best | test | violated | without confidence | no threshold | loss | without confidence | corrected |"
+        "| dependence | rows | event rate | condition | score | test | violated | violated without confidence | no threshold | loss | \
+         loss without confidence | error of corrected score |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (label, kind, sums) in &results {

@@ -8,7 +8,7 @@ use std::ops::{Add, AddAssign};
 
 use crate::formula::ClassCounts;
 
-/// Whether a prediction counts as positive: the probability must be strictly greater than the threshold. No other code defines this rule.
+/// Whether a prediction counts as positive: the probability must be strictly greater than the threshold. No other code in this crate defines it.
 #[inline]
 #[must_use]
 pub fn is_positive(probability: f64, threshold: f64) -> bool {

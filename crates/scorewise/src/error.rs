@@ -1,4 +1,4 @@
-//! The error type of this crate. Messages state the position of the error and how to correct it.
+//! The error type of this crate. A message says what is wrong and, where possible, where the error is and how to correct it.
 
 use crate::formula::FormulaError;
 

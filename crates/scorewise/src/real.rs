@@ -55,21 +55,21 @@ pub trait Real:
     /// `self · factor + term`, rounded only once.
     #[must_use]
     fn fused(self, factor: Self, term: Self) -> Self;
-    /// σ(z) and σ(−z) for z = `self`, both at full precision.
+    /// σ(z) and σ(−z) for the logit z = `self`. Neither is computed as 1 minus the other, so that both are accurate even near 0.
     #[must_use]
     fn sigmoid(self) -> (Self, Self);
     /// Selects the implementation of `prior` for rows of this type, f32 or f64, and runs `task` with it.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds)]
     fn with_row_distribution<T: RowTask<Self>>(prior: &Prior, task: T) -> T::Output;
-    /// The rows sorted by prediction. Numbers are stored in this floating-point type, and weights only if the rows have any.
+    /// The rows sorted by prediction. Predictions are stored in this floating-point type. If the rows have weights, these are stored in it too.
     #[doc(hidden)]
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted>;
 }
 
-/// The smaller of `value` and `limit`; NaN if `value` is NaN, so that an invalid row makes the sums over the rows NaN and no separate check
-/// is needed. With `limit` on the left of the comparison, the function compiles to one vector instruction.
+/// The smaller of `value` and `limit`; NaN if `value` is NaN. An invalid row therefore makes the sums over the rows NaN.
+/// Because `limit` is on the left of the comparison, the function compiles to one vector instruction.
 #[inline(always)]
 pub(crate) fn at_most<R: Real>(value: R, limit: R) -> R {
     if limit < value { limit } else { value }
@@ -85,7 +85,7 @@ impl Real for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const NAN: Self = f64::NAN;
-    /// There is no limit for f64.
+    /// Infinity, because f64 needs no limit for derivatives.
     const MAX_DERIVATIVE: f64 = f64::INFINITY;
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
@@ -183,7 +183,7 @@ impl Real for f32 {
 /// e^(−z), with z clamped to [−87, 87]. Within these limits the result is a normal f32 number, and p = σ(z), q = σ(−z) and pq stay above 0.
 #[inline(always)]
 fn exp_minus(z: f32) -> f32 {
-    // e^(−z) = 2^k e^r with an integer k and |r| ≤ ln 2 / 2; e^r is a Chebyshev fit with an error of 8e-8.
+    // e^(−z) = 2^k e^r with an integer k and |r| ≤ ln 2 / 2; e^r is computed by a Chebyshev fit with an error of 8e-8.
     const LOG2_E: f32 = std::f32::consts::LOG2_E;
     const LN_2_HIGH: f32 = 0.693_359_4; // ln 2 rounded to few bits, so that its product with any small integer is exact
     const LN_2_LOW: f32 = -2.121_944_4e-4; // ln 2 − LN_2_HIGH
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn f32_sigmoid_stays_finite_in_the_tails() {
+    fn f32_sigmoid_is_1_or_almost_0_in_the_tails() {
         for z in [88.0f32, 1e4, f32::MAX, f32::INFINITY] {
             let ((p, q), (below, above)) = (z.sigmoid(), (-z).sigmoid());
             assert!(p == 1.0 && q < 1e-37 && above == 1.0 && below < 1e-37, "{z}");

@@ -112,7 +112,7 @@ impl<'a, P: Predictions> Rows<'a, P> {
         Ok(Rows { predictions, labels, weights: None })
     }
 
-    /// The same rows with one weight per row. Weights must be at least 0; this is checked only when the weights are first summed.
+    /// The same rows with one weight per row. Weights must be finite and at least 0; this is not checked here, but when the rows are used.
     pub fn weighted(self, weights: &'a [P::Number]) -> Result<Self> {
         check_same_length("weights", self.len(), weights.len())?;
         Ok(Rows { weights: Some(weights), ..self })
@@ -155,8 +155,8 @@ impl<'a, P: Predictions> Rows<'a, P> {
         self.weights.map_or(1.0, |weights| weights[row].to_f64())
     }
 
-    /// Returns an error that names the first invalid row. Performance-critical code calls this only after a sum over the rows was NaN or
-    /// infinite, which shows that some row is invalid; other code calls it before it uses the rows.
+    /// Returns an error that names the first invalid row. Losses call this only if a sum over the rows is NaN or infinite, as it always is if
+    /// a row is invalid. Other code calls this before it uses the rows.
     pub(crate) fn check(&self) -> Result<()> {
         check_all(P::NAME, self.predictions.values(), P::is_invalid, "between 0 and 1")?;
         check_weights(self.weights.unwrap_or(&[]))

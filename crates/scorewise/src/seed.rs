@@ -66,11 +66,11 @@ purposes! {
     TreeGrowth = "growth of trees",
     /// A bootstrap replicate. The argument `number` of [`stream`] is the index of the replicate.
     Bootstrap = "bootstrap",
-    /// The pairing of the bootstrap scores of two forecasts of which only tables of counts are given. The argument `number` of [`stream`] is the
-    /// index of the replicate.
+    /// The pairing of the bootstrap replicates of two scores, or of two mean costs, that are drawn separately. The argument `number` of [`stream`] is
+    /// the index of the replicate.
     PairedCounts = "pairs of counts",
-    /// The folds for which a threshold is chosen on the other folds, to correct the score at a tuned threshold; the argument `number` of [`stream`] is the
-    /// index of the repetition.
+    /// The random division of the rows into folds for cross-fitting, for example to correct the score at a tuned threshold. The argument `number` of
+    /// [`stream`] is the index of the repetition.
     CrossFittedThreshold = "folds of a threshold",
     /// The seed of the bootstrap that compares tuned decision rules with untuned ones. The argument `number` of [`stream`] is 0 for a threshold
     /// (two classes) and 1 for one factor per class (more than two classes).
@@ -85,7 +85,7 @@ purposes! {
     ColumnPermutation = "permutation of a column",
     /// The seed of the bootstrap that resamples the permutations of a column. The argument `number` of [`stream`] is 0.
     PermutationBootstrap = "bootstrap of permutations",
-    /// Random thresholds that follow a prior. The argument `number` of [`stream`] is 0.
+    /// Random thresholds that are drawn from a prior distribution. The argument `number` of [`stream`] is 0.
     Thresholds = "thresholds",
     /// The seed of a method that is compared in an experiment. The argument `number` of [`stream`] is a hash of the method's name.
     Contender = "contender",

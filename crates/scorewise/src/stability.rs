@@ -5,9 +5,9 @@
 //! ```
 //!
 //! It is the symmetrised Kullback–Leibler divergence of the binned distributions: 0 for equal shares, and the same if the samples are exchanged. By
-//! convention, a PSI below 0.1 is called small and a PSI of 0.25 or more large. Two samples of the same distribution never have exactly equal
-//! shares, so their PSI is above 0 by chance: with n and m independent rows and B bins, it is distributed like (1/n + 1/m) χ² with B − 1 degrees of
-//! freedom if n and m are large.
+//! convention, a PSI below 0.1 is called small and a PSI of 0.25 or more large. Two samples of the same distribution rarely have exactly equal
+//! shares, so their PSI is usually above 0 by chance: with n and m independent rows and B bins, it is distributed like (1/n + 1/m) χ² with B − 1
+//! degrees of freedom if n and m are large.
 //!
 //! Siddiqi, N. (2006). Credit risk scorecards. Wiley. Yurdakul, B., Naranjo, J. (2020). Statistical properties of the population stability index.
 //! Journal of Risk Model Validation 14(4), 89–100.

@@ -326,5 +326,5 @@ fn odd_rows_and_conditions_give_an_answer_without_a_panic() {
         &conditions("recall > 0.3 with 95%"),
         10,
     );
-    assert!(paired.unwrap_err().to_string().contains("must have no confidence here"));
+    assert!(paired.unwrap_err().to_string().contains("must have no confidence if two forecasts are compared"));
 }

@@ -65,9 +65,9 @@ impl Batch<'_> {
     }
 }
 
-/// The larger of two errors of a result, which consists of a value and a gradient. The error of the value is relative to the expected value if
-/// the expected value has a magnitude above 1, and absolute otherwise. The error of the gradient is the largest error of a component,
-/// relative to the largest expected component.
+/// How far a value and its gradient are from the expected ones: the larger of the errors of both. The error of the value is relative if the
+/// magnitude of the expected value is above 1, otherwise absolute. The error of the gradient is the largest error of a component, divided by
+/// the largest magnitude of an expected component.
 pub fn distance(got: &(f64, Vec<f64>), expected: &(f64, Vec<f64>)) -> f64 {
     let value = (got.0 - expected.0).abs() / expected.0.abs().max(1.0);
     let largest = expected.1.iter().fold(0f64, |largest, component| largest.max(component.abs()));

@@ -6,9 +6,9 @@ use scorewise_train::{Error, Result};
 /// A column of floats, stored as f32 if that changes no value, which halves the memory of large tables.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FloatValues {
-    /// Values that f32 represents exactly.
+    /// The values of a column, if f32 represents all of them exactly.
     F32(Vec<f32>),
-    /// Values that f32 would change, or that were converted to f64 because another column of the table is f64.
+    /// The values of a column, if f32 would change at least one of them or if another column of the table is stored as f64.
     F64(Vec<f64>),
 }
 

@@ -9,7 +9,7 @@ pub(super) struct LabelParser<'a> {
     positive: Option<&'a str>,
     /// Whether the column may contain several different labels besides the positive one, which all count as negative.
     allows_many_negatives: bool,
-    /// If the column must have exactly two different labels, the label that is not the positive one; `None` until it has been read.
+    /// The first negative label that was read; all later negative labels must equal it. `None` before that, and if negative labels may differ.
     negative: Option<String>,
 }
 

@@ -60,7 +60,7 @@ pub(super) enum CostSource {
 }
 
 impl CostSource {
-    /// The column with this name or, if the table has no such column, this number.
+    /// A number if `text` is a number and no column has this name; otherwise the column called `text`. `names` are the columns of the table.
     fn new(text: &str, names: &[&str]) -> Self {
         match text.trim().parse::<f64>() {
             Ok(number) if !names.contains(&text) => CostSource::Number(number),

@@ -47,7 +47,7 @@ pub struct PredictionColumns {
     /// Column of the groups that are resampled; set by the option `--resample` of the command
     #[arg(skip)]
     pub group: Option<String>,
-    /// Columns or numbers of the costs of false alarms and of misses; set by the options `--cost-fp` and `--cost-fn` of the command
+    /// Cost of a false alarm and cost of a miss, each the name of a column or a number; set by the options `--cost-fp` and `--cost-fn` of the command
     #[arg(skip)]
     pub costs: Option<[String; 2]>,
 }
@@ -110,8 +110,8 @@ pub struct BinaryPredictions {
     pub labels: Vec<bool>,
     /// Probabilities of the positive class: one list for each forecast, in the order given on the command line.
     pub forecasts: Vec<FloatValues>,
-    /// For each forecast, the threshold of the model that made it. `None` if the table has no such threshold, or if the forecast is in none of the
-    /// columns `probability` and `raw`, because the thresholds of the model were chosen for these columns.
+    /// For each forecast, the threshold of the model that made it, if the table contains it; otherwise `None`. Only forecasts in the columns
+    /// `probability` and `raw` have a threshold, because the model's thresholds were chosen for these columns.
     pub thresholds: Vec<Option<f64>>,
     /// Sample weights, one for each row; `None` if the table has no weights.
     pub weights: Option<FloatValues>,
@@ -510,8 +510,7 @@ const PROBABILITY_HINT: &str =
 /// The hint in the error message for a cell that is not a weight.
 const WEIGHT_HINT: &str = "weights must be numbers, 0 or above";
 /// The hint in the error message for a cell that is not a cost.
-const COST_HINT: &str =
-    "costs must be finite numbers, 0 or above; costs of errors that cannot happen to a row are not read";
+const COST_HINT: &str = "costs must be finite numbers, 0 or above; false alarms need costs only in negative rows, misses only in positive rows";
 
 /// The column with this name; an error with a suggestion if there is none.
 fn required_column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {

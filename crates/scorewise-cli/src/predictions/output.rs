@@ -42,7 +42,7 @@ impl PredictedRows {
                 add(POSITIVE, constant(&model.classes[1]));
                 if let (Some(_), Some(threshold)) = (&model.calibration, model.decision.threshold()) {
                     add(RAW, Values::Number(predictions.clone()));
-                    // A threshold of the user is on the scale of probabilities, so the raw threshold of the model does not separate the same rows.
+                    // A threshold that the user set has no raw value, and the raw threshold of the model would divide the rows differently.
                     let threshold = if user_threshold.is_some() { f64::NAN } else { threshold };
                     add(RAW_THRESHOLD, Values::Number(vec![threshold; rows]));
                 }
@@ -64,7 +64,7 @@ impl PredictedRows {
     }
 }
 
-/// The key-value metadata of predictions written as Parquet or Arrow: the key `scorewise` with facts about the model as JSON.
+/// The key-value metadata of a Parquet or Arrow file of predictions. The only key is `scorewise`; its value contains facts about the model as JSON.
 pub fn file_metadata(model: &Model) -> Vec<(&'static str, String)> {
     let metadata = PredictionsMetadata {
         version: &model.version,
@@ -80,7 +80,7 @@ pub fn file_metadata(model: &Model) -> Vec<(&'static str, String)> {
     vec![("scorewise", serde_json::to_string(&metadata).unwrap_or_default())]
 }
 
-/// Facts about the model that predictions written as Parquet or Arrow contain as JSON.
+/// Facts about the model. They are written as JSON into the metadata of a Parquet or Arrow file of predictions.
 #[derive(Serialize)]
 struct PredictionsMetadata<'a> {
     version: &'a str,
@@ -90,7 +90,7 @@ struct PredictionsMetadata<'a> {
     prior: Option<&'a str>,
     loss: &'a str,
     decision: &'a Decision,
-    /// The threshold on the scale of probabilities; that of `decision` is on the scale of raw predictions.
+    /// The threshold on the scale of probabilities. The threshold in `decision` is on the scale of raw predictions.
     #[serde(skip_serializing_if = "Option::is_none")]
     threshold: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

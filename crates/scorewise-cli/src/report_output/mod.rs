@@ -23,7 +23,8 @@ pub struct ReportArguments {
     /// Folder for the figures as SVG and PNG
     #[arg(long, value_name = "DIR", help_heading = "Report")]
     pub plots: Option<PathBuf>,
-    /// Replace existing files of any kind, not only earlier outputs of the same kind; input files are never replaced
+    /// Replace existing files whatever they contain; without this option, a file is replaced only by an output of its kind, such as a
+    /// report by a report. Input files are never replaced
     #[arg(long, help_heading = "Report")]
     pub overwrite: bool,
 }

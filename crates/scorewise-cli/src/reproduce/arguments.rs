@@ -28,7 +28,7 @@ pub struct ReproduceArguments {
     /// Whether initial predictions are moved into the support of the prior and failed training runs are restarted: on, off (as published), or both
     #[arg(long, value_enum, default_value_t = Cure::Both)]
     pub cure: Cure,
-    /// Train models with the recipe `strong`, and reference models, instead of the published networks, on the same time windows
+    /// Train other models than the paper on the same time windows: models with the recipe `strong`, and reference models
     #[arg(long, conflicts_with_all = ["priors", "cure"])]
     pub beyond: bool,
     /// Seed of all random numbers
@@ -40,7 +40,8 @@ pub struct ReproduceArguments {
     /// Folder for tables, figures and results [default: reproduce-adult or reproduce-pollution]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// File with one line for each finished training run, from which an interrupted run continues [default: trainings.csv in the folder of --out]
+    /// File with one line for each finished training run; an interrupted command skips these runs when it is repeated [default: trainings.csv in the
+    /// folder of --out]
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     #[command(flatten)]

@@ -24,8 +24,8 @@ pub fn figure_2_thresholds(settings: &ReproduceSettings, trials: &[Trial]) -> Ve
     best_thresholds(&settings.scores, &settings.contenders, settings.cures[0], trials)
 }
 
-/// The file names of the figures, without extension: one for Figure 1, then one for each score, which has a Figure 2 of its own. A number is added to
-/// a name that would otherwise occur twice.
+/// The file names of the figures, without extension: a name for Figure 1, then a name for the Figure 2 of each score. If a name would occur
+/// twice, a number is added to it.
 fn figure_names(settings: &ReproduceSettings) -> Vec<String> {
     let mut names: Vec<String> = vec!["figure-1".into()];
     for score in &settings.scores {

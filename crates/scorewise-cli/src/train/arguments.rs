@@ -89,8 +89,7 @@ pub struct TrainArguments {
 
     /// Which rows depend on each other, and are therefore resampled together: `rows` if all rows are independent; `blocks` if rows follow each other in
     /// time, in blocks whose length is estimated from the rows or given as in `blocks:48`; `group:COLUMN` if rows with the same value of a column belong
-    /// together [default: as `--split`
-    /// says; `blocks` with `--lead` or `--lags`]
+    /// together [default: as `--split` says; `blocks` with `--lead` or `--lags`]
     #[arg(long, value_name = "rows|blocks[:LENGTH]|group:COLUMN", help_heading = "Output")]
     pub resample: Option<Resample>,
     /// Number of bootstrap replicates for intervals
@@ -110,7 +109,8 @@ pub struct TrainArguments {
     /// Folder for the figures of the report as SVG and PNG
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub plots: Option<PathBuf>,
-    /// Replace existing files of any kind, not only earlier outputs of the same kind; input tables are never replaced
+    /// Replace existing files whatever they contain; without this option, a file is replaced only by an output of its kind, such as a
+    /// report by a report. Input tables are never replaced
     #[arg(long, help_heading = "Output")]
     pub overwrite: bool,
     /// Print the result as JSON

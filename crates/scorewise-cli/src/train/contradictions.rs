@@ -17,7 +17,7 @@ pub fn check_options(arguments: &TrainArguments) -> Result<(), Failure> {
         let hint = "leave out `--test` or `--folds`";
         return error(
             "test",
-            "cross-validation takes its test rows from the table, so there are no other test rows",
+            "cross-validation takes its test rows from the training table, so other test rows are not possible",
             hint,
         );
     }
@@ -28,7 +28,8 @@ pub fn check_options(arguments: &TrainArguments) -> Result<(), Failure> {
         }
         if options.multiclass.is_some() {
             let hint = "leave out `--multiclass`, or choose `--loss sol`";
-            return error("multiclass", "cross-entropy has only one form for more than two classes", hint);
+            let problem = "cross-entropy has only one form, but this option chooses between two forms of a loss";
+            return error("multiclass", problem, hint);
         }
         if options.threshold == Some(ThresholdRule::Centre) {
             let problem = "cross-entropy has no prior whose centre could be the threshold";
@@ -72,7 +73,7 @@ pub fn check_table(arguments: &TrainArguments, plan: &Plan, table: &Table) -> Re
         );
     }
     if classes > 2 && matches!(arguments.options.threshold, Some(ThresholdRule::Centre | ThresholdRule::Fixed(_))) {
-        let problem = format!("this value is for two classes, but the target has {classes}");
+        let problem = format!("a number or `centre` needs a target with two classes, but this target has {classes}");
         let hint = "write `tuned`, which multiplies the probability of each class by a tuned factor, or leave out \
                     `--threshold`; `--positive CLASS` makes two classes";
         return error("threshold", problem, hint.into());

@@ -78,8 +78,8 @@ impl TrainInputs {
         Ok(TrainInputs { table, test, reading: read_options(&arguments.reading)? })
     }
 
-    /// Options for reading the test table: the column types of the training table, except for the target column, because classes are matched by
-    /// name and the test table may contain other classes.
+    /// Options for reading the test table. Its columns get the types of the training table. The target column is an exception, because classes are
+    /// matched by name and the test table may contain other classes.
     pub fn test_reading(&self, table: &Table, plan: &Plan) -> Reading {
         let mut reading = self.reading.clone();
         let unused: HashSet<&String> = plan.choice.drop.iter().collect();
@@ -107,7 +107,7 @@ impl TrainInputs {
         };
         let score = match (&arguments.options.score, &defaults) {
             (Some(score), _) => score.clone(),
-            // The score is the mean cost, which is computed when the classes of the target are known.
+            // With `--costs`, the score is the mean cost. `accuracy` is a placeholder until the classes of the target are known.
             _ if arguments.costs.is_some() => "accuracy".parse()?,
             (None, Some(defaults)) => default_score(defaults.score).parse()?,
             (None, None) => {
@@ -118,7 +118,7 @@ impl TrainInputs {
                 score.parse()?
             }
         };
-        // The defaults of a built-in table, except its score, were chosen for its default target, so they do not apply to another target.
+        // Except for the score, the defaults of a built-in table apply only to its default target, because they were chosen for this target.
         let defaults = defaults.filter(|_| arguments.target.is_none());
         let mut plan = Plan::new(&target, score);
         plan.positive = arguments.positive.clone();

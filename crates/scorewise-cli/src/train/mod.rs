@@ -69,7 +69,7 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
         let (target, _) = Target::parse(&plan.target, &table, plan.positive.as_deref(), plan.lead)?;
         plan.score = costs.score(&target.classes())?;
         if arguments.options.threshold.is_none() && plan.score.binary().is_err() {
-            // The class with the lowest expected cost needs no tuning, whether or not there is a warm start.
+            // `Auto` predicts the class with the lowest expected cost, which needs no tuning. Without a warm start, the rule would be `Tuned`.
             plan.threshold = ThresholdRule::Auto;
         }
         note(format!("the score is the mean cost, {}: lower is better", plan.score));
@@ -114,7 +114,9 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
         let rows = ExplainedRows::of_training(trained, test.as_ref().unwrap_or(&table));
         match training_explanation(&trained.model, &rows) {
             Ok(explanation) => document.explanation = explanation,
-            Err(Failure(problem)) => document.notes.push(format!("the columns are not explained: {problem}")),
+            Err(Failure(problem)) => {
+                document.notes.push(format!("the importance of the columns was not computed: {problem}"))
+            }
         }
         Ok(document)
     };
@@ -143,7 +145,7 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     Ok(Outcome { text, unmet })
 }
 
-/// The importance of the columns and the partial dependence on them, for the report.
+/// How important the columns are, and how the predictions depend on them, for the report.
 fn training_explanation(model: &Model, rows: &ExplainedRows<'_>) -> Result<Option<Explanation>, Failure> {
     let Some(options) = ExplainOptions::for_report(model) else {
         return Err(Failure("explaining a model of this size takes long; run `scorewise explain` to do it".into()));

@@ -30,7 +30,7 @@ pub struct ProgressWatch {
 struct JobProgress {
     /// Maximum number of epochs of the training run.
     max_epochs: usize,
-    /// Number of finished epochs of the training run; after the training run, the maximum number.
+    /// Number of finished epochs of the training run. When the training run is finished, it is set to `max_epochs`, even after an early stop.
     epochs: AtomicUsize,
 }
 

@@ -20,7 +20,7 @@ const OWN_VALIDATION_REMARK: &str = "training and validation rows overlap, becau
 /// Remark that is printed below the numbers of training and validation rows if the members of the ensemble are cross-fitted, that is, if each is
 /// trained without one fold of the rows.
 const CROSS_FIT_REMARK: &str =
-    "the validation rows are the training rows: each is predicted by the members that were not trained on it";
+    "training rows are also validation rows; for validation, a row is predicted only by members not trained on it";
 
 /// The result of a training run as text for the terminal.
 pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSummary, plan: &Plan) -> String {
@@ -81,8 +81,8 @@ fn target_text(model: &Model) -> String {
     }
 }
 
-/// The members of the model: how many networks, sets of boosted trees and linear models there are, and the weight of each kind in the weighted mean.
-/// If all members are of one kind, the widths of the layers or the number of trees of the first member is given instead of weights.
+/// How many networks, sets of boosted trees and linear models the model has, and the weight of each kind in the weighted mean. If all members are of
+/// one kind, the text describes the first member instead of the weights, for example by the widths of its layers or its number of trees.
 fn members_text(model: &Model) -> String {
     let total: f64 = model.weights.iter().sum();
     let mut learners: Vec<(&str, usize, f64, String)> = Vec::new();
@@ -168,7 +168,7 @@ fn threshold_text(model: &Model) -> String {
     }
 }
 
-/// How the probabilities are calibrated, and what the calibration does to the log-loss; with more than two classes, that there is no calibration.
+/// The method of the calibration, and the log-loss with and without it. With more than two classes, the text says that there is no calibration.
 fn calibration_text(summary: &TrainSummary) -> String {
     let Some(calibration) = &summary.calibration else {
         let is_binary = summary.threshold.is_some();
@@ -181,7 +181,7 @@ fn calibration_text(summary: &TrainSummary) -> String {
     }
 }
 
-/// A table of the decision rules between which training chose, with their scores; empty if there was only one rule.
+/// A table of the decision rules among which training chose, with their scores; empty if there was only one rule.
 fn decisions_text(decisions: &[DecisionScore], score: &str) -> String {
     if decisions.is_empty() {
         return String::new();
@@ -238,7 +238,8 @@ fn scores_text(evaluation: &ModelEvaluation) -> String {
     format!("{}{foot}", aligned_table(&heading, &rows))
 }
 
-/// The rows of the table of scores with the measures of the probabilities; empty with more than two classes.
+/// Further rows for the table of scores, one for each measure of the quality of the probabilities, such as the Brier score; empty with more than two
+/// classes.
 fn measure_rows(evaluation: &ModelEvaluation, has_intervals: bool) -> Vec<Vec<String>> {
     let measures = |evaluation: &Evaluation| match evaluation {
         Evaluation::Binary(summary) => summary.probabilities.as_ref().map(|probabilities| probabilities.named()),

@@ -7,9 +7,9 @@ use scorewise::{Probabilities, Real, Result, Rows, is_positive};
 use super::series::SeriesOptions;
 use crate::document::{AlarmStretch, AlarmTimeline, OutcomeCount, RowOutcome};
 
-/// Number of rows of a stretch that is shown.
+/// Maximum number of rows of a stretch of a time series that the figure shows.
 const ROWS_SHOWN: usize = 150;
-/// Maximum number of stretches that are shown.
+/// Maximum number of stretches of a time series that the figure shows.
 const MAX_STRETCHES: usize = 4;
 
 impl AlarmTimeline {
@@ -24,7 +24,7 @@ impl AlarmTimeline {
         let predictions: Vec<f64> = rows.predictions().0.iter().map(|value| value.to_f64()).collect();
         let labels = rows.labels();
         let alarms: Vec<bool> = predictions.iter().map(|prediction| is_positive(*prediction, threshold)).collect();
-        // Rows at a distance whose number is 0 do not change how much an error counts.
+        // Only rows at a distance with a positive weight can change how much an error counts.
         let window = series.weighting.weights().iter().take_while(|weight| **weight > 0.0).count();
         let sequences = sequence_ranges(series.sequences, labels.len());
         let mut outcomes = Vec::with_capacity(labels.len());
@@ -61,7 +61,7 @@ impl AlarmTimeline {
     }
 }
 
-/// The ranges of the rows of each sequence.
+/// For each sequence, the range of its rows.
 fn sequence_ranges(sequences: Option<&[u32]>, rows: usize) -> Vec<Range<usize>> {
     let Some(sequences) = sequences else { return std::iter::once(0..rows).collect() };
     let mut end = 0;
@@ -80,7 +80,8 @@ fn stretches_with_most_events(
     outcomes: &[RowOutcome],
 ) -> Vec<Range<usize>> {
     let is_shown = |row: usize| labels[row] || outcomes[row] != RowOutcome::CorrectRejection;
-    // A sum over the rows of a stretch is the difference of two sums over the rows from the first one.
+    // `sums[i]` counts the events, and the rows with an event or an alarm, among the first i rows. The counts of a stretch are therefore the
+    // difference of two elements of `sums`.
     let mut sums = vec![(0usize, 0usize)];
     for (row, label) in labels.iter().enumerate() {
         let (events, shown) = sums[row];
@@ -94,7 +95,7 @@ fn stretches_with_most_events(
     while found.len() < MAX_STRETCHES {
         let mut best: Option<((usize, usize), Range<usize>)> = None;
         for sequence in sequences {
-            // The parts of the sequence that are not shown yet.
+            // `taken` holds the stretches of the sequence that are already chosen; each `free` is a gap between them.
             let mut taken: Vec<Range<usize>> =
                 found.iter().filter(|range| sequence.contains(&range.start)).cloned().collect();
             taken.sort_by_key(|range| range.start);
@@ -121,7 +122,7 @@ fn stretches_with_most_events(
     found
 }
 
-/// Moves a range within `free` so that the rows that are shown lie in its middle.
+/// Moves `range` within `free` so that, if possible, its events and alarms lie in its middle. `is_shown` says whether a row has an event or an alarm.
 fn centred(range: Range<usize>, free: &Range<usize>, is_shown: impl Fn(usize) -> bool) -> Range<usize> {
     let (Some(first), Some(last)) =
         (range.clone().find(|row| is_shown(*row)), range.clone().rfind(|row| is_shown(*row)))
@@ -140,13 +141,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_row_is_a_hit_or_an_error_that_is_near_an_event_or_alarm_or_not() {
+    fn each_row_gets_its_outcome_and_errors_are_classified_by_nearby_events_and_alarms() {
         use RowOutcome::{CorrectRejection, EarlyAlarm, FalseAlarm, Hit, Miss, MissAfterAlarm};
         let labels = [false, false, true, true, false, false, true, false];
         let probabilities = [0.9, 0.9, 0.1, 0.9, 0.9, 0.1, 0.1, 0.9];
         let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
         let weighting = Weighting::sum(&[0.5, 0.0]).unwrap();
-        // A window has one row, and the second sequence begins with the sixth row.
+        // The weight of distance 2 is 0, so only adjacent rows count as near. The second sequence begins with row 6, counted from 0.
         let series = SeriesOptions { weighting: &weighting, sequences: Some(&[4, 4, 4, 4, 4, 4, 2, 2]) };
         let timeline = AlarmTimeline::new(&rows, 0.5, &series, "row").unwrap();
         let outcomes: Vec<RowOutcome> = timeline.stretches.iter().flat_map(|shown| shown.outcomes.clone()).collect();

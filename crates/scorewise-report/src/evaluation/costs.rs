@@ -25,7 +25,7 @@ pub struct CostSummary {
 }
 
 impl CostSummary {
-    /// The costs at a threshold, without an interval.
+    /// Summarises `costs`, the costs of `rows` at one threshold. The mean cost per row gets no interval.
     fn of(rows: &CostRows<'_>, costs: &Costs) -> Self {
         CostSummary {
             false_alarms: costs.false_alarms,
@@ -37,8 +37,8 @@ impl CostSummary {
         }
     }
 
-    /// The costs at a threshold, with a 95 % interval of the mean cost per row. If the bootstrap draws blocks whose length is not given, the length
-    /// is chosen for the mean cost.
+    /// Computes the costs at a threshold, with a 95 % interval of the mean cost per row. If the bootstrap draws blocks whose length is not given, the
+    /// length is chosen for the mean cost.
     pub fn new(rows: &CostRows<'_>, threshold: f64, bootstrap: &Bootstrap<'_>) -> Result<Self> {
         let bootstrap = bootstrap.with_block_length_of_costs(rows, threshold);
         let interval = bootstrap.mean_cost(rows, threshold)?.interval(0.95);
@@ -49,7 +49,7 @@ impl CostSummary {
 }
 
 /// The threshold with the lowest mean cost per row among those that satisfy the conditions, with intervals from `bootstrap`; `None` if no threshold
-/// satisfies the conditions. The conditions are about the confusion matrix of counts.
+/// satisfies the conditions. The conditions are checked on the confusion matrix, not on the costs.
 pub fn tune_costs(
     rows: &CostRows<'_>,
     conditions: &[Condition],

@@ -1,4 +1,4 @@
-//! Scores of tables of counts, which have a confusion matrix in each row: of the summed matrix, of groups of rows, and over time.
+//! A table of counts has a confusion matrix in each row. This module computes the scores of all rows together, of groups of rows, and over time.
 
 use scorewise::sweep::{Bootstrap, Resampling, sum_of_counts};
 use scorewise::{Confusion, Result, Score};
@@ -27,13 +27,13 @@ pub struct CountScores {
     /// Number of forecasts: the sum of all counts.
     #[serde(serialize_with = "super::json::confusion::serialize_count")]
     pub forecasts: f64,
-    /// Number of forecasts of events: hits and misses.
+    /// Number of events: hits and misses.
     #[serde(serialize_with = "super::json::confusion::serialize_count")]
     pub positives: f64,
-    /// The summed matrix.
+    /// The sum of the confusion matrices of all rows.
     #[serde(with = "super::json::confusion")]
     pub confusion: Confusion,
-    /// The scores of the summed matrix, in the order in which the caller listed them.
+    /// The scores of `confusion`, in the order in which the caller listed them.
     #[serde(with = "super::json::named_estimates")]
     pub scores: Vec<NamedEstimate>,
     /// What the bootstrap draws, such as `rows of the table` or `blocks of 7 rows`.
@@ -43,7 +43,7 @@ pub struct CountScores {
 /// The scores of a group of rows of a table of counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CountGroup {
-    /// The value of the column that separates the groups; `None` for rows without a value.
+    /// The value that the rows of the group have in the column [`CountSummary::by`]; `None` for the group of rows without a value.
     pub group: Option<String>,
     /// The scores of the rows of the group.
     #[serde(flatten)]
@@ -56,7 +56,7 @@ pub struct CountSummary {
     /// The scores of all rows.
     #[serde(flatten)]
     pub all: CountScores,
-    /// The column that separates the groups; `None` without groups.
+    /// The column whose values divide the rows into groups; `None` without groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The scores of each group, in the order of the table.
@@ -122,14 +122,14 @@ impl CountRows {
         units
     }
 
-    /// Text that says what the bootstrap draws, such as `rows of the table` or `blocks of 7 times`.
+    /// Text that says what the bootstrap draws, such as `rows of the table` or `blocks of 7 time steps`.
     fn resampled(&self, resampling: Resampling<'_>) -> String {
         match resampling {
             Resampling::Poisson => "rows of the table".into(),
             Resampling::Blocks(length) if self.steps.is_some() => match length.rows() {
-                None => "blocks of times".into(),
-                Some(1) => "blocks of 1 time".into(),
-                Some(length) => format!("blocks of {length} times"),
+                None => "blocks of time steps".into(),
+                Some(1) => "blocks of 1 time step".into(),
+                Some(length) => format!("blocks of {length} time steps"),
             },
             other => other.to_string(),
         }
@@ -151,8 +151,8 @@ impl CountUnits {
 }
 
 impl CountScores {
-    /// Computes the scores of the summed matrix, with 95 % intervals. If the bootstrap draws blocks whose length is not given, the length
-    /// chosen for the first score is used for all scores.
+    /// Computes the scores of the sum of all confusion matrices, with 95 % intervals. If the bootstrap draws blocks whose length is not given, the
+    /// length chosen for the first score is used for all scores.
     pub fn new(rows: &CountRows, scores: &[Score], settings: &Bootstrap<'_>) -> Result<Self> {
         let units = rows.units(settings.resampling);
         let mut bootstrap = units.bootstrap(settings, units.matrices.len());
@@ -223,9 +223,10 @@ const MAX_SERIES_POINTS: usize = 100;
 /// With more time steps than this, the scores of single time steps are not kept, because their dots in the figure would cover each other.
 const MAX_SERIES_STEPS: usize = 400;
 
-/// A score over time: the score of all rows up to a time, with its 95 % interval, at times from the first to the last; and the score of each time
-/// step alone. If the bootstrap draws blocks whose length is not given, the length that is chosen for all rows is used at every time. The interval at
-/// the last time is therefore that of [`CountScores`] for this score.
+/// Computes a score over time: the score of all rows up to a time step, with its 95 % interval, and the score of each time step alone.
+///
+/// If the bootstrap draws blocks whose length is not given, the length that is chosen for all rows is used at every time step. So the interval at
+/// the last time step is the same as in [`CountScores`] for this score.
 pub fn count_series(
     rows: &CountRows,
     times: Option<SeriesTimes>,

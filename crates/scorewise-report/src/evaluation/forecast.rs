@@ -15,7 +15,7 @@ use crate::document::{
 
 /// Approximate number of points of a curve: more than a screen can show, but few enough to embed in a page.
 const CURVE_POINTS: usize = 1000;
-/// Distance between two threshold probabilities at which the interval of the net benefit is computed, in percent.
+/// The interval of the net benefit is computed at threshold probabilities that are this many percentage points apart.
 const NET_BENEFIT_STEP: usize = 2;
 /// Number of bins into which the predicted probabilities are divided. The reliability diagram merges every five adjacent bins into one.
 const PREDICTION_BINS: usize = 50;
@@ -40,7 +40,7 @@ pub struct ForecastOptions<'a> {
     /// 95 % interval of the best threshold over the bootstrap replicates; for a result of `tune` with smoothing, the 95 % interval of the smoothed
     /// threshold.
     pub spread: Option<(f64, f64)>,
-    /// The prior of the threshold.
+    /// The prior: the distribution of the random threshold. `None` if no prior is used.
     pub prior: Option<&'a Prior>,
     /// Conditions that a threshold must satisfy.
     pub conditions: &'a [Condition],
@@ -79,8 +79,8 @@ impl Default for ForecastOptions<'_> {
 }
 
 impl ForecastOptions<'_> {
-    /// Sets the decision threshold to the threshold that `tuning` proposes, and sets its bootstrap interval. If this is the best threshold, the
-    /// interval of equally good thresholds is set too; a smoothed threshold has no such interval.
+    /// Sets the decision threshold to the threshold that `tuning` proposes, and sets the bootstrap interval of the threshold. The interval of equally
+    /// good thresholds is set too, unless the proposed threshold is a smoothed one.
     pub fn set_tuned(&mut self, tuning: &Tuning) {
         self.threshold = tuning.proposed_threshold();
         self.qualifying = tuning.guarantee.as_ref().map(|guarantee| guarantee.thresholds.clone());
@@ -97,8 +97,8 @@ impl ForecastOptions<'_> {
         };
     }
 
-    /// Sets the 95 % intervals of the scores and of the net benefit. Every bootstrap replicate uses the same threshold: if each replicate used its own best threshold, the
-    /// intervals would be those of the greatest score over all thresholds.
+    /// Sets the 95 % intervals of the scores and of the net benefit. Every bootstrap replicate uses the same threshold: if each replicate used its
+    /// own best threshold, the intervals would be those of the greatest score over all thresholds.
     pub fn set_intervals<R: Real>(
         &mut self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -129,7 +129,7 @@ pub fn net_benefit_intervals<R: Real>(
     Ok(intervals)
 }
 
-/// Default names of the negative and the positive class.
+/// The names of the negative and the positive class of a forecast whose classes have no names: `no event` and `event`.
 #[must_use]
 pub fn unnamed_classes() -> [String; 2] {
     ["no event".into(), "event".into()]
@@ -168,8 +168,9 @@ pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluat
     }
 }
 
-/// The data of a page about a forecast of a time series whose errors are weighted by their timing. `sweep` holds the unweighted matrices of the same
-/// rows, and `weighted` the time-weighted ones. What is defined by unweighted counts is left out: areas under curves and reference forecasts.
+/// The data of a page about a forecast of a time series whose errors are weighted by their timing. `weighted` computes the confusion matrices with
+/// weighted errors, `sweep` those of the same rows with unweighted errors. Areas under curves and reference forecasts are left out, because they
+/// need unweighted errors.
 #[must_use]
 pub fn forecast_of_series(
     sweep: &Sweep,
@@ -183,7 +184,8 @@ pub fn forecast_of_series(
     };
     let optima: Vec<Optimum> = scores.iter().filter_map(optimum).collect();
     let marks = optima.iter().map(|optimum| optimum.threshold).chain([options.threshold, 0.5]);
-    // Between two predictions, the alarms are the same at all thresholds, so the weighted matrix is constant where the unweighted one is.
+    // All thresholds between two neighbouring predicted probabilities give the same alarms, so the matrix with weighted errors is constant there, as
+    // the unweighted matrix is.
     let mut points = curve_points(sweep, &marks.collect::<Vec<_>>());
     points.iter_mut().for_each(|point| point.cells = weighted.at(point.threshold).array());
     ForecastEvaluation {
@@ -237,7 +239,7 @@ fn optima(sweep: &Sweep, scores: &[Score], conditions: &[Condition]) -> Vec<Opti
     scores.iter().zip(bests).filter_map(optimum).collect()
 }
 
-/// The weights of the positive and negative rows in bins of the predicted probability.
+/// Divides the predicted probabilities into bins. Each bin holds the total weight of its positive rows and of its negative rows.
 pub(super) fn prediction_bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
     let bin = |bin: scorewise::sweep::ProbabilityBin| document::PredictionBin {
         low: bin.low,
@@ -249,7 +251,7 @@ pub(super) fn prediction_bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
     sweep.bins(PREDICTION_BINS).into_iter().map(bin).collect()
 }
 
-/// Reference forecasts that need no model: always yes, always no and, if its confusion matrix is given, persistence.
+/// Reference forecasts that need no model: always yes, always no and, if `persistence` holds a confusion matrix, the persistence forecast.
 fn reference_forecasts(sweep: &Sweep, persistence: Option<Confusion>) -> Vec<ReferenceForecast> {
     let counts = sweep.counts();
     let reference = |name: &str, cells: [f64; 4]| ReferenceForecast { name: name.into(), cells };

@@ -1,5 +1,5 @@
-//! Which thresholds satisfy conditions with a confidence, such as `precision >= 0.3 with 95%`, how this was shown, and how many more events would be
-//! needed if no threshold does.
+//! Reports the tests of conditions with a confidence, such as `precision >= 0.3 with 95%`: which thresholds were shown to satisfy them, and, if none
+//! was, how many more events would be needed.
 
 use scorewise::Score;
 use scorewise::sweep::{Condition, Guarantee, Sweep};
@@ -13,9 +13,10 @@ use crate::number::format_number;
 pub struct GuaranteeSummary {
     /// The conditions with a confidence, and how each was tested.
     pub conditions: Vec<GuaranteedCondition>,
-    /// The thresholds at which all these conditions were shown to hold for future rows: intervals from the first end up to but not including the second.
+    /// The intervals of thresholds at which all these conditions were shown to hold for future rows. An interval contains its lower but not its upper
+    /// end; if both ends are equal, it is this single threshold.
     pub thresholds: Vec<(f64, f64)>,
-    /// How many more events would be needed; `None` if a threshold qualifies, or if more rows with the same rates would not help.
+    /// How many more events would be needed; `None` if a threshold qualifies, or if more rows like the given ones would not help.
     pub needed: Option<NeededEvents>,
 }
 
@@ -30,18 +31,19 @@ pub struct GuaranteedCondition {
     pub test: String,
     /// The level of the tests. It is 1 − confidence, divided by the number of conditions with a confidence.
     pub level: f64,
-    /// Whether a threshold was shown to satisfy this condition, regardless of the others.
+    /// Whether a threshold was shown to satisfy this condition, regardless of the other conditions.
     pub met: bool,
 }
 
-/// How many more rows would probably be enough to show that the conditions hold, if the rates stay the same.
+/// The numbers of additional events and rows with which the conditions could probably be shown to hold, if the additional rows have the same rates of
+/// hits and errors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NeededEvents {
     /// The number of additional events.
     pub events: f64,
     /// The number of additional rows, of which the additional events are a part.
     pub rows: f64,
-    /// The threshold at which the conditions could be shown with this number of rows.
+    /// The threshold at which the conditions could be shown to hold with these additional rows.
     pub threshold: f64,
 }
 
@@ -92,14 +94,14 @@ impl GuaranteeSummary {
         }
     }
 
-    /// A sentence for the case that there is no best threshold; `None` if the score is undefined at every threshold. `sweep` holds the confusion matrices
-    /// at all thresholds.
+    /// A sentence for the case that there is no best threshold; `None` if the score is undefined at every threshold. `sweep` holds the confusion
+    /// matrices at all thresholds.
     #[must_use]
     pub fn no_best_threshold(&self, sweep: &Sweep, score: &Score, conditions: &[Condition]) -> Option<String> {
         sweep.best(score)?;
         let plain: Vec<Condition> = conditions.iter().map(Condition::without_confidence).collect();
         match sweep.best_subject_to(score, &plain) {
-            // Not even on these rows does a threshold satisfy the conditions.
+            // No threshold satisfies the conditions even on the given rows, without any confidence.
             None => unmet_conditions(sweep, score, &plain),
             Some(_) => Some(self.unmet()),
         }
@@ -117,18 +119,18 @@ impl GuaranteeSummary {
         };
         match self.needed {
             Some(NeededEvents { events, rows, threshold }) => format!(
-                "{head}; about {} ({} with the same rates) would be needed, with a threshold near {}",
+                "{head}; about {} ({} like these) would be needed, with a threshold near {}",
                 plural(events, "event"),
                 plural(rows, "row"),
                 format_number(threshold)
             ),
-            None => format!("{head}, and more rows with the same rates would not help"),
+            None => format!("{head}, and more rows like these would not help"),
         }
     }
 }
 
 impl NoBestThreshold {
-    /// A sentence about the condition that cannot be met; `None` if the score is undefined at every threshold.
+    /// A sentence that says which conditions cannot be met; `None` if the score is undefined at every threshold.
     #[must_use]
     pub fn sentence(&self, score: &Score, conditions: &[Condition]) -> Option<String> {
         match &self.guarantee {

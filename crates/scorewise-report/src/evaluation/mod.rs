@@ -21,7 +21,7 @@
 //! | `summary` | every score at a threshold, with bootstrap intervals |
 //! | `probabilities` | measures of the probabilities themselves: Brier score, log-loss, ROC area, average precision |
 //! | `classes` | scores of decisions between more than two classes |
-//! | `tuning` | the best threshold of a score, exact or smoothed, and its distribution over bootstrap replicates, or the reason why no threshold is best |
+//! | `tuning` | the best threshold of a score, exact or smoothed, and its distribution over bootstrap replicates; why no threshold is best |
 //! | `series` | scores and thresholds of a time series in which errors are weighted by their timing |
 //! | `costs` | the costs of errors that cost a different amount in every row |
 //! | `counts` | every score of a table of confusion matrices, by group and over time |

@@ -151,11 +151,11 @@ pub struct TrainSummary {
 pub struct CalibrationSummary {
     /// The method, `beta` or `isotonic`; `None` if predictions that are not calibrated have the lowest log-loss.
     pub method: Option<String>,
-    /// The log-losses of the candidates on rows that were not used to fit them.
+    /// The log-losses without calibration and with each method, on rows that were not used to fit the calibration.
     pub log_loss: CalibrationLossSummary,
 }
 
-/// The log-losses of the candidates for a calibration, on rows that were not used to fit them.
+/// The log-losses without and with calibration, on rows that were not used to fit the calibration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationLossSummary {
     /// The log-loss without calibration.
@@ -176,7 +176,7 @@ impl CalibrationSummary {
         }
     }
 
-    /// The log-loss of the chosen candidate.
+    /// The log-loss with the chosen method of calibration, or without calibration if `method` is `None`.
     #[must_use]
     pub fn chosen_loss(&self) -> f64 {
         match self.method.as_deref() {
@@ -218,7 +218,8 @@ pub struct MemberSummary {
     pub weight: f64,
     /// Number of epochs, including the warm-up epochs, in which cross-entropy is minimised.
     pub epochs: usize,
-    /// Number of the epoch whose weights were kept, counted from 1 after the warm-up; `None` if the weights before the main phase were kept.
+    /// Number of the epoch whose weights were kept, counted from 1 after the warm-up; `None` if the kept weights are from before the first epoch
+    /// after the warm-up.
     pub kept: Option<usize>,
     /// Whether the member learnt something: its validation loss fell, and the validation rows do not all get the same label.
     pub success: bool,
@@ -394,8 +395,8 @@ fn decision_scores(trained: &Trained, plan: &Plan) -> Result<Vec<DecisionScore>>
         .collect()
 }
 
-/// Computes the scores of a model with two classes, and the measures of its probabilities. `threshold` is on the scale of probabilities; the confusion
-/// matrix there is that of the raw predictions at the raw threshold.
+/// Computes the scores of a model with two classes, and the measures of its calibrated probabilities. `threshold` is on the scale of the calibrated
+/// probabilities; it gives the same decisions as the raw threshold does for the raw predictions.
 fn evaluate_probabilities(
     model: &Model,
     predictions: &LabelledPredictions,
@@ -523,7 +524,7 @@ pub fn model_document(
         persistence: persistence_confusion(predictions)?,
     };
     if let Some(weighting) = &plan.temporal {
-        // The exact results about a score under a random threshold are for unweighted counts, so the page has none.
+        // The theory of a score under a random threshold applies only to unweighted errors, so this page has no section about it.
         let (weighted, alarms) = with_series(predictions, weighting, bootstrap, |rows, series, _| {
             let unit = if trained.test.is_some() { "test rows" } else { "validation rows" };
             let alarms = AlarmTimeline::new(rows, *threshold, series, &format!("{unit} in the order of time"))?;
@@ -545,7 +546,7 @@ pub fn model_document(
     Ok(document)
 }
 
-/// The calibrated probabilities of the predicted rows in bins, with the threshold on their scale; `None` if the model has no calibration.
+/// The calibrated probabilities in bins, and the decision threshold on the scale of calibrated probabilities; `None` if the model has no calibration.
 fn calibrated_bins(model: &Model, predictions: &LabelledPredictions) -> Result<Option<CalibratedForecast>> {
     let (Some(_), Some(threshold)) = (&model.calibration, model.probability_threshold()) else { return Ok(None) };
     let probabilities = model.calibrated(&predictions.probabilities).into_owned();
@@ -586,14 +587,14 @@ fn interval_of_mean_cost(
             Resampling::Blocks(block.map_or(BlockLength::Auto, BlockLength::Rows))
         }
     };
-    // Negative costs are gains. They are shifted, so that no row pays less than 0.
+    // A negative cost is a gain. If there is one, the lowest cost is subtracted from all costs, so that no row pays less than 0.
     let lowest = costs.rows().flatten().copied().fold(0.0, f64::min);
     let rows: Vec<&[f64]> = costs.rows().collect();
     let paid = |row: &usize| rows[predictions.labels[*row] as usize][decisions[*row] as usize] - lowest;
     let paid: Vec<f64> = order.iter().map(paid).collect();
     let weights: Option<Vec<f64>> =
         predictions.weights.as_ref().map(|weights| order.iter().map(|row| weights[*row]).collect());
-    // Each row counts as a missed event that costs what the row pays.
+    // `CostSummary` expects false alarms and misses. So each row is passed as a miss, with the cost that the row pays.
     let (probabilities, labels) = (vec![0.0; paid.len()], vec![true; paid.len()]);
     let misses = Rows::new(Probabilities(&probabilities), &labels)?.with_weights(weights.as_deref())?;
     let costs = CostSummary::new(&CostRows::new(&misses, &paid, &paid)?, 0.5, &Bootstrap { resampling, ..*bootstrap })?;
@@ -633,8 +634,8 @@ pub(super) fn with_resampled_rows<T>(
     }
 }
 
-/// Calls `work` with the rows of a time series in the order of time, with the series to which each row belongs and the weighting of errors, and with
-/// a bootstrap that resamples blocks of rows; if the user or the split says that groups of rows or no rows depend on each other, it resamples those.
+/// Calls `work` with three arguments: the rows in the order of time; the weighting of errors, with the stretch of neighbouring rows to which each row
+/// belongs; and a bootstrap. It resamples blocks of rows, groups of rows or single rows, depending on which rows depend on each other.
 fn with_series<T>(
     predictions: &LabelledPredictions,
     weighting: &Weighting,

@@ -9,8 +9,8 @@
 //! d = b − a        low = d − √((b − b_low)² + (a_high − a)²)        high = d + √((b_high − b)² + (a − a_low)²)
 //! ```
 //!
-//! If the interval of the difference does not contain 0, the score has changed: a test at the level of 5 %. That the new score lies outside the old
-//! interval would not be such a test, because the new score is itself uncertain.
+//! If the interval of the difference does not contain 0, the score has changed: a test at the level of 5 %. To check whether
+//! the new score lies outside the old interval would not be such a test, because the new score is itself uncertain.
 //!
 //! Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures: a general approach. Statistics in Medicine 27, 1693–1702.
 
@@ -36,25 +36,26 @@ use super::model::{Evaluation, ModelEvaluation, with_resampled_rows};
 use super::summary::{Estimate, ScoreSummary};
 use super::tuning::{ModelThreshold, Tuning, TuningOptions, TuningSummary, corrected_score};
 
-/// Probability with which at least one of the columns of a model exceeds its limit of chance although nothing has changed.
+/// Probability that the index of the predictions, or the index of any column, exceeds its limit although nothing has shifted. For the columns, this
+/// is an upper bound.
 const CHANCE: f64 = 0.05;
-/// A population stability index from here on is called a moderate shift, if chance does not explain it.
+/// A shift is called moderate if its population stability index is at least this and chance does not explain it.
 pub const MODERATE_SHIFT: f64 = 0.1;
-/// A population stability index from here on is called a large shift, if chance does not explain it.
+/// A shift is called large if its population stability index is at least this and chance does not explain it.
 pub const LARGE_SHIFT: f64 = 0.25;
 
-/// What `monitor` is asked to do.
+/// Settings of `monitor`.
 #[derive(Clone, Debug)]
 pub struct MonitorOptions<'a> {
     /// The name of the model in the result, such as the path of its file.
     pub model: &'a str,
-    /// The column of times; `None` to use that of the model, or the first column of dates, or the order of the rows.
+    /// The column of times. If it is `None`, the column of times of the model is used, or else the first column of dates, or else the order of rows.
     pub time: Option<&'a str>,
     /// The length of a period; `None` to choose it from the times or from the number of rows.
     pub every: Option<Every>,
-    /// Which rows depend on each other; `None` for the way in which the rows of the training did.
+    /// Which rows depend on each other; `None` to assume the same dependence as for the training rows.
     pub resample: Option<&'a Resample>,
-    /// Whether the score must be at least this (at most this, if lower values are better); `None` for no such condition.
+    /// The lowest value that the score may have, or the highest if lower values are better; `None` if every value is allowed.
     pub at_least: Option<f64>,
     /// Number of bootstrap replicates.
     pub replicates: usize,
@@ -65,11 +66,11 @@ pub struct MonitorOptions<'a> {
 /// The true classes of the new rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Truth {
-    /// They are in the target column of the table, if it has this column.
+    /// The true classes are in the target column of the table. If the table has no such column, they are unknown.
     InTable,
     /// The class of each row, as an index into the classes of the model, with the weight of each row; `None` if all rows have the same weight.
     Given(Vec<u32>, Option<Vec<f64>>),
-    /// They are not known.
+    /// The true classes are unknown.
     Unknown,
 }
 
@@ -93,7 +94,7 @@ pub struct MonitorSummary {
     /// The condition that the score had to meet, and whether it does; `None` without a condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<ScoreCondition>,
-    /// The rows that `then` stands for; `None` if the model file does not say how good the model was.
+    /// The held-out rows with which the new rows are compared; `None` if the model file does not say how good the model was.
     pub held_out: Option<HeldOutSummary>,
     /// The score at the threshold of the model.
     pub value: ThenAndNow,
@@ -109,7 +110,7 @@ pub struct MonitorSummary {
     pub periods: PeriodsSummary,
     /// The shift of the predicted probabilities; `None` if the model file has no distribution of them.
     pub predictions: Option<PredictionShift>,
-    /// The shift of each input column, the greatest first; empty if the model file has no distributions of the training rows.
+    /// The shift of each input column; the greatest shift comes first. Empty if the model file has no distributions of the training rows.
     pub columns: Vec<ColumnShift>,
     /// What the bootstrap draws, such as `rows` or `blocks of 24 rows`.
     pub resampled: String,
@@ -129,23 +130,23 @@ pub enum ScoreChange {
     Worse,
     /// The score is better than it was.
     Better,
-    /// It is not known, because there are no true classes, because the score is undefined, or because the model file does not say what it was.
+    /// A change cannot be judged: the true classes are unknown, the score is undefined, or the model file contains no earlier score.
     Unknown,
 }
 
 /// A condition on the score of the new rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreCondition {
-    /// The value that the score must reach.
+    /// The lowest value that the score may have, or the highest if lower values are better.
     pub limit: f64,
-    /// Whether the score reaches it.
+    /// Whether the score reaches `limit`.
     pub met: bool,
 }
 
 /// The held-out rows with which new rows are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldOutSummary {
-    /// Which rows these are.
+    /// Whether the held-out rows are test rows, out-of-fold rows or validation rows.
     pub part: HeldOutPart,
     /// Number of rows.
     pub rows: u64,
@@ -167,7 +168,7 @@ pub struct ThenAndNow {
 /// The score in each period.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeriodsSummary {
-    /// The column of times; `None` if periods are runs of rows in the order of the table.
+    /// The column of times; `None` if each period is a group of consecutive rows of the table.
     pub column: Option<String>,
     /// The length of a period: `day`, `week`, `month`, or a number of rows as text.
     pub every: String,
@@ -190,7 +191,7 @@ pub struct PeriodSummary {
     pub base_rate: Estimate,
     /// The share of rows that the model predicts positive.
     pub alarm_rate: Estimate,
-    /// Whether the score of this period alone differs from the score on the held-out rows. Of many periods, one in twenty differs by chance.
+    /// Whether the score of this period alone differs from the score on the held-out rows. By chance alone, about one period in twenty differs.
     pub change: ScoreChange,
 }
 
@@ -199,7 +200,7 @@ pub struct PeriodSummary {
 pub struct PredictionShift {
     /// The population stability index.
     pub psi: f64,
-    /// The index that chance alone exceeds in 5 % of all cases.
+    /// A limit of the index: if the predictions have not shifted, the index exceeds this limit with a probability of about 5 %.
     pub chance: f64,
     /// The size of the shift.
     pub shift: ShiftSize,
@@ -214,7 +215,8 @@ pub struct ColumnShift {
     pub column: String,
     /// The population stability index; `None` for a column of times.
     pub psi: Option<f64>,
-    /// The index that chance alone would exceed for at least one of all columns in 5 % of all cases.
+    /// A limit of the index; every column has such a limit. If no column has shifted, the probability that any of them exceeds its limit is at most
+    /// about 5 %.
     pub chance: Option<f64>,
     /// The size of the shift.
     pub shift: ShiftSize,
@@ -222,9 +224,10 @@ pub struct ColumnShift {
     pub largest: Option<BinChange>,
     /// The share of missing values in the training rows and in the new rows.
     pub missing: MissingShares,
-    /// Number of new rows with a value that no training row has; `None` for numbers and times, and if the training rows have too many values.
+    /// Number of new rows with a value that no training row has. `None` for numbers and times, and if the training rows have too many distinct
+    /// values.
     pub unseen_rows: Option<u64>,
-    /// The most frequent of these values, at most ten.
+    /// The values that no training row has; only the ten most frequent.
     pub unseen: Vec<UnseenLevel>,
 }
 
@@ -234,7 +237,7 @@ pub struct ColumnShift {
 pub enum ShiftSize {
     /// No shift, or one that chance explains.
     None,
-    /// An index of 0.1 or more that chance does not explain.
+    /// An index from 0.1 up to 0.25 that chance does not explain.
     Moderate,
     /// An index of 0.25 or more that chance does not explain.
     Large,
@@ -259,7 +262,7 @@ pub struct UnseenLevel {
 }
 
 impl ShiftSize {
-    /// The size of a shift with this index, of which chance alone explains `chance`.
+    /// The size of a shift. `psi` is its population stability index, and `chance` is the limit up to which chance explains the index.
     fn of(psi: Option<f64>, chance: Option<f64>) -> Self {
         match (psi, chance) {
             (Some(psi), Some(chance)) if psi > chance && psi >= LARGE_SHIFT => ShiftSize::Large,
@@ -294,7 +297,7 @@ impl ThenAndNow {
         ThenAndNow { then, now, difference: Estimate { value, low, high } }
     }
 
-    /// Whether the number has changed, for the score with this direction.
+    /// Whether the number, a value of `score`, has become better or worse.
     fn change(&self, score: &Score) -> ScoreChange {
         let (Some(then), Some(now)) = (self.then.value, self.now.value) else { return ScoreChange::Unknown };
         let (Some(low), Some(high)) = (self.difference.low, self.difference.high) else { return ScoreChange::Unknown };
@@ -307,14 +310,14 @@ impl ThenAndNow {
 }
 
 impl MonitorSummary {
-    /// Whether something that the user must know has happened: the score has changed, or it does not meet its condition.
+    /// Whether the user must be warned: the score has become worse or better, or it does not meet its condition.
     #[must_use]
     pub fn is_alarming(&self) -> bool {
         matches!(self.change, ScoreChange::Worse | ScoreChange::Better)
             || self.at_least.is_some_and(|condition| !condition.met)
     }
 
-    /// The columns that have shifted, in the order of the greatest shift.
+    /// The columns that have shifted; the column with the greatest shift comes first.
     #[must_use]
     pub fn shifted_columns(&self) -> Vec<&str> {
         let shifted = self.columns.iter().filter(|column| column.shift != ShiftSize::None);
@@ -362,8 +365,8 @@ impl MonitorSummary {
     }
 }
 
-/// The scores that a model file stores for later comparison: of the test rows, or of the validation rows if there are no test rows. `None` with more
-/// than two classes.
+/// The score, base rate, alarm rate and predictions on held-out rows, which a model file stores for the comparison with new rows. The held-out rows
+/// are the test rows or, without test rows, the validation rows. `None` with more than two classes.
 pub fn held_out(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap<'_>) -> Result<Option<HeldOut>> {
     let Decision::Threshold { threshold, chosen, .. } = &trained.model.decision else { return Ok(None) };
     let score = plan.score.binary()?;
@@ -375,7 +378,7 @@ pub fn held_out(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap<'_>) -> Re
     let mut rates = Rates::new(predictions, *threshold, &score, bootstrap)?;
     let mut corrected = false;
     if part != HeldOutPart::Test && *chosen == ThresholdSource::ValidationSweep {
-        // With cross-fitting the threshold is the smoothed one, otherwise the exactly best one.
+        // With cross-fitting, the model uses the smoothed threshold; otherwise it uses the best threshold.
         let width = (plan.cross_fit > 0).then_some(SMOOTHING);
         let estimate = with_resampled_rows(predictions, bootstrap, |rows, bootstrap| {
             corrected_score(rows, &sweep(rows)?, &score, &[], width, bootstrap)
@@ -414,7 +417,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// Computes them at a threshold, with 95 % intervals.
+    /// Computes the score, the base rate and the alarm rate of the predictions at a threshold, with 95 % intervals.
     fn new(
         predictions: &LabelledPredictions,
         threshold: f64,
@@ -578,7 +581,7 @@ fn new_rows(
                     let classes =
                         labels.classes.iter().zip(&known).map(|(class, known)| if *known { *class } else { 0 });
                     let classes = classes.collect();
-                    // A column in which no class is known is a column that still has to be filled in.
+                    // If no class is known, the column is treated as missing: the user has not filled it in yet.
                     let known = known.contains(&true).then_some(known);
                     (classes, known, weights)
                 }
@@ -606,12 +609,12 @@ fn table_weights(model: &Model, table: &Table, notes: &mut Vec<Note>) -> Result<
     }
 }
 
-/// Which new rows depend on each other: as the user says, or as in the training.
+/// Which new rows depend on each other. The user can say so; otherwise the same dependence is assumed as in the training.
 fn dependence(model: &Model, table: &Table, options: &MonitorOptions<'_>, notes: &mut Vec<Note>) -> Result<Dependence> {
     let stored = model.reference.as_ref().and_then(|reference| reference.held_out.as_ref()?.resample.as_ref());
     let resample = options.resample.or(stored);
     let split = model.plan.as_ref().map_or(Split::Random, |plan| plan.split.clone());
-    // The periods and the blocks of an interval follow the same times.
+    // If the user names a column of times, it determines the order of rows in bootstrap blocks, as it determines the periods.
     let split = match (&split, options.time) {
         (Split::Group(_), _) | (_, None) => split,
         (_, Some(time)) if resample.is_none_or(|resample| matches!(resample, Resample::Blocks(_))) => {
@@ -635,7 +638,7 @@ fn dependence(model: &Model, table: &Table, options: &MonitorOptions<'_>, notes:
             return Err(Error::data(Location::file(&table.file), problem, hint));
         }
         let text = format!(
-            "has no column {}, which gave the order in time: rows are taken in the order of the table",
+            "has no column {}, which gave the order of the training rows in time: the new rows are taken in the order of the table",
             quoted(column)
         );
         notes.push(Note::new(format!("{}: {text}", table.file)));
@@ -645,7 +648,7 @@ fn dependence(model: &Model, table: &Table, options: &MonitorOptions<'_>, notes:
     Dependence::of_table(table, resample, &split, is_series)
 }
 
-/// What the model file says about the held-out rows. Files of older formats have only scores, in their results.
+/// The held-out rows and their rates, from the model file. A file of an older format does not store these rates, so they come from its results.
 fn then(model: &Model, notes: &mut Vec<Note>) -> (Option<HeldOutSummary>, Rates) {
     if let Some(held_out) = model.reference.as_ref().and_then(|reference| reference.held_out.as_ref()) {
         let summary = HeldOutSummary { part: held_out.part, rows: held_out.rows, corrected: held_out.corrected };
@@ -709,7 +712,7 @@ fn tune(
     })
 }
 
-/// Divides the rows into periods, by the column of times that the user named, or by which the model was trained.
+/// Divides the rows into periods by the column of times: the one that the user named or, by default, the one that was used in the training.
 fn periods_of_rows(model: &Model, table: &Table, options: &MonitorOptions<'_>) -> Result<Periods> {
     let split_time = model.plan.as_ref().and_then(|plan| match &plan.split {
         Split::Time(column) => column.as_deref(),
@@ -755,10 +758,10 @@ fn prediction_shift(reference: Option<&Reference>, probabilities: &[f64]) -> Opt
     Some(PredictionShift { psi, chance, shift: ShiftSize::of(Some(psi), Some(chance)), largest: shift.change })
 }
 
-/// The shift of each input column, the greatest first.
+/// The shift of each input column; the greatest shift comes first.
 fn column_shifts(reference: Option<&Reference>, table: &Table) -> Vec<ColumnShift> {
     let Some(Reference { columns, .. }) = reference else { return Vec::new() };
-    // Of many columns, one or the other shifts by chance; so the probability of chance is divided among them.
+    // Among many columns, some exceed a limit by chance; so the probability `CHANCE` is divided by the number of columns.
     let probability = CHANCE / columns.len().max(1) as f64;
     let mut shifts: Vec<ColumnShift> = Vec::with_capacity(columns.len());
     for then in columns {
@@ -791,13 +794,13 @@ mod tests {
     use super::*;
     use scorewise::{Purpose, stream};
 
-    fn ends(value: f64, low: f64, high: f64) -> Estimate {
+    fn with_interval(value: f64, low: f64, high: f64) -> Estimate {
         Estimate { value: Some(value), low: Some(low), high: Some(high) }
     }
 
     #[test]
     fn the_interval_of_a_difference_matches_a_hand_calculation() {
-        let change = ThenAndNow::new(ends(0.7, 0.6, 0.74), ends(0.5, 0.47, 0.53));
+        let change = ThenAndNow::new(with_interval(0.7, 0.6, 0.74), with_interval(0.5, 0.47, 0.53));
         let Estimate { value, low, high } = change.difference;
         assert!((value.unwrap() + 0.2).abs() < 1e-15);
         assert!((low.unwrap() - (-0.2 - 0.05)).abs() < 1e-12, "√(0.03² + 0.04²) = 0.05");
@@ -805,7 +808,8 @@ mod tests {
         let tss = Score::parse("tss").unwrap();
         assert_eq!(change.change(&tss), ScoreChange::Worse);
         assert_eq!(ThenAndNow::new(change.now, change.then).change(&tss), ScoreChange::Better);
-        assert_eq!(ThenAndNow::new(ends(0.6, 0.5, 0.7), ends(0.5, 0.45, 0.55)).change(&tss), ScoreChange::None);
+        let change = ThenAndNow::new(with_interval(0.6, 0.5, 0.7), with_interval(0.5, 0.45, 0.55));
+        assert_eq!(change.change(&tss), ScoreChange::None);
         assert_eq!(ThenAndNow::new(change.then, Estimate::default()).change(&tss), ScoreChange::Unknown);
         let fpr = Score::parse("false_alarm_ratio").unwrap();
         assert_eq!(change.change(&fpr), ScoreChange::Better, "lower values are better");
@@ -827,7 +831,7 @@ mod tests {
     }
 
     #[test]
-    fn of_tables_from_the_same_distribution_one_in_twenty_is_said_to_have_changed() {
+    fn one_in_twenty_tables_from_the_same_distribution_is_said_to_have_changed() {
         let simulations = 600;
         let changed = |score: &str| {
             let score = Score::parse(score).unwrap();

@@ -58,7 +58,7 @@ pub struct ComparedMeasure {
 }
 
 impl ProbabilitySummary {
-    /// Computes the measures of the probabilities of `rows`. The intervals follow the resampling of `bootstrap`.
+    /// Computes the measures of the probabilities of `rows`. Their intervals come from `bootstrap`.
     pub fn new<'a, R: Real>(rows: &Rows<'a, Probabilities<'a, R>>, bootstrap: &Bootstrap<'_>) -> Result<Self> {
         let [brier, log_loss, roc_area, average_precision] = bootstrap.probability_measures(rows)?.map(estimate);
         let parts = |BrierParts { reliability, resolution, uncertainty }| BrierPartsSummary {

@@ -101,7 +101,7 @@ pub fn theory_document(
             Some(_) => format!("best {score} on these rows"),
             None => {
                 format!(
-                    "0.5, because {score} is undefined on these rows (in the theory section, a division by zero counts as 0)"
+                    "0.5, because {score} is undefined on these rows; the theory section counts a division by zero as 0"
                 )
             }
         },

@@ -58,7 +58,7 @@ pub struct ReproductionSummary {
 pub struct ReproductionRow {
     /// Name of the score.
     pub score: String,
-    /// Name of the contender (the training method): a prior, `ce`, …
+    /// Name of the contender (training method): the prior of its loss, such as `cosine:0.5,0.1`, or a name such as `ce` (cross-entropy).
     pub contender: String,
     /// Name of the contender's loss.
     pub loss: Option<String>,
@@ -89,7 +89,7 @@ pub struct ReproductionRow {
 pub struct PaperRow {
     /// Name of the score.
     pub score: String,
-    /// Name of the contender (the training method): a prior, `ce`, …
+    /// Name of the contender (training method): the prior of its loss, such as `cosine:0.5,0.1`, or a name such as `ce` (cross-entropy).
     pub contender: String,
     /// Name of the contender's loss.
     pub loss: Option<String>,
@@ -311,8 +311,8 @@ impl PaperComparison {
         for (score, difference) in &self.differences {
             let Difference { mean, interval: (low, high), in_blocks: (wide_low, wide_high), block } = difference;
             remarks.push(format!(
-                "{score}: `strong` at the threshold ½ minus cross-entropy with {MEMBERS} members at its tuned threshold, mean over the windows: \
-                 {mean:+.4} (95 % interval {low:+.4} to {high:+.4}; {wide_low:+.4} to {wide_high:+.4} from a bootstrap of blocks of {block} windows, because windows overlap)"
+                "{score}: mean over the windows of the score of `strong` at the threshold ½ minus the score of cross-entropy with {MEMBERS} members at its tuned threshold: \
+                 {mean:+.4} (95 % interval {low:+.4} to {high:+.4}; because windows overlap, also from a bootstrap of blocks of {block} windows: {wide_low:+.4} to {wide_high:+.4})"
             ));
         }
         remarks.push(format!(
@@ -329,8 +329,8 @@ impl PaperComparison {
     }
 }
 
-/// The data of Figure 2 of Marchetti et al. (2022) for every score: the best thresholds of the training runs with each prior. If `cured` is true,
-/// these are the runs with the remedy for training runs that learn nothing, otherwise the runs without it (see [`ReproductionRow::cure`]).
+/// The data of Figure 2 of Marchetti et al. (2022) for every score: the best thresholds of the successful training runs with each prior. `cured` says
+/// which runs are used: those with (`true`) or without (`false`) the remedy for runs that learn nothing (see [`ReproductionRow::cure`]).
 #[must_use]
 pub fn best_thresholds(
     scores: &[Score],

@@ -111,8 +111,8 @@ impl ScoreSummary {
     }
 }
 
-/// The best threshold for the time-weighted confusion matrix of a series, and its distribution over bootstrap replicates; `None` if no threshold satisfies
-/// the conditions, or if the score is undefined at every threshold that satisfies them.
+/// The best threshold for the time-weighted confusion matrix of a series, and its distribution over bootstrap replicates; `None` if no threshold
+/// satisfies the conditions, or if the score is undefined at every threshold that satisfies them.
 pub fn tune_series<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     options: &TuningOptions<'_>,

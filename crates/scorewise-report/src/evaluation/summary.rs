@@ -114,7 +114,7 @@ impl ScoreSummary {
         })
     }
 
-    /// Adds the measures of the probabilities of `rows`, with intervals that follow the resampling of `bootstrap`.
+    /// Adds the measures of the probabilities of `rows`, with intervals from `bootstrap`.
     pub fn with_probabilities<'a, R: Real>(
         self,
         rows: &Rows<'a, Probabilities<'a, R>>,

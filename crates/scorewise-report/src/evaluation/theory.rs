@@ -37,7 +37,7 @@ pub struct TheorySummary {
     pub lipschitz: Option<f64>,
     /// Best threshold that a calibrated forecast would have; `None` when there is no such threshold.
     pub calibrated_threshold: Option<f64>,
-    /// The bounds of Marchetti et al. (2022), with the errors in the paper corrected, each with the exact value of the bounded quantity.
+    /// The bounds of Marchetti et al. (2022), each with the exact value of the bounded quantity. Errors in the paper are corrected.
     pub bounds: Vec<BoundSummary>,
 }
 

@@ -45,7 +45,7 @@ pub struct Tuning {
     pub corrected: Option<Estimate>,
     /// The smoothed threshold, if it was asked for.
     pub smooth: Option<SmoothThreshold>,
-    /// The conditions. Those with a confidence hold only at the thresholds at which they were shown to hold.
+    /// The conditions on the threshold. A condition with a confidence counts as satisfied only at the thresholds that passed its test.
     pub conditions: Vec<Condition>,
     /// The tests of the conditions with a confidence; `None` if no condition has one.
     pub guarantee: Option<Guarantee>,
@@ -62,7 +62,7 @@ pub struct SmoothThreshold {
     pub threshold: Option<f64>,
     /// The score of the rows at the smoothed threshold; `None` when it is undefined there.
     pub value: Option<f64>,
-    /// The score of the expected confusion matrix under the prior over nearby thresholds.
+    /// The score of the expected confusion matrix when the threshold is drawn from the prior over nearby thresholds.
     pub expected_value: Option<f64>,
     /// The confusion matrix at the smoothed threshold.
     #[serde(default, with = "super::json::optional_confusion")]
@@ -83,7 +83,7 @@ pub struct BestThreshold {
     pub score: String,
     /// The best threshold.
     pub threshold: f64,
-    /// Start and end of the interval of equally good thresholds; the end is excluded unless it is 1 and no prediction is 1.
+    /// Start and end of the interval of equally good thresholds. The end belongs to the interval only if it is 1 and no prediction is 1.
     pub interval: (f64, f64),
     /// The score at the best threshold.
     pub value: f64,
@@ -139,7 +139,7 @@ pub struct TuningSummary {
     pub score: String,
     /// The best threshold; `None` when there is none.
     pub threshold: Option<f64>,
-    /// Start and end of the interval of equally good thresholds; the end is excluded unless it is 1 and no prediction is 1.
+    /// Start and end of the interval of equally good thresholds. The end belongs to the interval only if it is 1 and no prediction is 1.
     pub interval: Option<(f64, f64)>,
     /// The score at the best threshold.
     pub value: Option<f64>,
@@ -200,7 +200,7 @@ pub struct ClassThreshold {
     pub class: String,
     /// The best threshold; `None` when there is none.
     pub threshold: Option<f64>,
-    /// Start and end of the interval of equally good thresholds; the end is excluded unless it is 1 and no prediction is 1.
+    /// Start and end of the interval of equally good thresholds. The end belongs to the interval only if it is 1 and no prediction is 1.
     pub interval: Option<(f64, f64)>,
     /// The score at the best threshold.
     pub value: Option<f64>,
@@ -224,9 +224,9 @@ pub struct ClassThreshold {
 }
 
 impl Tuning {
-    /// Finds the best threshold that satisfies the conditions, and its distribution over bootstrap replicates; also the smoothed threshold, if the
-    /// options ask for it. If there is no best threshold, the inner `Err` holds the confusion matrices at all thresholds, which show why.
-    /// Conditions with a confidence are tested once, and the bootstrap replicates search the thresholds that qualify.
+    /// Finds the best threshold that satisfies the conditions, and its distribution over bootstrap replicates. If the options ask for the smoothed
+    /// threshold, it is computed too. If there is no best threshold, the inner `Err` holds the confusion matrices at all thresholds, which show why.
+    /// Conditions with a confidence are tested only once, on the original rows. The bootstrap replicates search the thresholds that passed this test.
     pub fn new<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
         options: &TuningOptions<'_>,
@@ -400,9 +400,9 @@ pub fn tune_classes(
     Ok(ClassTuningSummary { score: options.score.name().into(), classes: thresholds, subject_to })
 }
 
-/// The best threshold of every bootstrap replicate. With at most [`MAX_EXACT_ROWS`] rows, all thresholds are searched. With more rows, only the
-/// thresholds between [`THRESHOLD_RUNS`] runs are searched; a run is a group of rows with consecutive predictions. The runs are taken from
-/// `swept`, the confusion matrices of the rows at all thresholds, which are computed first if `swept` is `None`.
+/// The best threshold of every bootstrap replicate. With at most [`MAX_EXACT_ROWS`] rows, all thresholds are searched. With more rows, the rows are
+/// sorted by prediction and divided into [`THRESHOLD_RUNS`] groups, and only the thresholds between the groups are searched. The groups are taken
+/// from `swept`, the confusion matrices of the rows at all thresholds, which are computed first if `swept` is `None`.
 pub fn best_threshold_bootstrap<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     swept: Option<&Sweep>,
@@ -436,8 +436,8 @@ pub fn corrected_score<R: Real>(
     }))
 }
 
-/// The groups of rows with consecutive predictions between which the bootstrap searches thresholds. They are taken from `swept`, the confusion
-/// matrices of `rows` at all thresholds, which are computed first if `swept` is `None`.
+/// Groups of rows with consecutive predictions; the bootstrap searches only the thresholds between them. The groups are taken from `swept`, the
+/// confusion matrices of `rows` at all thresholds, which are computed first if `swept` is `None`.
 fn bootstrap_runs<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, swept: Option<&Sweep>) -> Result<Runs> {
     match swept {
         Some(sweep) => Ok(sweep.runs(THRESHOLD_RUNS)),
@@ -485,7 +485,7 @@ pub fn unmet_conditions(sweep: &Sweep, score: &Score, conditions: &[Condition]) 
     let reached = nearest.as_ref().and_then(|best| condition.sides(&best.confusion)[0]);
     Some(match (nearest, reached) {
         (Some(best), Some(value)) => format!(
-            "no threshold satisfies `{}`; the nearest threshold, {}, has {left} = {}",
+            "no threshold satisfies `{}`; threshold {} comes nearest, with {left} = {}",
             condition.text(),
             format_number(best.threshold),
             format_number(value)

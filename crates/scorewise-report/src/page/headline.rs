@@ -102,12 +102,13 @@ fn contents_without_forecast(document: &Document) -> (String, String, String) {
             }
             _ => "Scores of a table of counts".into(),
         },
-        CommandResult::Score(Evaluation::Classes(_)) => "Scores of the decisions between the classes".into(),
+        CommandResult::Score(Evaluation::Classes(_)) => "Scores of the predicted classes".into(),
     };
     (heading, String::new(), String::new())
 }
 
-/// The score that the page of a table of counts is about: the one that is shown over time or, if none is shown over time, the first.
+/// The score in the heading of the page of a table of counts. It is the score that the figure over time shows, or the first score if there is no such
+/// figure.
 fn score_of_counts<'a>(document: &Document, scores: &'a [NamedEstimate]) -> Option<&'a NamedEstimate> {
     let over_time = document.series.as_ref().and_then(|series| scores.iter().find(|score| score.name == series.score));
     over_time.or(scores.first())
@@ -153,13 +154,13 @@ fn contents_with_forecast(document: &Document, forecast: &ForecastEvaluation) ->
     );
     let mut html = String::from("<div class=\"cards\">\n");
     html += &threshold_card(forecast, exact_threshold(document));
-    html += &cost_card(cells, &forecast.classes[1]);
+    html += &errors_card(cells, &forecast.classes[1]);
     html += &quality_card(forecast, &score, value, interval.map(|interval| (interval.low, interval.high)));
     html += "</div>\n";
     (heading, lead, html)
 }
 
-/// The best threshold without smoothing and the score there; `None` unless the page proposes a smoothed threshold.
+/// The best threshold without smoothing, and the score at this threshold; `None` unless the page proposes a smoothed threshold.
 fn exact_threshold(document: &Document) -> Option<(f64, f64)> {
     match &document.result {
         CommandResult::Tune(TuneSummary::Binary(result)) => {
@@ -170,8 +171,8 @@ fn exact_threshold(document: &Document) -> Option<(f64, f64)> {
     }
 }
 
-/// The card with the decision threshold and its uncertainty. If the decision threshold is a smoothed one, `exact` is the best threshold without
-/// smoothing, and the score there.
+/// The card with the decision threshold and its uncertainty. If the decision threshold is smoothed, `exact` contains the best threshold without
+/// smoothing, and the score at that threshold.
 fn threshold_card(forecast: &ForecastEvaluation, exact: Option<(f64, f64)>) -> String {
     let mut text = format!(
         "<section class=\"card\" aria-label=\"Which threshold\"><h2>Which threshold?</h2>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
@@ -181,7 +182,7 @@ fn threshold_card(forecast: &ForecastEvaluation, exact: Option<(f64, f64)>) -> S
     if let Some(calibrated) = &forecast.calibrated {
         let _ = writeln!(
             text,
-            "<p>This is a raw prediction of the model, as are all thresholds of this page. It is the calibrated probability <b>{}</b>.</p>",
+            "<p>All thresholds on this page apply to the raw predictions of the model. This threshold corresponds to a calibrated probability of <b>{}</b>.</p>",
             format_number(calibrated.threshold)
         );
     }
@@ -190,8 +191,7 @@ fn threshold_card(forecast: &ForecastEvaluation, exact: Option<(f64, f64)>) -> S
             text,
             "<p>On {}, every threshold from {} gives the same score.</p>",
             escape_html(&forecast.source),
-            // A range that ends at 1 includes 1 only if no prediction of these rows is 1, which is not known here. Excluding 1 gives a true
-            // sentence in both cases.
+            // It is not known here whether a range up to 1 includes 1. The text "up to but not including 1" is true in both cases.
             format_threshold_range(low, high, false)
         );
     }
@@ -208,7 +208,7 @@ fn threshold_card(forecast: &ForecastEvaluation, exact: Option<(f64, f64)>) -> S
     if let Some((threshold, value)) = exact {
         let _ = writeln!(
             text,
-            "<p>The exactly best threshold of {} is <b>{}</b>, where {} is {}; it depends more on single rows than the smoothed threshold.</p>",
+            "<p>Without smoothing, the best threshold of {} is <b>{}</b>, where {} is {}. It depends more on single rows than the smoothed threshold does.</p>",
             escape_html(&forecast.source),
             format_number(threshold),
             escape_html(&forecast.score),
@@ -227,8 +227,8 @@ fn capitalised(text: &str) -> String {
     characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// The card with the numbers of missed events and false alarms; `event` is the name of the positive class.
-fn cost_card([_, fp, fn_, tp]: [f64; 4], event: &str) -> String {
+/// The card with the numbers of errors (missed events and false alarms). `event` is the name of the positive class.
+fn errors_card([_, fp, fn_, tp]: [f64; 4], event: &str) -> String {
     let named = if event == "event" { String::new() } else { format!(" ({})", escape_html(event)) };
     let (events, alarms) = (tp + fn_, tp + fp);
     let percentage = |part: f64, total: f64| {

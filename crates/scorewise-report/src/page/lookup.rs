@@ -18,8 +18,8 @@ pub(super) struct LookupTable {
     label: Vec<String>,
     /// For each threshold, the lowest threshold with the same confusion matrix.
     from: Vec<f64>,
-    /// For each threshold, the upper end of the interval of thresholds with the same confusion matrix; excluded unless it is 1 and no prediction
-    /// is 1.
+    /// For each threshold, the upper end of the interval of thresholds with the same confusion matrix. An end below 1 is not
+    /// part of the interval.
     to: Vec<f64>,
     /// For each threshold, the range of thresholds with the same confusion matrix, as text.
     #[serde(rename = "same")]

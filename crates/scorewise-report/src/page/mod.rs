@@ -10,7 +10,7 @@
 //! | `lookup` | the embedded table of all scores at all thresholds |
 //! | `explorer` | the threshold slider, and the numbers at its threshold |
 //! | `multiclass` | the page of a model with more than two classes |
-//! | `monitor` | the tables of a model on rows that came after its training |
+//! | `monitor` | the sections for a result of `monitor`, which compares new rows with the training of a model |
 //! | `sections` | figures, training, theory, comparison, tables, provenance |
 
 mod html;

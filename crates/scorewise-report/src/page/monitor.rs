@@ -1,4 +1,4 @@
-//! The page of `monitor`: the score, the rates and the threshold then and now, and the shift of each column.
+//! The sections of a page for a result of `monitor`: how the score, the best threshold and the input columns of a model have changed.
 
 use super::html::{facts_html, section, table_html};
 use crate::document::{CommandResult, Document};
@@ -7,14 +7,14 @@ use crate::evaluation::{
 };
 use crate::number::{format_number, format_optional};
 
-/// The sections of the page with all tables; an empty string for the results of other commands.
+/// All sections for a result of `monitor`; an empty string for the result of another command.
 pub(super) fn section_html(document: &Document) -> String {
     let CommandResult::Monitor(result) = &document.result else { return String::new() };
-    let shift = section("shift", "Are the rows still the same?", &shift_html(result));
+    let shift = section("shift", "Are the rows still like the training rows?", &shift_html(result));
     section("score", "Is the model still good?", &score_html(result)) + &shift + &periods_html(result)
 }
 
-/// The number with its interval; an empty string if it is undefined.
+/// Formats a number with its interval, such as `0.5 (0.4 to 0.6)`; returns an empty string if the number is undefined.
 fn with_interval(estimate: Estimate) -> String {
     match (estimate.value, estimate.interval()) {
         (Some(value), Some((low, high))) => {
@@ -25,7 +25,7 @@ fn with_interval(estimate: Estimate) -> String {
     }
 }
 
-/// The score, the rates and the threshold, then and now.
+/// A table that compares the score, base rate and alarm rate of the new rows with those of earlier rows, and a list of facts about the threshold.
 fn score_html(result: &MonitorSummary) -> String {
     let row = |name: &str, numbers: &ThenAndNow| {
         let mut cells = vec![name.to_owned()];
@@ -53,14 +53,14 @@ fn score_html(result: &MonitorSummary) -> String {
         ),
         ("threshold of the model", format_number(result.threshold)),
         ("best threshold now", best.unwrap_or_default()),
-        ("score of the best threshold on further rows", corrected),
-        ("is the threshold of the model in the interval of the best", holds.into()),
+        ("estimated score of the best threshold on other new rows", corrected),
+        ("is the threshold of the model in the interval of the best threshold", holds.into()),
         ("intervals", format!("by resampling {}", result.resampled)),
     ];
     table + &facts_html(&facts)
 }
 
-/// The shift of the predictions and of all columns.
+/// A table of the shifts (changes of distribution) of the predictions and of all columns.
 fn shift_html(result: &MonitorSummary) -> String {
     let share = |share: Option<f64>| share.map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
     let number = |number: Option<f64>| number.map_or(String::new(), format_number);
@@ -98,7 +98,7 @@ fn shift_html(result: &MonitorSummary) -> String {
     if rows.is_empty() {
         return "<p>The model file has no distributions of the training rows, so shifted columns cannot be found.</p>\n".into();
     }
-    let caption = "Population stability index (PSI) of each column between the training rows and the new rows. `chance`: the index that chance alone exceeds for at least one column in 5 % of all cases. A shift is moderate from 0.1 and large from 0.25, if chance does not explain it";
+    let caption = "Population stability index (PSI) of each column, which compares the new rows with the training rows. If no column has shifted, the probability that any column exceeds its limit `chance` is at most 5 %. A shift is moderate from a PSI of 0.1 and large from 0.25, if the PSI exceeds `chance`";
     let heading = [
         "column",
         "PSI",
@@ -112,7 +112,7 @@ fn shift_html(result: &MonitorSummary) -> String {
     table_html(caption, &heading, &rows)
 }
 
-/// The score of each period.
+/// The section with a table of the scores of all periods.
 fn periods_html(result: &MonitorSummary) -> String {
     let row = |period: &PeriodSummary| {
         let end = |end: Option<f64>| end.map_or(String::new(), format_number);
@@ -135,7 +135,7 @@ fn periods_html(result: &MonitorSummary) -> String {
     };
     let rows: Vec<Vec<String>> = result.periods.each.iter().map(row).collect();
     let heading =
-        ["period", "rows", "positives", &result.score, "low", "high", "base rate", "alarm rate", "against before"];
+        ["period", "rows", "positives", &result.score, "low", "high", "base rate", "alarm rate", "score change"];
     let caption = "The score of each period with its 95 % interval";
     section("periods", "Each period", &table_html(caption, &heading, &rows))
 }

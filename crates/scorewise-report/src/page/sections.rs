@@ -1,4 +1,4 @@
-//! The sections of a page below its top: figures, importance of columns, training, cross-validation, theory, comparison, reproduction, provenance.
+//! The sections of a page that follow its top and the threshold slider, such as figures, importance of columns, training and provenance.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,8 @@ use crate::evaluation::{
 use crate::figures::{MovingMark, ReportFigure};
 use crate::number::{format_number, format_optional};
 
-/// All sections below the top of the page, in their order. If `has_plain_result` is set, the result is also shown as a list of names and values.
+/// All sections that follow the top of the page and the threshold slider, in their order. If `has_plain_result` is true, one of them lists all
+/// fields of a result that no other section shows.
 pub(super) fn sections_html(document: &Document, pictures: &[ReportFigure], has_plain_result: bool) -> Result<String> {
     let mut html = comparison_section(document);
     html += &counts_section(document);
@@ -91,7 +92,7 @@ fn figure_grid(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Resul
     Ok(if text.is_empty() { text } else { format!("<div class=\"figures\">\n{text}</div>\n") })
 }
 
-/// The section with the figures of a forecast, except the one that is shown with the threshold slider.
+/// The section with the figures that no other section of the page shows.
 fn figures_section(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let elsewhere = ["training", "law"];
     let wanted = |name: &str| {
@@ -111,8 +112,8 @@ fn figures_section(document: &Document, figures: &[ReportFigure]) -> Result<Stri
     ))
 }
 
-/// The section with the measures of the probabilities: of a forecast, of a model on its test rows (without test rows on its validation rows), or of two
-/// forecasts.
+/// The section with the measures of the probabilities of one or two forecasts. A model is measured on its test rows, or on its validation rows
+/// if it has no test rows.
 fn probabilities_section(document: &Document) -> String {
     let of_evaluation = |evaluation: &Evaluation| match evaluation {
         Evaluation::Binary(summary) => summary.probabilities.clone(),
@@ -179,8 +180,11 @@ fn columns_section(document: &Document, figures: &[ReportFigure]) -> Result<Stri
     let rows: Vec<Vec<String>> = explanation.importance.iter().map(row).collect();
     let mut heads = vec!["column", "importance", "low", "high"];
     heads.extend(has_gain.then_some("gain of trees"));
-    let gain =
-        if has_gain { "; gain of trees: the share of the column in the gain of all splits of the trees" } else { "" };
+    let gain = if has_gain {
+        "; gain of trees: the gain of the splits on the column, as a share of the gain of all splits"
+    } else {
+        ""
+    };
     let caption = format!(
         "Importance of all columns for {}, with 95 % intervals; {} permutations of each column{gain}",
         explanation.score, explanation.permutations
@@ -218,7 +222,7 @@ fn training_section(document: &Document, figures: &[ReportFigure]) -> Result<Str
         training.loss
     );
     let body = figure_grid(figures, |name| name == "training")? + &table_html(&caption, &heading, &rows);
-    Ok(section("training", "How it was trained", &body))
+    Ok(section("training", "How the model was trained", &body))
 }
 
 /// The section about a cross-validation: the score of the model of each fold on the test rows of that fold.
@@ -388,7 +392,7 @@ fn plain_result_section(document: &Document) -> String {
         let _ = write!(body, "{}{tables}", facts_html(&lines));
     }
     if document.training.is_none() {
-        body += "<p class=\"faint\">This page was made from the output of <code>--json</code>. For a page with a movable threshold, write the result with <code>--report results.json</code>, or the page itself with <code>--report page.html</code>.</p>\n";
+        body += "<p class=\"faint\">This page was made from the output of <code>--json</code>. For a page with a movable threshold, run the command with <code>--report page.html</code>, or make the page from a file that <code>--report results.json</code> has written.</p>\n";
     }
     section("facts", "Result", &body)
 }

@@ -45,7 +45,7 @@ impl InputColumn {
             return Err(format!("the lag is {} steps; at most {MAX_LAG} are allowed", self.lag));
         }
         if self.width() == 0 {
-            return Err("the encoding gives no columns of the matrix".into());
+            return Err("the encoding produces no columns".into());
         }
         let fits = match &self.coding {
             ColumnEncoding::Number { mean, deviation, .. } => {

@@ -14,8 +14,8 @@ use crate::table::{Column, ColumnKind, Table};
 /// The maximum number of columns of the matrix. A row of this length takes 4 MiB.
 pub(super) const MAX_WIDTH: usize = 1 << 20;
 
-/// The maximum number of intervals into which the numbers of all columns together are divided by knots. In a network with 64 hidden units, the
-/// weights of this many intervals take 34 MB.
+/// The maximum number of intervals between knots, counted over all columns together. In a network with 64 hidden units, the weights of this many
+/// intervals take 34 MB.
 const MAX_TOTAL_INTERVALS: usize = 1 << 17;
 
 impl Encoder {

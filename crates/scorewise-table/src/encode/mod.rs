@@ -13,7 +13,7 @@
 //! let colour = Column { name: "colour".into(), values: Values::Category(Category { codes: vec![0, 1, 0, 1], levels }) };
 //! let table = Table { file: "people.csv".into(), columns: vec![age, colour], ..Table::default() };
 //!
-//! // The encoder is fitted on the first three rows; the missing age of the last row is replaced by their mean.
+//! // The encoder is fitted on the first three rows. The missing age of the last row is replaced by the mean age of these three rows.
 //! let (encoder, notes) = Encoder::fit(&table, &[0, 1, 2], &EncodingOptions::default())?;
 //! assert_eq!(encoder.names(), ["age", "colour = blue", "colour = red"]);
 //! let encoded = encoder.encode(&table)?;
@@ -21,7 +21,7 @@
 //! assert_eq!(encoded.matrix.row(3), [0.0, 1.0, 0.0]);
 //! assert_eq!(
 //!     encoded.unexpected.notes(&encoder)[0].to_string(),
-//!     "column `age`: 1 row has no value, unlike all training rows: a missing value is replaced by the mean"
+//!     "column `age`: 1 row has no value, but every training row had one: a missing value is replaced by the mean"
 //! );
 //! assert!(notes.is_empty());
 //! # Ok::<(), scorewise_table::Error>(())
@@ -109,7 +109,8 @@ pub enum ColumnEncoding {
         rest: bool,
         /// Whether there is an extra column that is 1 for missing values and 0 otherwise.
         indicator: bool,
-        /// The mean and standard deviation of each one-hot column, including the extra columns; empty if the columns are not standardised.
+        /// The mean and standard deviation of each column of the encoding, including the extra columns of `rest` and `indicator`. Empty if the
+        /// columns are not standardised.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         scales: Vec<Standardisation>,
     },
@@ -176,8 +177,8 @@ pub struct BinnedColumn {
     /// For each frequent value, the position that it would have among the knots if it had no position of its own. By these positions,
     /// frequent values can be compared with all other values.
     pub own_positions: Vec<f32>,
-    /// The number of levels without an order, where unknown levels count as one more level, and missing values as another. The positions of the
-    /// levels (integers that stand for them in the matrix) come after those of the knots and of the frequent values.
+    /// The number of positions (integers in the matrix) that come after those of the knots and of the frequent values: one for each level without an
+    /// order, one for all unknown levels if the input has levels, and one for missing values if they are told apart from other values.
     pub levels: usize,
 }
 
@@ -327,7 +328,7 @@ impl InputColumn {
 }
 
 impl ColumnEncoding {
-    /// For a binned encoding, the knots, frequent values and levels among which a value has its position; `None` for a dense encoding.
+    /// The knots, frequent values and levels of a binned encoding; `None` for a dense encoding.
     fn binned_column(&self) -> Option<BinnedColumn> {
         match self {
             ColumnEncoding::Knots { knots, own, median, spread, missing } => {

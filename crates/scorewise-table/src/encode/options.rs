@@ -20,7 +20,7 @@ pub struct EncodingOptions {
     pub keep: Vec<String>,
     /// Columns whose levels have an order: `size=small<medium<large`, or just `size` for alphabetical order.
     pub ordinal: Vec<String>,
-    /// Names of columns of numbers that are encoded as categorical columns.
+    /// Names of columns of numbers or booleans that are encoded as categorical columns.
     pub categorical: Vec<String>,
     /// The number of earlier rows whose values are also inputs: with 2, the values of the two rows before.
     pub lags: usize,

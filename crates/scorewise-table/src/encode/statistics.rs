@@ -66,8 +66,8 @@ pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &Numbe
     })
 }
 
-/// A number is frequent, and is encoded by an integer of its own instead of its position among the knots, if it is in more than this share of the
-/// training rows that have a value.
+/// A number is frequent if more than this share of the training rows with a value hold this number. It is then encoded by an integer of its own
+/// instead of its position among the knots.
 const FREQUENT_VALUE_SHARE: f64 = 0.25;
 
 /// The number of quantiles is limited so that about this many training rows or more lie between two neighbouring quantiles, but
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_one_part_of_a_time_keeps_its_other_parts() {
+    fn a_part_of_a_time_is_set_to_the_given_value() {
         let time = 1_704_067_200 + 200 * DAY + 12 * HOUR + HOUR / 2;
         let parts = |time: i64| TimePart::ALL.map(|part| time_part(part, time));
         let [hour, weekday, year_day] = parts(time);

@@ -77,7 +77,7 @@ impl UnexpectedValues {
                     NEW_LEVEL => {
                         format!("{rows_have} a value not seen in training: it is encoded as none of the levels")
                     }
-                    NEWLY_MISSING => format!("{rows_have} no value, unlike all training rows: {replacement}"),
+                    NEWLY_MISSING => format!("{rows_have} no value, but every training row had one: {replacement}"),
                     _ => format!(
                         "{rows_have} a value more than {MAX_DEVIATIONS:.0} standard deviations from the mean: it is \
                          clipped"

@@ -18,8 +18,8 @@ const MAX_FOLDS: usize = 100;
 impl Split {
     /// Divides the given rows into `folds` folds, `repeats` times. Returns one split for each fold of each repetition, with the rows of the
     /// fold as validation rows and all other rows as training rows. In a random split, the folds have the same share of each class and
-    /// differ between repetitions. In a split by time, the folds are blocks of consecutive rows, the same in each repetition. In a split by
-    /// group, no group is in two folds.
+    /// differ between repetitions. In a split by time, the folds follow each other in time and are the same in each repetition. In a split
+    /// by group, no group is in two folds.
     pub fn cross_fit(
         &self,
         table: &Table,
@@ -104,7 +104,7 @@ fn check_classes(labels: &Labels, splits: &[MemberSplit]) -> Result<()> {
             let (class, count) = rarest_class(labels, rows);
             if count == 0 {
                 let class = quoted(&labels.names[class]);
-                let problem = format!("the {set} rows of fold {} have no row of the class {class}", fold + 1);
+                let problem = format!("the {set} set of fold {} has no row of the class {class}", fold + 1);
                 return Err(Error::setting("cross-fit", problem, "give fewer folds, or 0 for one validation set"));
             }
         }
@@ -112,9 +112,9 @@ fn check_classes(labels: &Labels, splits: &[MemberSplit]) -> Result<()> {
     Ok(())
 }
 
-/// Divides the rows into `folds` blocks of consecutive times and returns the block of each row, in the order of `rows`. Rows of the same time are
-/// in the same block. The blocks have about equally many rows; if one of two classes would then be absent from a block, the blocks have about
-/// equally many rows of the rarer class instead.
+/// Sorts the rows by time, divides them into `folds` blocks and returns the block of each row, in the order of `rows`. Rows of the same time are
+/// in the same block. The blocks have about equally many rows. If there are two classes and a block would have rows of only one class, the
+/// blocks have about equally many rows of the rarer class instead.
 fn time_blocks(table: &Table, labels: &Labels, rows: &[u32], column: Option<&str>, folds: usize) -> Result<Vec<usize>> {
     let (order, _) = TimeOrder::new(table, column)?;
     let mut is_used = vec![false; table.rows()];

@@ -160,8 +160,7 @@ impl CrossValidation {
         let mut borders = vec![order.rows.len()];
         for block in (1..=self.folds).rev() {
             let end = borders[borders.len() - 1];
-            // The number of labelled rows from the start of this block to the end of the table, where all blocks should have the same number of
-            // labelled rows, apart from rounding.
+            // The number of labelled rows in this block and all later blocks, if the labelled rows are divided equally among the blocks.
             let after = labelled - labelled * block / (self.folds + 1);
             borders.push(order.first_of_same_time(order.begin_of_last(order.rows.len(), labels, after), end));
         }

@@ -56,9 +56,9 @@ impl GroupCounts {
         Err(Error::setting("split", problem, hint))
     }
 
-    /// Returns the set of each group, as an index into `shares`; `None` for groups without rows. The largest groups are assigned first, and groups
-    /// of the same size in random order. Each group is assigned to the set in which it brings the number of rows of each class closest to the
-    /// requested share.
+    /// Returns the set of each group, as an index into `shares`; `None` for groups of which no row was counted. The largest groups are assigned
+    /// first, and groups of the same size in random order. Each group is assigned to the set that keeps the class counts of the sets
+    /// closest to the requested shares.
     pub fn assign_groups(&self, shares: &[f64], classes: usize, seed: u64) -> Vec<Option<usize>> {
         let mut totals = vec![0.0; classes];
         self.counts.iter().flatten().for_each(|(class, count)| totals[*class as usize] += f64::from(*count));

@@ -42,8 +42,8 @@ pub(super) struct TimeOrder<'a> {
 }
 
 impl<'a> TimeOrder<'a> {
-    /// Orders rows by the column `name`, or by the first column of dates if `name` is `None`. If the table has no column of dates either, rows keep
-    /// the order of the file.
+    /// Orders rows by the column `name`. If `name` is `None`, the first column of dates is used; if the table has no dates, rows keep the order of
+    /// the file.
     pub fn new(table: &'a Table, name: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let column = match name {
             Some(name) => Some(names::column(table, "split", name)?),
@@ -76,15 +76,15 @@ impl<'a> TimeOrder<'a> {
         Ok((TimeOrder { rows, column: Some(column) }, notes))
     }
 
-    /// The position in `rows` of the first row of a set that ends before the position `end` and contains this share of the labelled rows
-    /// before `end`. Rows of the same time are in the same set, unless that would leave no row before the set.
+    /// Returns the position in `rows` at which a set begins. The set ends before the position `end` and contains at least this share of the
+    /// labelled rows before `end`. Rows of the same time are in the same set, unless that would leave no row before the set.
     pub fn begin_of_share(&self, end: usize, labels: &Labels, share: f64) -> usize {
         let is_labelled = |row: &u32| labels.classes[*row as usize] != Labels::MISSING;
         let labelled = self.rows[..end].iter().filter(|row| is_labelled(row)).count();
         self.first_of_same_time(self.begin_of_last(end, labels, rows_of(share, labelled)), end)
     }
 
-    /// The position in `rows` of the first of the last `count` labelled rows before the position `end`.
+    /// Returns the position in `rows` at which the last `count` labelled rows before the position `end` begin.
     pub fn begin_of_last(&self, end: usize, labels: &Labels, count: usize) -> usize {
         let (mut begin, mut remaining) = (end, count);
         while remaining > 0 && begin > 0 {
@@ -103,8 +103,8 @@ impl<'a> TimeOrder<'a> {
         }
     }
 
-    /// Moves the start of a set of rows, which ends before `end`, from `begin` to the first row of the same time. Returns the new start as a
-    /// position in `rows`. Returns `begin` itself if the set is empty (`begin` is `end`), or if no row would be left before the set.
+    /// Extends the set of rows from the position `begin` to the position `end` (excluded) by the rows before it that have the same time as its
+    /// first row. Returns the position of the new first row, or `begin` if the set is empty or if no row would be left before the set.
     pub fn first_of_same_time(&self, begin: usize, end: usize) -> usize {
         let mut first = begin;
         while begin < end && first > 0 && self.is_same_time(self.rows[first - 1], self.rows[first]) {

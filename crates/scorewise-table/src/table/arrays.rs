@@ -48,8 +48,8 @@ pub(super) fn unreadable_type(data_type: &DataType) -> (String, &'static str) {
         DataType::Time32(_) | DataType::Time64(_) => {
             ("time of day".into(), "write the column as text or as a timestamp")
         }
-        DataType::Duration(_) => ("duration".into(), "write the column as a number"),
-        DataType::Interval(_) => ("interval".into(), "write the column as a number"),
+        DataType::Duration(_) => ("duration".into(), "write the column as numbers"),
+        DataType::Interval(_) => ("interval".into(), "write the column as numbers"),
         DataType::FixedSizeBinary(size) => (format!("binary of {size} bytes"), "write the column as text"),
         DataType::List(_)
         | DataType::LargeList(_)
@@ -70,7 +70,7 @@ pub(super) fn unreadable_type(data_type: &DataType) -> (String, &'static str) {
 pub(super) struct StringFormat {
     /// The decimal mark of numbers: `.` or `,`.
     pub(super) mark: u8,
-    /// How cells are written in an earlier table, such as the training table.
+    /// How the cells of the same column are written in an earlier table, such as the training table.
     pub(super) style: ColumnConventions,
     /// Whether the month comes before the day in dates with the year last; `None` if the user did not set it.
     pub(super) month_first: Option<bool>,

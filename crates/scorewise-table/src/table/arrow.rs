@@ -214,7 +214,8 @@ impl Messages {
         }
         let mut begin = start.saturating_add(4);
         let mut length = number(start)?;
-        // Since 2019 a message begins with the continuation marker `u32::MAX`, followed by its length; older messages begin with their length.
+        // Since 2019 a message begins with the continuation marker `u32::MAX`, followed by the length of its metadata. Older messages begin with
+        // this length.
         if length == u32::MAX {
             length = number(begin)?;
             begin += 4;
@@ -264,10 +265,11 @@ fn check_sizes(batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> ArrowResult
     if total > MAX_DECOMPRESSED_BYTES.max((body.len() as u64).saturating_mul(MAX_COMPRESSION_RATIO)) {
         return Err(ipc_error("a message declares an implausible decompressed size"));
     }
-    // Every Arrow type except null takes at least one bit for each row, so a batch cannot have more rows than bits.
+    // Every Arrow type that can be read, except null, takes at least one bit for each row, so more rows than bits are implausible. Columns of
+    // the null type take no bits, so 1024 more rows are allowed.
     let max_rows = total.saturating_mul(8).saturating_add(1024);
     if u64::try_from(batch.length()).map_or(true, |rows| rows > max_rows) {
-        return Err(ipc_error("a record batch declares more rows than it has bits"));
+        return Err(ipc_error("a record batch declares more rows than its data can hold"));
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ mod tests {
     use super::{catch_panic, is_guarded};
 
     #[test]
-    fn a_caught_panic_gives_none_and_is_guarded_holds_only_during_catch_panic() {
+    fn catch_panic_returns_none_after_a_panic_and_is_guarded_is_true_only_inside_it() {
         assert_eq!(catch_panic(|| 1), Some(1));
         assert_eq!(catch_panic(is_guarded), Some(true));
         let panicked: Option<u32> = catch_panic(|| panic!("a decoder panics"));

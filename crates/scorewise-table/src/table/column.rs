@@ -53,7 +53,7 @@ pub struct Column {
 /// Where the rows of a table are in the file: their line numbers in a text file, or their row numbers in a Parquet or Arrow file, which has no lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Lines {
-    /// In a Parquet or Arrow file: the table begins with the first row of the file.
+    /// In a Parquet or Arrow file: no row of the file comes before the first row of the table.
     #[default]
     None,
     /// In a Parquet or Arrow file: this many rows of the file come before the first row of the table.

@@ -6,8 +6,8 @@
 //!
 //! [`read`] reads a whole table; a [`Reader`] reads it in chunks of bounded size, so that files of any length can be processed. Text
 //! (`.csv`, `.tsv`, also compressed with gzip), Parquet and Arrow (`.arrow`, `.feather`, file or stream) are recognised by their first
-//! bytes. Text records are split by csv-core and parsed into typed columns in one pass. (arrow-csv uses the same csv-core, but reports
-//! neither the line nor the content of a cell that it rejects, which our error messages contain, and it creates arrays of strings where
+//! bytes. Text is split into records by csv-core, and the records are parsed into typed columns in one pass. (arrow-csv uses csv-core too, but
+//! it is not used here: its errors contain neither the line nor the content of a rejected cell, and it creates arrays of strings where
 //! categorical columns need codes.)
 //!
 //! # Text files
@@ -26,9 +26,9 @@
 //!
 //! # Column types
 //!
-//! The type of a column ([`ColumnKind`]) is recognised from the cells in the first 4 MiB of the file. The first line of the table below that
-//! applies decides; "most" means more than 90 % of the cells that are not missing. A cell that does not fit the type of its column is an
-//! error, which names the line and the column.
+//! The type of a column ([`ColumnKind`]) is recognised from the cells in the first 4 MiB of the file. In the table below, the first line that
+//! applies to these cells decides. There, "most" means more than 90 % of the cells that are not missing. A cell that does not fit the type of its
+//! column is an error, which names the line and the column.
 //!
 //! | cells | column type |
 //! |---|---|
@@ -43,21 +43,21 @@
 //!
 //! Numbers may have thousands separators: the comma or the point, whichever is not the decimal mark. A per cent or currency sign is dropped:
 //! `3.1%` is read as 3.1. A number with another per cent or currency sign than the rest of the column is an error. The decimal mark is the same for
-//! the whole file. It is a comma if the numbers that only make sense with a decimal comma outnumber those that only make sense with a decimal point.
-//! If all numbers make sense with both (`1,234`), the decimal mark is a comma only in files that are separated by semicolons.
+//! the whole file. It is a comma if more numbers only make sense with a decimal comma than only with a decimal point. If both counts are equal, for
+//! example because all numbers are like `1,234` and make sense with both, it can be a comma only in files that are separated by semicolons.
 //!
 //! In dates with the year last, the day is assumed to come before the month, unless dates in the first 4 MiB show that the month comes first
-//! (`01/31/2020`). If these dates show neither, a note tells the user about the assumption.
+//! (`01/31/2020`). If no date shows which of them comes first, a note tells the user about the assumption.
 //!
 //! [`Reader::writing`] returns the conventions that a single cell does not show: decimal mark, order of day and month, per cent or currency sign.
 //! [`Reading::writing`] applies them to another table, so that `predict` reads numbers and dates in the same way as the training table.
 //!
 //! # Missing values
 //!
-//! | cells | are missing in columns of |
+//! | cells | meaning |
 //! |---|---|
-//! | empty, `?`, `NA`, `NaN` (any case), `NaT`, `<NA>`, `#N/A`, and the strings in [`Reading::missing`] | any type |
-//! | `-`, `--`, `.`, `na`, `n/a`, `n.a.`, `nat`, `null`, `none`, `nil` (any case), `\N` | numbers, times, booleans; levels in columns of strings |
+//! | empty, `?`, `NA`, `NaN` (any case), `NaT`, `<NA>`, `#N/A`, and the strings in [`Reading::missing`] | missing in all columns |
+//! | `-`, `--`, `.`, `na`, `n/a`, `n.a.`, `nat`, `null`, `none`, `nil` (any case), `\N` | levels in columns of strings, missing in all others |
 //!
 //! A column that contains only words from the second line of this table is categorical. The same rules apply to strings in Parquet and Arrow
 //! files; columns of strings in these files are categorical unless [`Reading::kinds`] sets another type.

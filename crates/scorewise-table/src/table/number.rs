@@ -13,7 +13,7 @@ const EXACT_POWERS_OF_TEN: [f64; 23] = [
 ];
 
 /// Parses a plain number with the decimal mark `mark`. The result has the same bits as that of `f64::from_str` and may be infinite. `None` if the
-/// cell is not a number; `NaN` is not a number here.
+/// cell is not a number or is `NaN`.
 #[inline]
 pub(super) fn parse(cell: &[u8], mark: u8) -> Option<f64> {
     let (negative, rest) = match cell {

@@ -43,7 +43,7 @@ fn joined_table(mut chunks: Vec<Table>) -> Table {
     Table { file, columns, lines }
 }
 
-/// Joins the parts of one column, which has `rows` rows in all.
+/// Joins one column of all chunks. `parts` yields the column of each chunk, and `rows` is the number of rows of all chunks.
 fn joined_column(mut parts: impl Iterator<Item = Column>, rows: usize) -> Option<Column> {
     let Column { name, values } = parts.next()?;
     let rest = parts.map(|part| part.values);
@@ -65,7 +65,8 @@ fn joined_column(mut parts: impl Iterator<Item = Column>, rows: usize) -> Option
     Some(Column { name, values })
 }
 
-/// Joins lists of values. `extract` returns the list of a part, or `None` if the part has another column type.
+/// Joins the values of one column of all chunks. `first` holds the values of the first chunk, and `rest` yields those of the other chunks.
+/// `extract` returns the list in a `Values`, or `None` if it has another column type.
 fn joined_values<T: Copy>(
     first: Vec<T>,
     rest: impl Iterator<Item = Values>,
@@ -81,7 +82,7 @@ fn joined_values<T: Copy>(
     all
 }
 
-/// Joins the parts of a categorical column and numbers their levels anew.
+/// Joins the values of a categorical column of all chunks. Each distinct level gets a new code, which is the same for all chunks.
 fn joined_categories(first: Category, rest: impl Iterator<Item = Values>, rows: usize) -> Category {
     let mut dictionary = Dictionary::default();
     let mut codes = Vec::with_capacity(rows);
@@ -97,8 +98,8 @@ fn joined_categories(first: Category, rest: impl Iterator<Item = Values>, rows: 
     Category { codes, levels: dictionary.into_levels() }
 }
 
-/// Joins the line numbers of all chunks; each chunk is given with the number of its rows. The line numbers are listed one by one only if they are
-/// not consecutive.
+/// Joins the line numbers of all chunks. `parts` yields the line numbers of each chunk and the number of its rows. The joined line numbers are
+/// listed one by one only if they are not consecutive.
 fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
     let mut all = Lines::None;
     let mut rows = 0u64;

@@ -27,7 +27,7 @@ pub(super) struct SelectedColumn {
     string_format: StringFormat,
 }
 
-/// A column as the file declares it: its name, its type, and whether the declaration is valid.
+/// A column as the file declares it: its name, its type, and whether the declaration is valid. A column with an invalid declaration cannot be read.
 pub(super) type DeclaredColumn = (String, DataType, bool);
 
 /// The columns that are read from a Parquet or Arrow file, and the number of rows read so far.

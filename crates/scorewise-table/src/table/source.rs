@@ -26,7 +26,7 @@ pub enum Source {
     BuiltIn(BuiltIn),
 }
 
-/// The built-in tables, as the UCI Machine Learning Repository distributes them. `data/README.md` describes their origin and licence.
+/// The built-in tables, which come from the UCI Machine Learning Repository. `data/README.md` describes their origin and licence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuiltIn {
     /// Adult: 32561 people of the 1994 US census, to predict an income above 50 000 dollars.
@@ -314,8 +314,8 @@ fn not_utf8_error(name: &str, encoding: &str, iconv: &str) -> Error {
     Error::data(Location::file(name), format!("is {encoding}"), hint)
 }
 
-/// Returns an error if a text is in UTF-16 or UTF-32. The encoding is recognised by a byte order mark, which [`open`] cannot see in compressed
-/// text, or by zero bytes: most characters of a table are digits, delimiters and line ends, whose high bytes are 0 in these encodings.
+/// Returns an error if a text is in UTF-16 or UTF-32. The encoding is recognised by its byte order mark or by zero bytes: digits, delimiters and
+/// line ends contain zero bytes in these encodings. [`open`] also checks the byte order mark, but not that of compressed text.
 pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
     let start = &text[..text.len().min(4096)];
     check_byte_order_mark(name, start)?;
@@ -334,9 +334,9 @@ pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
     // In UTF-16, every ASCII character has a zero byte. Digits, delimiters and line ends are ASCII, so even in a table with text in a
     // non-Latin script, at least a fifth of the characters should have a zero byte.
     let min_zeros = (pairs.len() / 5).max(1);
-    // The zero of an ASCII character is the second byte of a pair in little-endian text, and the first byte in big-endian text. A few
-    // characters that are not ASCII have a zero in the other byte, so the number of zeros in first bytes is compared with that in second
-    // bytes.
+    // In each pair of bytes, the zero byte of an ASCII character is the second byte in little-endian text and the first byte in big-endian text.
+    // A few characters that are not ASCII have a zero in the other byte, so the numbers of zeros among the first bytes and among the second
+    // bytes are compared.
     match (zeros(0), zeros(1)) {
         (few, most) if most >= min_zeros && most > 4 * few => {
             Err(not_utf8_error(name, "UTF-16 text without a byte order mark", "utf-16le"))

@@ -71,8 +71,8 @@ pub(super) fn unambiguous_order(cell: &[u8]) -> Option<DateOrder> {
     }
 }
 
-/// The numbers of a date: year, month and day; or, for a date such as `03/04/2010`, two numbers and the year, where a [`DateOrder`] tells
-/// which of the two numbers is the day.
+/// The numbers of a date. `YearFirst` holds the year, the month and the day. `YearLast` holds the numbers of a date such as `03/04/2010`; a
+/// [`DateOrder`] tells whether the first or the second of them is the day.
 enum DateParts {
     YearFirst(i32, u32, u32),
     YearLast(u32, u32, i32),

@@ -14,10 +14,11 @@ const MAX_NAMED_COLUMNS: usize = 3;
 /// Returns warnings about columns of a training table that may be misread.
 ///
 /// - A number that repeats and is far from all others, such as -200 or 999, may stand for a missing value. The warning is given for the
-///   smallest or largest number of a column if it is not 0, occurs at least three times and in at least 1 % of the rows, and the column has
-///   at least ten different other values. In addition, the gap between this number and all others must be larger than the range of the
-///   others; or the number must consist of nines or be a negative integer while no other number is negative, and the gap must be larger
-///   than ten times the mean distance between neighbouring values in sorted order.
+///   smallest or largest number of a column if all of these conditions hold:
+///   - The number is not 0. It occurs at least three times and in at least 1 % of the rows that have a value.
+///   - The column has at least ten different other values.
+///   - The gap between the number and all others is larger than the range of the others. A smaller gap is enough if the number consists of
+///     nines, or if it is an integer and the only negative number: ten times the mean distance between neighbouring values in sorted order.
 /// - If at least half of the cells in a column of text are numbers, a few other cells probably prevent the column from being read as numbers.
 #[must_use]
 pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
@@ -64,7 +65,7 @@ pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
 fn repeated_outlier(values: &[f64]) -> Option<f64> {
     let present = || values.iter().copied().filter(|value| !value.is_nan());
     let (low, high) = present().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
-    // Values are counted before they are sorted, because counting is faster and most columns need no sorting: their extreme values are rare.
+    // Occurrences are counted first, because that is fast: the extreme values of most columns are rare, and such columns are never sorted.
     let count = |value: f64| present().filter(|other| *other == value).count();
     let rows = present().count();
     let repeats = |value: f64| value != 0.0 && value.is_finite() && count(value) >= (rows / 100).max(3);
@@ -106,7 +107,7 @@ fn consists_of_nines(value: f64) -> bool {
     digits >= 2 && text.bytes().all(|byte| matches!(byte, b'9' | b'.'))
 }
 
-/// The warning for a column of text in which at least half of the cells are numbers; `None` for other columns.
+/// The warning for a column of text in which at least half of the cells are numbers; `None` for other columns and for columns of codes.
 fn warning_about_numbers_as_text(Category { codes, levels }: &Category, name: &str) -> Option<String> {
     let mut counts = vec![0usize; levels.len()];
     for code in codes {
@@ -146,7 +147,7 @@ fn warning_about_numbers_as_text(Category { codes, levels }: &Category, name: &s
     ))
 }
 
-/// Whether the numbers are codes such as zip codes: digits, all of the same length, some with a leading 0.
+/// Whether the numbers are codes such as zip codes: all have the same number of digits, and some have a leading 0.
 fn are_codes(levels: &[String], numbers: &[bool]) -> bool {
     let mut codes =
         levels.iter().zip(numbers).filter(|(_, number)| **number).map(|(level, _)| level.as_bytes()).peekable();
@@ -207,12 +208,12 @@ mod tests {
         assert_eq!(
             outlier_among(-1.0, 50, (0..1000).map(|i| f64::from(i % 30))),
             None,
-            "expected a negative number near all others not to be an outlier"
+            "a negative number close to the other numbers is not an outlier"
         );
         assert_eq!(
             outlier_among(500.0, 50, (0..1000).map(|i| [5.0, 10.0, 20.0, 50.0, 100.0][i % 5])),
             None,
-            "expected no repeated outlier in a column of a few doses"
+            "expected no repeated outlier in a column with only a few different doses"
         );
         assert_eq!(
             outlier_among(1.0, 50, (0..1000).map(|_| 0.0)),

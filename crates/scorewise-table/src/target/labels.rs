@@ -62,7 +62,7 @@ impl Unmatched {
         self.substituted.extend(further.substituted);
     }
 
-    /// Notes for the user about values that are not classes, and about words that were read as classes.
+    /// Notes for the user about values that are not classes, and about words such as `yes` that were read as classes with other names.
     #[must_use]
     pub fn notes(&self, target: &Target) -> Vec<Note> {
         let names = target.classes();
@@ -160,7 +160,7 @@ impl Target {
         unknown.into_iter().chain(beyond).collect()
     }
 
-    /// Finds the class of the value that each row has in the target column, not in the later row that a lead refers to.
+    /// Finds the class of the value in the target column of each row itself. A lead is ignored.
     fn classify(&self, table: &Table) -> Result<Classified> {
         let column = crate::names::column(table, "target", &self.column)?;
         let mut classified = Classified {
@@ -231,8 +231,8 @@ impl Target {
         Ok(classified)
     }
 
-    /// The class that a string stands for, and whether the string is the name of the class: `yes` may stand for the class `1`, but is not its
-    /// name. `None` if the string stands for no class.
+    /// The class that a string stands for; `None` if it stands for no class. The boolean is `false` if the string is a word such as `yes` that
+    /// stands for a class with another name, such as `1`.
     fn class_of(&self, text: &str) -> Option<(u32, bool)> {
         match &self.rule {
             LabelRule::Classes(classes) => {

@@ -1,4 +1,5 @@
-//! The target of a prediction: the classes in a column or a condition on a column, in the row itself or in a later row.
+//! The target of a prediction. The classes are the values of a column, or they say whether a condition on a column holds. With a lead, the class
+//! of a later row is predicted.
 
 mod parse;
 mod labels;
@@ -27,7 +28,7 @@ pub struct Target {
 pub enum LabelRule {
     /// Each value is a class of its own. With two classes, the second is the positive one.
     Classes(Vec<String>),
-    /// Rows where the condition holds are positive, all others negative.
+    /// Rows where the condition holds are positive; other rows are negative if they have a value, and have no label otherwise.
     Condition {
         /// The operator of the condition.
         comparison: ComparisonOperator,
@@ -117,8 +118,8 @@ impl Target {
     }
 }
 
-/// The maximum number of classes of a target. A column with more distinct values is more likely a quantity, and a table of usual size
-/// would have too few rows of each class to learn from.
+/// The maximum number of classes of a target. A column with more distinct values probably holds a quantity, and a table of usual size would
+/// have too few rows of each class to learn from.
 pub const MAX_CLASSES: usize = 100;
 
 impl ComparisonOperator {

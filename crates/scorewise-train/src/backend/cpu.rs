@@ -57,8 +57,8 @@ pub fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -
         Error::setting("threads", format!("{threads} threads cannot be started: {error}"), "use fewer threads")
     })?;
     let next = AtomicUsize::new(0);
-    // A free thread takes the lowest number that no thread has taken yet, so that the work is begun in ascending order. Rayon's parallel
-    // iterators would split the list in halves instead.
+    // Each free thread takes the lowest number that no thread has taken yet, so that the calls begin in ascending order of the numbers. Rayon's
+    // parallel iterators would split the range of numbers in halves instead.
     let parts = pool.broadcast(|_| {
         let mut done = Vec::new();
         loop {

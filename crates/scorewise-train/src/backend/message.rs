@@ -103,8 +103,8 @@ impl Dataset {
     /// Encodes several data sets as bytes. A matrix that several data sets share is stored once.
     pub fn to_bytes(datasets: &[Dataset]) -> Result<Vec<u8>> {
         let mut tensors = Vec::new();
-        // The names of the tensors that several data sets may share. A name is a number. The key of this map consists of the type of a tensor, its
-        // address in memory and its shape.
+        // A tensor that several data sets may share has a number as its name. This map finds the number of a tensor by its type, its address in
+        // memory and its shape.
         let mut numbers = HashMap::new();
         let mut share =
             |(dtype, _): (&'static str, u64), address: usize, shape: Vec<usize>, bytes: &dyn Fn() -> Vec<u8>| {
@@ -150,8 +150,8 @@ impl Dataset {
         write(DATASETS, &contents, tensors)
     }
 
-    /// Decodes data sets from the bytes that [`Dataset::to_bytes`] returned, with the same bits. Data sets that shared a matrix share it
-    /// again.
+    /// Decodes data sets from the bytes that [`Dataset::to_bytes`] returned. All numbers keep their bits, and data sets that shared a matrix
+    /// share it again.
     pub fn from_bytes(bytes: &[u8]) -> Result<Vec<Dataset>> {
         let (descriptions, contents) = read::<Vec<DatasetDescription>>(DATASETS, bytes)?;
         let mut shared = SharedNumbers::default();
@@ -241,8 +241,8 @@ fn dataset(
 }
 
 /// Checks that a data set is not empty, that its lists have the right lengths, and that it has an allowed number of classes. If the columns are
-/// binned, also checks that every number in the matrix is a valid position among the knots, frequent values and levels of its column. Training relies
-/// on these checks.
+/// binned, also checks that every number in the matrix lies between 0 and the last position of its column (see [`BinnedColumn::positions`]). Training
+/// relies on these checks.
 fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
     let Dataset { matrix, binned, labels, classes, weights, places, .. } = dataset;
     let (rows, columns) = (matrix.rows(), matrix.columns());
@@ -253,7 +253,7 @@ fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
         return Err(format!("has {rows} rows, but a different number of labels or weights"));
     }
     if places.as_ref().is_some_and(|places| places.len() != rows) {
-        return Err(format!("has {rows} rows, but a different number of places in time"));
+        return Err(format!("has {rows} rows, but gives the order in time of a different number of rows"));
     }
     if !(2..=MAX_CLASSES).contains(classes) {
         return Err(format!("has {classes} classes; it must have 2 to {MAX_CLASSES}"));
@@ -274,7 +274,7 @@ fn check(dataset: &Dataset) -> std::result::Result<(), Problem> {
         if let Some(row) = (0..rows).find(|row| !(0.0..=last).contains(&matrix.row(*row)[number])) {
             let position = matrix.row(row)[number];
             return Err(format!(
-                "has the position {position} in row {row} of column {number}, but the last position of this column is {last}"
+                "has the number {position} in row {row} of column {number}, but the positions of this column are 0 to {last}"
             ));
         }
     }
@@ -303,7 +303,7 @@ impl Job {
 }
 
 /// A hash that identifies the data sets and jobs that a worker received. The worker sends this hash with its response, so that the response to one
-/// chunk of jobs cannot be mistaken for the response to another chunk or for a response in another training run.
+/// chunk of jobs cannot be mistaken for a response to another chunk or from another training run.
 pub(super) fn request_hash(datasets: &[u8], jobs: &[u8]) -> String {
     let hash = |bytes: &[u8]| xxhash_rust::xxh3::xxh3_64(bytes);
     format!("{:016x}{:016x}", hash(datasets), hash(jobs))
@@ -427,7 +427,7 @@ fn parts<const N: usize, T: Clone>(
     number_of: fn([u8; N]) -> T,
 ) -> std::result::Result<Vec<Vec<T>>, Problem> {
     let sum = lengths.iter().try_fold(0u64, |sum, length| sum.checked_add(*length as u64));
-    let bytes = contents.tensor(name, dtype, &[sum.ok_or("the sum of the lengths of its lists exceeds 64 bits")?])?;
+    let bytes = contents.tensor(name, dtype, &[sum.ok_or("the total length of its lists does not fit in 64 bits")?])?;
     let numbers = from_bytes(bytes, number_of);
     let mut rest = &numbers[..];
     let part = |length: &usize| {

@@ -4,7 +4,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `cpu` | runs jobs on the threads of this machine |
-//! | `remote` | sends chunks of the list to workers, for example on other machines; the function that a worker calls |
+//! | `remote` | divides the list into chunks for workers, for example on other machines, and contains the function that a worker calls |
 //! | `message` | data sets, jobs and training results as bytes |
 
 mod cpu;
@@ -34,8 +34,8 @@ pub trait Backend: Sync {
 /// The backend that [`install`] has chosen for this process.
 static INSTALLED: RwLock<Option<Arc<dyn Backend + Send>>> = RwLock::new(None);
 
-/// The backend that the command line and Python use: the one that [`install`] has chosen; if there is none, the given number of threads of this
-/// machine.
+/// Returns the backend that [`install`] has chosen or, if it has chosen none, [`Cpu`] with the given number of threads. The command line and Python
+/// train with this backend.
 #[must_use]
 pub fn open(threads: usize) -> Arc<dyn Backend> {
     let installed = INSTALLED.read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -64,7 +64,7 @@ pub trait Watch: Sync {
     /// this method returns `Break`, the job ends and no other job is begun. [`Remote`] calls it for all epochs of a job when the job has ended.
     fn epoch(&self, job: usize, number: usize, epoch: &Epoch) -> ControlFlow<()>;
 
-    /// Whether the training run should stop. A backend that waits for other machines asks this between epochs.
+    /// Whether the user has stopped the training. [`Remote`] needs this method because it calls [`Watch::epoch`] only after a job has ended.
     fn is_stopped(&self) -> bool {
         false
     }

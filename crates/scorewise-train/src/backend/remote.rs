@@ -57,7 +57,7 @@ pub struct RemoteRun<'a> {
     dataset_bytes: Vec<u8>,
     ranges: Vec<Range<usize>>,
     chunks: Vec<Vec<u8>>,
-    /// Whether a response for each chunk has arrived.
+    /// For each chunk, whether its response has arrived.
     received: Vec<AtomicBool>,
     /// Whether the user stopped the run, or a chunk failed.
     stopped: AtomicBool,
@@ -119,7 +119,7 @@ impl<'a> RemoteRun<'a> {
     ///
     /// This method returns an error if the bytes cannot be used, for example because they are damaged. The transport can then have the
     /// chunk trained again, or give up and return the error. If the training of the chunk failed, it would fail again, so this method stops
-    /// the run and returns `Ok`; the error of the training becomes the result of [`Remote`].
+    /// the run and returns `Ok`; [`Remote`] then returns the error of the training.
     pub fn receive(&self, chunk: usize, response: &[u8]) -> Result<()> {
         let Some(range) = self.ranges.get(chunk).cloned() else {
             return Err(Error::setting(
@@ -168,7 +168,7 @@ impl<'a> RemoteRun<'a> {
             let positions = binned.iter().flat_map(|columns| columns.iter()).map(BinnedColumn::positions);
             let fits_rows = member.inputs() == matrix.columns() && positions.eq(member.positions().iter().copied());
             if !fits_rows || member.outputs() != job.objective.outputs(*classes) {
-                return Err("the response has a member whose numbers of inputs and outputs do not match its job".into());
+                return Err("the response has a member whose inputs or outputs do not match its job".into());
             }
         }
         Ok(())
@@ -224,8 +224,8 @@ impl<'a> RemoteRun<'a> {
 }
 
 /// The function that a worker calls: trains the jobs of a chunk on the threads of this machine. Takes the bytes of [`RemoteRun::datasets`]
-/// and one element of [`RemoteRun::chunks`], and returns the bytes for [`RemoteRun::receive`]. If the training fails, these are the bytes
-/// of its error.
+/// and one element of [`RemoteRun::chunks`], and returns the bytes for [`RemoteRun::receive`]. If the training fails, the returned
+/// bytes contain the error.
 #[must_use]
 pub fn train_chunk(datasets: &[u8], jobs: &[u8], threads: usize) -> Vec<u8> {
     // `{:#}` keeps the marks around the names of settings, so that the command line and Python can each write a setting in their own form.

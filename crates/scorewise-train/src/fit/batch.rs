@@ -11,7 +11,7 @@ use super::objective::Objective;
 /// Logits, labels and weights of the rows of a batch. One `Batch` is reused for all batches, to avoid new allocations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Batch {
-    /// Logits row by row; a row has one logit for each output of the network.
+    /// Logits row by row. With two classes a row has one logit, otherwise one for each class.
     pub logits: Vec<f32>,
     /// Gradient of the loss with respect to the logits.
     pub gradient: Vec<f32>,
@@ -42,9 +42,9 @@ impl Batch {
         self.stretches.clear();
     }
 
-    /// Collects labels and weights as [`Batch::gather`] does, for rows of a time series in the order of time, whose places are `places`. Rows with
-    /// consecutive places are neighbours, unless a list begins between them: `starts` are the indices in `rows` at which a stretch begins in any
-    /// case. If `counts` is given, only the rows for which it is true count; the others only decide how much their neighbours count.
+    /// Collects labels and weights as [`Batch::gather`] does, for rows of a time series in the order of time. `places` holds the place of every row
+    /// in the order of time. A new stretch of neighbouring rows begins where the place does not increase by 1, and at the indices in `starts`. Rows
+    /// for which `counts` is false get the weight 0; they only affect how much errors in nearby rows count.
     pub fn gather_series(
         &mut self,
         (labels, weights, places): (&[u32], Option<&[f32]>, &[u32]),
@@ -67,7 +67,7 @@ impl Batch {
         }
     }
 
-    /// The rows of the batch as a time series, in which windows never reach beyond a stretch of neighbouring rows.
+    /// The rows of the batch as a time series. Each stretch of neighbouring rows is a sequence of its own, so no time window reaches beyond it.
     pub fn series(&self) -> Result<Series<'_, Logits<'_, f32>>> {
         let series = Series::new(self.two_class_rows()?)?;
         match self.stretches.is_empty() {
@@ -99,7 +99,8 @@ impl Batch {
         }
     }
 
-    /// The threshold with the best score of the time-weighted matrix of the rows; `None` if the score is undefined at every threshold.
+    /// The threshold with the best score of the confusion matrix in which errors are weighted by their timing; `None` if the score is undefined at
+    /// every threshold.
     pub fn best_temporal_threshold(&self, loss: &TemporalLoss) -> Result<Option<Best>> {
         let probabilities = self.probabilities(0);
         let weights: Option<Vec<f64>> =
@@ -134,8 +135,8 @@ impl Batch {
     }
 
     /// The shift that gives the lowest loss when `offset` plus the shift is added to the logit of each row. Rows must have one logit; the logits of
-    /// the batch are overwritten. All multiples of 1/20 from −4 to 4 are tried, because no prior needs a greater shift and finer steps change the
-    /// loss by less than sampling noise. Of equally good shifts, the one nearest to 0 is returned.
+    /// the batch are overwritten. All multiples of 1/20 from −4 to 4 are tried; finer steps would change the loss by less than sampling noise. Of
+    /// equally good shifts, the one nearest to 0 is returned.
     pub fn shift_with_lowest_loss(&mut self, objective: &Objective, offset: f32) -> Result<f32> {
         let logits: Vec<f32> = self.logits.iter().map(|logit| logit + offset).collect();
         let mut lowest = (f64::INFINITY, 0.0);
@@ -165,7 +166,7 @@ impl Batch {
     }
 }
 
-/// Whether the second row follows the first one in a time series, if `places` are the places of all rows in the order of time.
+/// Whether the row `second` comes directly after the row `first` in a time series. `places` holds the place of every row in the order of time.
 pub(crate) fn are_neighbours(places: &[u32], first: u32, second: u32) -> bool {
     places[first as usize].checked_add(1) == Some(places[second as usize])
 }

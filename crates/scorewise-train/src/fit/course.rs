@@ -193,8 +193,8 @@ impl PhaseRun {
         self.history.iter().all(|epoch| epoch.validation == self.first)
     }
 
-    /// Whether the phase ended because the user stopped it or because its loss was no longer finite.
-    fn ended_early(&self) -> bool {
+    /// Whether the phase ended because the user stopped it or because a loss or a weight was no longer finite.
+    fn was_stopped_or_diverged(&self) -> bool {
         matches!(self.stop_reason, StopReason::Stopped | StopReason::Diverged)
     }
 }
@@ -230,7 +230,7 @@ impl Course {
         self.state = CourseState::Start(if self.policy.warm_up.is_some() { Phase::WarmUp } else { Phase::Main });
     }
 
-    /// Tells the course that a phase has begun, with the validation loss before its first epoch.
+    /// Tells the course that a phase has begun. `validation` is the validation loss before the first epoch of the phase.
     pub fn phase_started(&mut self, validation: f64) {
         let CourseState::Start(phase) = self.state else { return };
         // The weights at the end of a warm-up are a candidate for the best weights; random initial weights are not.
@@ -244,7 +244,7 @@ impl Course {
         }
     }
 
-    /// The number of the next epoch; every phase counts from 0.
+    /// The index of the next epoch within its phase, counted from 0.
     #[must_use]
     pub fn epoch_number(&self) -> usize {
         self.run.history.len()
@@ -307,7 +307,7 @@ impl Course {
         // In any epoch, a step of the optimiser can move all predictions out of the support of the prior. Then the gradient is 0, so
         // the attempt cannot learn any more, and a new attempt is started if that is allowed.
         let has_no_gradient = self.run.history.last().is_some_and(|epoch| epoch.coverage == 0.0);
-        if self.may_restart() && has_no_gradient && !self.success && !self.run.ended_early() {
+        if self.may_restart() && has_no_gradient && !self.success && !self.run.was_stopped_or_diverged() {
             self.restart();
         } else {
             self.state = CourseState::Done;
@@ -339,8 +339,8 @@ impl Course {
         self.state = CourseState::Initialise;
     }
 
-    /// Ends the training of a phase. The next action restores the best weights, unless the policy keeps the last weights and the phase has not
-    /// diverged.
+    /// Ends the training of a phase. The next action restores the best weights. If the policy keeps the last weights, the best weights
+    /// are restored only after a divergence.
     fn end_phase(&mut self, phase: Phase) {
         if self.policy.keep == Keep::Last && self.run.stop_reason != StopReason::Diverged {
             self.run.kept = self.run.history.len().checked_sub(1);
@@ -367,7 +367,7 @@ impl Course {
         match (phase, self.policy.warm_up) {
             (Phase::WarmUp, Some(warm_up)) => warm_up.epochs,
             // A training run that was stopped or diverged during the warm-up has no epochs in the main phase.
-            (Phase::Main, Some(_)) if self.warm_up.ended_early() => 0,
+            (Phase::Main, Some(_)) if self.warm_up.was_stopped_or_diverged() => 0,
             _ => self.policy.epochs,
         }
     }

@@ -53,8 +53,8 @@ pub enum StopReason {
     Patience,
     /// The user stopped the training run. The weights of the best or of the last epoch so far are kept, as [`Keep`] says.
     Stopped,
-    /// A loss or a weight was no longer finite, because the learning rate is too large for the data. The best weights of the earlier epochs are
-    /// kept.
+    /// A loss or a weight was no longer finite, usually because the learning rate is too large for the data. The best weights of the earlier
+    /// epochs are kept.
     Diverged,
 }
 

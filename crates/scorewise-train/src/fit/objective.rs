@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::batch::Batch;
 use crate::network::log_odds;
 
-/// The curvature of the loss with respect to a logit is at least this fraction of a typical curvature. For [`ScoreLoss`], the typical curvature is
-/// the one at the mean of the prior; for other score-oriented losses, it is the mean of |gradient| over all logits.
+/// The curvature of the loss with respect to a logit is at least this fraction of a typical curvature. The typical curvature of [`ScoreLoss`] is the
+/// curvature at the mean of the prior; that of other score-oriented losses is the mean of |gradient| over all logits.
 const MIN_CURVATURE_SHARE: f64 = 0.1;
 /// Minimum curvature of the loss with respect to a logit. It is above 0 because the values of leaves are divided by sums of curvatures.
 const MIN_CURVATURE: f32 = 1e-16;
@@ -69,7 +69,7 @@ impl Objective {
     }
 
     /// Prior distributions of the random thresholds: one prior for all logits of a row, or one for each logit. Empty for a cross-entropy, which has
-    /// no random threshold, and for [`Objective::Simplex`], whose random thresholds are not on single logits.
+    /// no random threshold, and for [`Objective::Simplex`], whose random thresholds follow Gumbel distributions.
     #[must_use]
     pub fn priors(&self) -> &[Prior] {
         match self {
@@ -135,8 +135,8 @@ impl Objective {
     /// of a mean over the rows would be tiny. Returns the value of the loss.
     ///
     /// The curvature of a cross-entropy is its second derivative. For a row with probability p, label y and weight c, the gradient is c (p − y) and
-    /// the second derivative is c p (1 − p) = |gradient| (1 − |p − y|). Other losses are not convex, so their second derivative is replaced by a
-    /// number that is at least |gradient|. Then the value of a leaf, −Σ gradient / Σ curvature, lies between −1 and 1.
+    /// the second derivative is c p (1 − p) = |gradient| (1 − |p − y|). The other losses are not convex, so their curvature is a number that is at
+    /// least |gradient|. With this curvature the value of a leaf, −Σ gradient / Σ curvature, lies between −1 and 1.
     pub(crate) fn gradient_and_curvature(&self, batch: &mut Batch, curvature: &mut [f32]) -> Result<f64> {
         if let Objective::Binary(Loss::Score(loss)) = self {
             let mut gradient = std::mem::take(&mut batch.gradient);
@@ -149,7 +149,7 @@ impl Objective {
         }
         let value = self.value_and_gradient(batch)?;
         let (rows, outputs) = (batch.labels.len(), batch.outputs());
-        // A loss is a mean over the rows. Multiplying its gradient by the sum of the weights gives the gradient of the sum over the rows.
+        // Multiplied by the sum of the weights, the gradient of a mean over the rows becomes the gradient of a sum over the rows.
         let total = batch.weights.as_ref().map_or(rows as f64, |weights| weights.iter().copied().map(f64::from).sum());
         batch.gradient.iter_mut().for_each(|gradient| *gradient *= total as f32);
         if matches!(self, Objective::Binary(Loss::CrossEntropy(_)) | Objective::Softmax(_)) {
@@ -178,8 +178,8 @@ impl Objective {
         Ok(value)
     }
 
-    /// The threshold with the best score of one class against the rest, as [`Batch::best_threshold`] finds it. If errors are weighted by their timing,
-    /// the score is that of the weighted matrix.
+    /// The threshold with the best score of one class against the rest, as [`Batch::best_threshold`] finds it. If the loss weights errors by their
+    /// timing, [`Batch::best_temporal_threshold`] finds it instead.
     pub(crate) fn best_threshold(&self, batch: &Batch, score: &Score, class: usize) -> Result<Option<Best>> {
         match self {
             Objective::Temporal(loss) => batch.best_temporal_threshold(loss),
@@ -188,8 +188,8 @@ impl Objective {
     }
 
     /// The number to add to the single logit of each row so that the best threshold on the batch lies at the mean of the prior. If `steady`
-    /// is set, a nearby number is returned instead: the one that gives the lowest loss. The returned number is also added to the logits of
-    /// the batch. `None` if the score is undefined at every threshold, or if the loss has no score or no prior.
+    /// is set, the number near it that gives the lowest loss is returned instead. The returned number is also added to the logits of the
+    /// batch. `None` if the score is undefined at every threshold, or if the loss has no score or no prior.
     pub(crate) fn centring_shift(&self, batch: &mut Batch, steady: bool) -> Result<Option<f32>> {
         let (Some(score), Some(prior)) = (self.score(), self.priors().first()) else { return Ok(None) };
         let Some(best) = self.best_threshold(batch, score, 0)? else { return Ok(None) };
@@ -202,9 +202,9 @@ impl Objective {
         Ok(Some(shift))
     }
 
-    /// Whether all rows get the same label, which means that the member has learnt nothing. With two classes, labels at the best threshold and
-    /// labels at the centre of the prior are both checked; for cross-entropy, which has no prior, all logits are compared instead. With more
-    /// classes, the label of a row is the class with the greatest logit.
+    /// Whether all rows get the same label, which means that the member has learnt nothing. With two classes, this is true if all labels are the
+    /// same at the best threshold or at the mean of the prior. For cross-entropy, which has no prior, it is true if all logits are equal. With more
+    /// than two classes, the label of a row is the class with the greatest logit.
     pub(crate) fn is_one_sided(&self, batch: &Batch) -> Result<bool> {
         let outputs = batch.outputs();
         if outputs > 1 {
@@ -215,7 +215,7 @@ impl Objective {
         match self.score() {
             Some(score) => {
                 // Even if all predictions lie outside the support of the prior, tiny differences between them may separate the rows at the best
-                // threshold, so the labels at the centre of the prior are checked too.
+                // threshold, so the labels at the mean of the prior are checked too.
                 let centre = self.priors().first().map_or(0.0, |prior| log_odds(prior.mean()));
                 let above = batch.logits.iter().filter(|logit| f64::from(**logit) > centre).count();
                 Ok(above == 0

@@ -9,8 +9,8 @@ use scorewise_table::error::{Error, Result};
 pub struct Sample<'a> {
     /// The features.
     pub matrix: &'a Matrix,
-    /// For binned inputs, the knots, frequent values and levels of each column, which are numbered 0, 1, 2, … The matrix contains these numbers, also
-    /// fractional ones for values between two knots. `None` for dense inputs, which are numbers that a network multiplies by its weights.
+    /// For binned inputs, the knots, frequent values and levels of each column. They are numbered 0, 1, 2, …, and the matrix contains these numbers;
+    /// a value between two knots has a fractional number. `None` for dense inputs, which a network multiplies by its weights.
     pub binned: Option<&'a [BinnedColumn]>,
     /// The class of each row of the matrix, counted from 0. With two classes, 1 is the positive class.
     pub labels: &'a [u32],
@@ -40,7 +40,7 @@ impl Sample<'_> {
         sums
     }
 
-    /// The given rows in the order of time if the rows are a time series; otherwise in their own order.
+    /// The given rows in the order of time if the rows are a time series; otherwise in the given order.
     pub(crate) fn in_time_order(&self, rows: &[u32]) -> Vec<u32> {
         let mut ordered = rows.to_vec();
         if let Some(places) = self.places {
@@ -89,7 +89,7 @@ impl Sample<'_> {
             if let Some(weight) = self.weights.map(|weights| weights[row])
                 && !(0.0..f32::INFINITY).contains(&weight)
             {
-                return refuse("weights", format!("row {row} has weight {weight}; weights must be 0 or greater"));
+                return refuse("weights", format!("row {row} has weight {weight}; weights must be finite and ≥ 0"));
             }
         }
         Ok(())

@@ -1,7 +1,8 @@
-//! The scale of calibrated probabilities: predictions and the threshold on it, and the calibration in the model file.
+//! Turns raw predictions and their threshold into calibrated probabilities, and describes a calibration in the model file.
 //!
-//! The members, the prior and the decision rule of a model are on the scale of raw predictions. Users see probabilities: the raw predictions after the
-//! calibration. The calibration increases strictly, so both scales have the same order of the rows and, each at its own threshold, the same labels.
+//! The members, the prior and the decision rule of a model use raw predictions. Users see calibrated probabilities. The calibration is a strictly
+//! increasing curve, so probabilities have the same order as raw predictions. Probabilities compared with the calibrated threshold give the same
+//! labels as raw predictions compared with the raw threshold.
 
 use std::borrow::Cow;
 
@@ -11,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::Model;
 
 impl Model {
-    /// The probabilities of rows, from the raw predictions that [`Predictor::probabilities`](super::Predictor::probabilities) returns. Without a
-    /// calibration they are the raw predictions.
+    /// Calibrates the raw predictions that [`Predictor::probabilities`](super::Predictor::probabilities) returns. If the model has no calibration,
+    /// the raw predictions are returned.
     #[must_use]
     pub fn calibrated<'a>(&self, raw: &'a [f64]) -> Cow<'a, [f64]> {
         match (&self.calibration, self.decision.threshold()) {
@@ -21,8 +22,8 @@ impl Model {
         }
     }
 
-    /// The threshold on the scale of probabilities: a row is predicted positive if its probability is above it. `None` with more than two classes. The
-    /// threshold on the scale of raw predictions is [`Decision::threshold`](super::Decision::threshold).
+    /// The threshold for calibrated probabilities: a row is predicted positive if its calibrated probability is greater. `None` with more than two
+    /// classes. The threshold for raw predictions is [`Decision::threshold`](super::Decision::threshold).
     #[must_use]
     pub fn probability_threshold(&self) -> Option<f64> {
         let threshold = self.decision.threshold()?;
@@ -39,7 +40,7 @@ pub(super) struct CalibrationDescription {
     knots: Vec<(f64, f64)>,
 }
 
-/// The name of a method of calibration in the model file.
+/// The name of a calibration method in the model file.
 #[derive(Serialize, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]
 enum MethodName {

@@ -22,7 +22,7 @@ impl Model {
             return Err(format!("a lead of {} rows is too long; the limit is {MAX_LEAD}", self.target.lead));
         }
         if self.calibration.is_some() && self.classes.len() != 2 {
-            return Err("a calibration is for two classes".into());
+            return Err("only a model with two classes can have a calibration".into());
         }
         self.check_decision()?;
         let columns: HashSet<&str> = self.encoder.inputs.iter().map(|input| input.column.as_str()).collect();

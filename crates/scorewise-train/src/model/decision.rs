@@ -12,8 +12,8 @@ pub enum Decision {
     Threshold {
         /// The threshold τ.
         threshold: f64,
-        /// All thresholds t with `interval.0` ≤ t < `interval.1` give the same score on the rows on which the threshold τ was chosen. `None` if τ
-        /// is not the threshold with exactly the best score on these rows.
+        /// If τ has the best score on the rows on which it was chosen: all thresholds t with `interval.0` ≤ t < `interval.1` give this score on
+        /// these rows. `None` if τ was chosen in another way, for example by the average score over nearby thresholds.
         interval: Option<(f64, f64)>,
         /// The score at the threshold τ on the validation rows; `None` if the score is undefined or was not computed.
         value: Option<f64>,
@@ -44,14 +44,14 @@ pub enum Decision {
         /// Text for messages that says how the factors fₖ, which multiply the probabilities of the classes, were chosen.
         words: String,
     },
-    /// For more than two classes with a cost Cⱼₖ for each true class j and predicted class k: the class k with the lowest expected cost Σⱼ pⱼ Cⱼₖ, where
-    /// pⱼ is the probability of class j.
+    /// For more than two classes with a cost Cⱼₖ for each true class j and predicted class k: the class k with the lowest expected cost Σⱼ pⱼ Cⱼₖ,
+    /// where pⱼ is the probability of class j.
     Costs {
         /// The costs Cⱼₖ: one list for each true class j, with the cost of each predicted class k.
         costs: Vec<Vec<f64>>,
     },
-    /// For more than two classes with random thresholds on the simplex: the class k for which ln pₖ − μₖ is greatest, found as the class for which pₖ
-    /// exp(−μₖ) is greatest. Here pₖ is the probability of the class.
+    /// For more than two classes with random thresholds on the simplex: the class k for which ln pₖ − μₖ is greatest, or equivalently pₖ exp(−μₖ).
+    /// Here pₖ is the probability of the class, and μₖ is the centre of the distribution of its threshold on the scale of the logits.
     Centres {
         /// The centres μₖ of the distributions of the random thresholds, on the scale of the logits, one for each class.
         centres: Vec<f64>,
@@ -144,8 +144,8 @@ impl Decision {
     }
 }
 
-/// The factors exp(−μₖ) by which the probabilities of the classes k are multiplied, where μₖ is the centre of the distribution of the random
-/// threshold of class k on the scale of the logits. All factors are divided by the greatest of them, so that none overflows.
+/// For each class k, the factor exp(−μₖ) by which its probability is multiplied. Here μₖ, an element of `centres`, is the centre of the distribution
+/// of the random threshold of class k, on the scale of the logits. All factors are divided by the greatest of them, so that none overflows.
 pub(crate) fn centre_factors(centres: &[f64]) -> impl Iterator<Item = f64> + '_ {
     let lowest = centres.iter().copied().fold(f64::INFINITY, f64::min);
     centres.iter().map(move |centre| (lowest - centre).exp())

@@ -21,9 +21,9 @@ use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
-/// The number of the file format that is written. Files of the older formats can still be read: format 1 has no checksum and only networks, format
-/// 2 has no binned inputs, format 3 has no weights of the members, and format 4 has no calibration, no decision by
-/// expected costs, no errors weighted by their timing and no reference for later rows.
+/// The number of the file format that is written. Files of older formats can still be read. Format 2 added the checksum; format 3 added binned
+/// inputs; format 4 added trees and the weights of the members; format 5 added calibrations, decisions by expected costs, errors weighted by their
+/// timing, and the reference with which later rows are compared.
 pub const FORMAT: u64 = 5;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -69,7 +69,7 @@ struct ModelDescription {
     /// Present only in files of format 1, which have this key instead of `plan`.
     #[serde(default, skip_serializing)]
     settings: Option<IgnoredAny>,
-    /// The distributions and the score with which later rows are compared. Files before format 5 do not have this key.
+    /// The distributions and the score with which `scorewise monitor` compares later rows. Files before format 5 do not have this key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reference: Option<Reference>,
     results: Value,
@@ -133,7 +133,7 @@ impl Model {
         // file is written.
         match serde_json::from_str::<ModelDescription>(&text) {
             Ok(parsed) if parsed == description => {}
-            Ok(_) => return Err(invalid("its JSON description changes when it is written and read".into())),
+            Ok(_) => return Err(invalid("its description changes when it is written as JSON and read again".into())),
             Err(error) => return Err(invalid(format!("its description cannot be written as JSON: {error}"))),
         }
         let mut tensors = Vec::new();
@@ -173,8 +173,8 @@ impl Model {
         if format == 0 {
             return Err(damaged("its format number is 0, but the first format has the number 1".into()));
         }
-        // Files of format 1 have neither a checksum nor other metadata. In a file of a later format, a damaged checksum key counts as other metadata,
-        // so the file cannot pass for a file of format 1.
+        // The metadata of a file of format 1 has no key except that of the description. If the key `checksum` of a later format is damaged, there is
+        // still a second key, so the file is not mistaken for a file of format 1.
         let is_consistent = match format {
             1 => contents.checksum.is_none() && !contents.has_more,
             _ => contents.checksum.is_some(),

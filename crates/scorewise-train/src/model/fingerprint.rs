@@ -1,4 +1,5 @@
-//! A 64-bit fingerprint of the data that a model was trained on. It is the same on every machine, and changes if a single value changes.
+//! A 64-bit fingerprint of the data that a model was trained on. It is the same on every machine. If any value changes,
+//! the fingerprint almost certainly changes too.
 //!
 //! The fingerprint is the XXH3 hash (64 bits, seed 0) of a list of little-endian 64-bit words. The length of every list of values is hashed
 //! before its values, so that moving a value from the end of one list to the beginning of the next changes the hash. The hash is not
@@ -82,7 +83,7 @@ impl Fingerprint {
         format!("{:016x}", self.hash.digest())
     }
 
-    /// Adds the number `len` and then a list of that many words to the hash.
+    /// Adds a list of 64-bit words to the hash: first its length `len`, then the words.
     #[must_use]
     pub fn bits(self, len: usize, words: impl Iterator<Item = u64>) -> Self {
         let Fingerprint { mut hash } = self.add_word(len as u64);
@@ -138,7 +139,7 @@ mod tests {
         assert_eq!(
             Fingerprint::new().numbers(&numbers).hex(),
             format!("{whole:016x}"),
-            "the hash of numbers that fill several blocks must agree too"
+            "numbers that fill several blocks must have the same hash as one list of bytes"
         );
     }
 

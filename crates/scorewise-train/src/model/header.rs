@@ -1,5 +1,5 @@
-//! Writes and reads safetensors files with a checksum: a JSON string and tensors. Model files have this form, and so have the messages that are
-//! sent to workers on other machines.
+//! Writes and reads safetensors files that hold a JSON string, tensors and a checksum. Model files have this form, and so have the messages that
+//! are sent to workers on other machines.
 //!
 //! ```text
 //! 8 bytes: n, little-endian        n bytes: JSON header        remaining bytes: the tensors, one after the other
@@ -154,7 +154,7 @@ impl<'a> FileContents<'a> {
         if tensor.shape != shape || bytes != Some(tensor.bytes.len() as u64) {
             let got = FirstFew(&tensor.shape);
             return Err(format!(
-                "the tensor `{name}` has shape {got:?} in {} bytes, not {shape:?}",
+                "the tensor `{name}` has shape {got:?} and {} bytes, which do not fit the expected shape {shape:?}",
                 tensor.bytes.len()
             ));
         }

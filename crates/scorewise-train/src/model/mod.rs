@@ -1,4 +1,4 @@
-//! Trained models, and the model file, which also stores the threshold and how it was chosen.
+//! Trained models, and the files in which they are stored.
 //!
 //! A model holds everything that is needed to get from a table to labels: how the table was read, how columns are encoded, the members of
 //! the ensemble, and the decision rule. The file is in the safetensors format, so that many tools can read the weights; everything else is
@@ -91,8 +91,8 @@ pub struct Model {
     pub loss: String,
     /// The rule that turns probabilities into labels.
     pub decision: Decision,
-    /// The curve that turns the predictions of the ensemble into probabilities; `None` if the predictions are used as probabilities, and with more
-    /// than two classes.
+    /// The curve that turns the predictions of the ensemble into probabilities. `None` if the predictions are used as probabilities, as always with
+    /// more than two classes.
     pub calibration: Option<Calibration>,
     /// The seed of all random numbers of the training run.
     pub seed: u64,
@@ -100,7 +100,8 @@ pub struct Model {
     pub fingerprint: String,
     /// All settings of the training run; `None` if the model was read from a file of format 1.
     pub plan: Option<Plan>,
-    /// The distributions and the score with which later rows are compared; `None` if the model was read from a file of a format before 5.
+    /// The distributions and the score with which `scorewise monitor` compares later rows; `None` if the model was read from a file of a format
+    /// before 5.
     pub reference: Option<Reference>,
     /// Scores and other results, with the keys of the `--json` output. Running times are left out, so that training again with the same data
     /// and settings gives the same file.

@@ -1,5 +1,5 @@
-//! What a model was like when it was trained, by which `scorewise monitor` judges later rows: the distribution of each input column in the training
-//! rows, and the score on rows that were not used in training.
+//! What a model file stores about the rows of its training run, so that `scorewise monitor` can compare later rows with them: the distribution of
+//! each input column in the training and validation rows, and the score on held-out rows.
 
 use std::collections::HashSet;
 
@@ -7,39 +7,39 @@ use scorewise_table::dependence::Resample;
 use scorewise_table::distribution::{ColumnDistribution, NumberCounts};
 use serde::{Deserialize, Serialize};
 
-/// The distributions and the score with which later rows are compared.
+/// The distributions and the score of a training run. `scorewise monitor` compares later rows with them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
-    /// Number of rows of the table that were used in training; the columns were counted over these rows.
+    /// Number of training and validation rows. The distributions in `columns` are those of these rows.
     pub rows: u64,
     /// The distribution of each column that the encoder reads.
     pub columns: Vec<ColumnDistribution>,
-    /// The score on rows that were not used in training; `None` with more than two classes.
+    /// The score and the predictions on held-out rows; `None` with more than two classes.
     #[serde(default)]
     pub held_out: Option<HeldOut>,
 }
 
-/// The score and the predictions of a model on rows that were not used to train its members.
+/// The score and the predictions on held-out rows. Each held-out row is predicted by members that were not trained on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeldOut {
-    /// Which rows these are.
+    /// Which rows were held out.
     pub part: HeldOutPart,
-    /// Number of rows.
+    /// Number of held-out rows.
     pub rows: u64,
-    /// The score that the model was trained for, at the threshold of the model. If the threshold was chosen on these rows, it is the score that the
-    /// threshold has on new rows, estimated by cross-fitting.
+    /// The score that the model was trained for, at the threshold of the model. If `corrected` is set, it is an estimate of the score that this
+    /// threshold has on new rows.
     pub score: StoredEstimate,
     /// Whether `score` was estimated by cross-fitting, because the threshold was chosen on these rows.
     pub corrected: bool,
-    /// The share of events.
+    /// The share of rows that are positive.
     pub base_rate: StoredEstimate,
     /// The share of rows that are predicted positive.
     pub alarm_rate: StoredEstimate,
     /// The distribution of the predicted probabilities.
     pub predictions: NumberCounts,
-    /// What was resampled for the intervals, if the user chose it; `None` if it followed from the split.
+    /// What the user chose to resample for the intervals; `None` if the user chose nothing, so that the split decided.
     pub resample: Option<Resample>,
 }
 
@@ -67,7 +67,7 @@ impl HeldOutPart {
     }
 }
 
-/// A number with its 95 % interval; `None` where it is undefined.
+/// A number with its 95 % interval. Each field is `None` if it is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredEstimate {
@@ -80,8 +80,8 @@ pub struct StoredEstimate {
 }
 
 impl Reference {
-    /// Checks that the distributions fit their bins and are of the columns of the encoder, and that all numbers are finite. The error describes the
-    /// first inconsistency.
+    /// Checks that the distributions are valid, belong to different columns of the encoder and count the right number of rows, and that all numbers
+    /// are finite. The error describes the first inconsistency.
     pub(super) fn check(&self, encoder_columns: &HashSet<&str>) -> Result<(), String> {
         let mut seen = HashSet::new();
         for distribution in &self.columns {
@@ -105,7 +105,7 @@ impl Reference {
         let numbers = [score, base_rate, alarm_rate].into_iter().flat_map(|each| [each.value, each.low, each.high]);
         match numbers.flatten().all(f64::is_finite) {
             true => Ok(()),
-            false => Err("a number of the reference is not finite".into()),
+            false => Err("the score, the base rate or the alarm rate of the held-out rows is not finite".into()),
         }
     }
 }

@@ -22,8 +22,8 @@ use super::Network;
 use super::engine::Engine;
 use scorewise_table::Matrix;
 
-/// Share of the predictions of all rows (and, if a row has several logits, of all classes) that lie inside the support of their prior. `priors`
-/// holds one prior for all logits of a row, or one for each logit; if it is empty, all predictions count as inside.
+/// Share of the predictions that lie inside the support of their prior. Each row has one prediction for each of its logits. `priors` holds one prior
+/// for all logits of a row, or one for each logit; if `priors` is empty, all predictions count as inside.
 #[must_use]
 pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
     if priors.is_empty() || logits.is_empty() {
@@ -104,8 +104,8 @@ fn max_logit_distance(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
     // twice as much as a single logit.
     let moves = if class_probabilities.len() == 1 { 1.0 } else { 2.0 };
     let distance_to_limit = |(prior, probability): (&&Prior, &f64)| {
-        // Near the ends of a wide support the density is nearly 0, and so is the gradient. So predictions must lie between the 1 % and 99 %
-        // quantiles of the prior, or within half the distance from the probability to the end of the support if that is farther out.
+        // Near the ends of a wide support the density is nearly 0, and so is the gradient. So the limits of the predictions are the 1 % and 99 %
+        // quantiles of the prior. If the point halfway between `probability` and an end of the support is closer to this end, it is the limit.
         let (start, end) = prior.support();
         let low = prior.quantile(0.01).min(0.5 * (start + probability));
         let high = prior.quantile(0.99).max(0.5 * (end + probability));
@@ -115,7 +115,7 @@ fn max_logit_distance(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
     0.9 * priors.iter().zip(class_probabilities).map(distance_to_limit).fold(f64::INFINITY, f64::min)
 }
 
-/// The prior of each logit of a row. A single prior is used for all logits.
+/// For each logit of a row, its prior. If there is only one prior, it is the prior of every logit.
 fn prior_of_each_output(priors: &[Prior], outputs: usize) -> impl Iterator<Item = &Prior> {
     (0..outputs).filter_map(move |output| priors.get(output).or(priors.first()))
 }

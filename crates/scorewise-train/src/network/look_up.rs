@@ -6,9 +6,13 @@
 //! the scale, the network can quickly switch an input off, or emphasise it, for all units of the layer together.
 //!
 //! ```text
-//! knot k of a number          T[k] = Σ_{1 ≤ j ≤ k} s_j w_j + x_k s v        x_k: the scaled value at the knot, v: the weights of the linear term
-//! a frequent value            T[i] = s_i w_i + x_i s v
-//! a level, or missing         T[i] = s_i w_i
+//! knot k of a number          T[k] = Σ_{1 ≤ j ≤ k} s_j w_j + x_k s v
+//! frequent value i            T[i] = s_i w_i + x_i s v
+//! level i, or missing         T[i] = s_i w_i
+//!
+//! T: the rows of the table    w_j: the weights of knot, frequent value or level j (at a knot, the increment from the knot before)
+//! s_j: the scale of w_j       v: the weights of the linear term        s: the scale of v
+//! x_k: the number at knot k or of frequent value k, as `BinnedColumn` holds it
 //! ```
 //!
 //! The increments are the first layer of a network with piecewise-linear inputs (Gorishniy, Rubachev, Babenko 2022, On embeddings for
@@ -55,7 +59,7 @@ pub(super) struct LookUpTraining<'a> {
     pub parameters: LookUpParameters,
     /// The gradient of the scales.
     scale_gradient: AlignedBuffer,
-    /// The optimiser of the weights and, after them, the scales.
+    /// The optimiser of a list of parameters that holds first all weights, then all scales.
     optimiser: OptimiserState,
     instructions: InstructionSet,
 }
@@ -66,9 +70,9 @@ fn scales_of(column: &BinnedColumn) -> usize {
 }
 
 impl<'a> LookUpTraining<'a> {
-    /// A table with random weights for a layer with `outputs` units. If the layer is the only one of the network, all weights are 0: only the units
-    /// of a hidden layer must differ from each other at the start. A level that no training row has is not trained; its weights are 0, so that it
-    /// contributes nothing.
+    /// Begins the training of the table of a layer with `outputs` units. The weights are random; but if the layer is the only one of the network
+    /// (`is_only`), they are 0, because only the units of a hidden layer must differ from each other at the start. `is_used` says for each position
+    /// whether it is used in training. If not, its weights are 0 and stay 0, so that a new level contributes nothing.
     pub fn new(
         columns: &'a [BinnedColumn],
         (outputs, is_only): (usize, bool),
@@ -86,7 +90,8 @@ impl<'a> LookUpTraining<'a> {
             scales[first_scale..=first_scale + column.positions()].fill(1.0);
             first_scale += scales_of(column);
         }
-        // The limit of Glorot initialisation for a dense layer in which a number has one input for each knot and a categorical column has one input.
+        // The limit of the weights is that of Glorot initialisation, which depends on the number of inputs. Here a column counts as one input for
+        // each of its knots, or as one input if it has no knots.
         let inputs: usize = columns.iter().map(|column| column.knots.len().max(1)).sum();
         let limit = (6.0 / (inputs + outputs) as f64).sqrt();
         let mut random = random(seed, Purpose::InitialWeights, 1);
@@ -185,8 +190,8 @@ impl SimdTask for WriteTable<'_> {
     }
 }
 
-/// Computes the table rows of a column from its weights, which begin in the row `first`, and from its linear term, for as many units as `N` registers
-/// hold.
+/// Computes the table rows of one column, for the units that `N` registers hold. The weights of the positions of the column begin in row `first` of
+/// the weights; the weights of its linear term are row `linear_row`.
 #[inline(always)]
 unsafe fn write_column<V: SimdVector, const N: usize>(
     column: &BinnedColumn,
@@ -267,7 +272,7 @@ impl UpdateTask for TableStep<'_> {
             });
             let scales = &mut scales[first_scale..][..count];
             for at in (0..count).step_by(V::WIDTH) {
-                // SAFETY: the number of scales is a multiple of the register width; the optimiser has a place for each scale after those of the weights.
+                // SAFETY: the number of scales is a multiple of the register width. The optimiser was made for all weights followed by all scales.
                 unsafe {
                     let (old, gradient) = (V::load(scales.as_ptr().add(at)), V::load(scale_gradient.as_ptr().add(at)));
                     let new = scale_rule.update(scale_parameters + first_scale + at, old, gradient);
@@ -284,8 +289,8 @@ impl UpdateTask for TableStep<'_> {
     }
 }
 
-/// Applies a step of the optimiser to the weights of one column, and adds to the gradient of the scales of this column, for the units that `N` vector
-/// registers hold.
+/// Changes the weights of one column by one step of the optimiser, for the units that `N` registers hold. Also adds what these units contribute to
+/// the gradient of the scales of the column.
 #[inline(always)]
 unsafe fn step_column<V: SimdVector, const N: usize>(
     column: &BinnedColumn,
@@ -330,8 +335,8 @@ unsafe fn step_column<V: SimdVector, const N: usize>(
     }
 }
 
-/// Changes the weights of a row that fill `N` registers. `gradient` is the gradient with respect to the products scale · weight. Also adds the
-/// contribution of these weights to the gradient of the scale.
+/// Changes as many weights of a row as `N` registers hold, from index `at` of the list of weights. `gradient` is the gradient with respect to the
+/// products scale · weight. Also adds the contribution of these weights to the gradient of the scale.
 #[inline(always)]
 unsafe fn step_row<V: SimdVector, const N: usize>(
     at: usize,
@@ -367,7 +372,7 @@ mod tests {
         ]
     }
 
-    /// The index of the scale of each row of weights.
+    /// For each row of weights, the index of its scale.
     fn scale_of_row(columns: &[BinnedColumn]) -> Vec<usize> {
         let (mut of_positions, mut of_linear_terms, mut first) = (Vec::new(), Vec::new(), 0);
         for column in columns {

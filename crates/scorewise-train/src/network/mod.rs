@@ -51,7 +51,7 @@ use scorewise_table::{AlignedBuffer, PAD};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkShape {
     widths: Vec<usize>,
-    /// The number of positions (knots and levels) of each binned input, if the first layer is a look-up layer; empty if the first layer is dense.
+    /// The number of positions (knots, frequent values and levels) of each input of a look-up layer; empty if the first layer is dense.
     positions: Vec<usize>,
 }
 
@@ -149,7 +149,8 @@ impl NetworkShape {
         self.dense_widths().windows(2).map(|pair| (pair[0] + 1) * pair[1]).sum()
     }
 
-    /// The widths of the layers after a look-up layer is replaced by the dense layer that computes the same, which has one input for each position.
+    /// The widths of the layers if a look-up layer is replaced by a dense layer that computes the same. This dense layer has one input for each
+    /// position of each input of the look-up layer.
     pub(crate) fn dense_widths(&self) -> Vec<usize> {
         let mut widths = self.widths.clone();
         if !self.positions.is_empty() {
@@ -158,8 +159,8 @@ impl NetworkShape {
         widths
     }
 
-    /// Index in the flat list of parameters of the weight that connects a unit of a layer with an input of the layer; the inputs of a look-up
-    /// layer are its positions.
+    /// The index of one weight in the flat list of parameters. The weight connects unit `output` of layer `number` with input `input` of this layer.
+    /// Each position of a look-up layer counts as an input.
     fn weight_index(&self, number: usize, layer: &LayerLayout, output: usize, input: usize) -> usize {
         if number == 0 && !self.positions.is_empty() {
             layer.weights + input * layer.stride + output
@@ -304,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_network_for_adult_has_3581_parameters_and_zero_padding() {
+    fn the_network_for_adult_has_3581_parameters_and_its_padding_is_zero() {
         let shape = NetworkShape::new(48, &[50, 20, 5], 1).unwrap();
         assert_eq!(shape.free_parameters(), 48 * 50 + 50 + 50 * 20 + 20 + 20 * 5 + 5 + 5 + 1);
         assert_eq!(shape.free_parameters(), 3581);
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_of_a_look_up_layer_has_from_1_to_2_to_the_24_positions() {
+    fn an_input_of_a_look_up_layer_must_have_between_1_and_2_pow_24_positions() {
         assert!(NetworkShape::look_up(vec![3, 1 << 24], &[4], 1).is_some());
         assert!(NetworkShape::look_up(vec![3, (1 << 24) + 1], &[4], 1).is_none());
         assert!(NetworkShape::look_up(vec![3, 0], &[4], 1).is_none());

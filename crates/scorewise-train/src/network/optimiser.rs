@@ -92,7 +92,7 @@ struct RuleTask<'a, T> {
 impl<T: UpdateTask> SimdTask for RuleTask<'_, T> {
     #[inline(always)]
     unsafe fn run_with<V: SimdVector>(self) {
-        // SAFETY: `run` has checked the instructions of V.
+        // SAFETY: `run` has checked that the processor has the instructions of V.
         unsafe {
             match self.optimiser {
                 OptimiserState::Adam(adam) => {
@@ -217,7 +217,7 @@ struct AdamConstants {
 /// How an optimiser changes the parameters in one vector register. It is used in loops that compute the gradient of a few parameters and use it
 /// immediately.
 pub(super) trait UpdateRule<V: SimdVector>: Copy {
-    /// The new values of the parameters that fill one register and begin at `index`, after weight decay and one step.
+    /// The parameters that fill one register, beginning with parameter `index`, after weight decay and one step. `old` are the parameters before.
     ///
     /// # Safety
     /// The conditions of [`SimdVector`] must hold, and the parameters must exist in the list for which the optimiser was made.
@@ -249,7 +249,7 @@ struct AdamStep<V> {
 impl<V: SimdVector> AdamStep<V> {
     #[inline(always)]
     unsafe fn new(adam: &mut Adam, constants: AdamConstants) -> Self {
-        // SAFETY: the caller guarantees the conditions of `SimdVector`.
+        // SAFETY: the caller guarantees that the conditions of `SimdVector` hold.
         unsafe {
             AdamStep {
                 mean: adam.mean.as_mut_ptr(),
@@ -270,11 +270,11 @@ impl<V: SimdVector> AdamStep<V> {
         }
     }
 
-    /// Updates the running means of the parameters that fill one register and begin at `index`. Returns the new parameters. `decayed` holds the old
-    /// parameters after weight decay.
+    /// Takes one step for the parameters that fill one register, beginning with parameter `index`: updates the running means of their gradient, and
+    /// returns the new parameters. `decayed` holds the old parameters after weight decay.
     #[inline(always)]
     unsafe fn step(self, index: usize, decayed: V, gradient: V) -> V {
-        // SAFETY: the caller guarantees that the parameters exist, and the conditions of `SimdVector`.
+        // SAFETY: the caller guarantees that the parameters exist and that the conditions of `SimdVector` hold.
         unsafe {
             let (mean, square) = (self.mean.add(index), self.square.add(index));
             let (old_mean, old_square) = (V::load(mean), V::load(square));
@@ -296,13 +296,13 @@ impl<V: SimdVector> AdamStep<V> {
 impl<V: SimdVector> UpdateRule<V> for AdamStep<V> {
     #[inline(always)]
     unsafe fn update(self, index: usize, old: V, gradient: V) -> V {
-        // SAFETY: the caller guarantees that the parameters exist, and the conditions of `SimdVector`.
+        // SAFETY: the caller guarantees that the parameters exist and that the conditions of `SimdVector` hold.
         unsafe { self.step(index, self.minus_shrink.multiply_add(old, old), gradient) }
     }
 
     #[inline(always)]
     unsafe fn without_decay(self, factor: f32) -> Self {
-        // SAFETY: the caller guarantees the conditions of `SimdVector`.
+        // SAFETY: the caller guarantees that the conditions of `SimdVector` hold.
         unsafe {
             AdamStep { minus_scale: self.minus_scale.times(V::splat(factor)), minus_shrink: V::splat(0.0), ..self }
         }
@@ -324,8 +324,8 @@ impl SimdTask for AdamLoop<'_> {
         assert!(parameters.len().is_multiple_of(V::WIDTH), "the list of parameters must be padded to whole registers");
         let length = parameters.len();
         let (parameters, gradient, decays) = (parameters.as_mut_ptr(), gradient.as_ptr(), adam.decays.as_ptr());
-        // SAFETY: `step` has checked that all lists have the same length, which is a multiple of the register width, and `run` has checked the
-        // instructions of V.
+        // SAFETY: `step` has checked that all lists have the same length, which is a multiple of the register width. `run` has checked that the
+        // processor has the instructions of V.
         unsafe {
             let step = AdamStep::<V>::new(adam, constants);
             for index in (0..length).step_by(V::WIDTH) {
@@ -394,7 +394,7 @@ struct DescentStep<V> {
 impl<V: SimdVector> UpdateRule<V> for DescentStep<V> {
     #[inline(always)]
     unsafe fn update(self, index: usize, old: V, gradient: V) -> V {
-        // SAFETY: the caller guarantees that the parameters exist, and the conditions of `SimdVector`.
+        // SAFETY: the caller guarantees that the parameters exist and that the conditions of `SimdVector` hold.
         unsafe {
             let at = self.velocity.add(index);
             let velocity = self.momentum.multiply_add(V::load(at), gradient);
@@ -405,7 +405,7 @@ impl<V: SimdVector> UpdateRule<V> for DescentStep<V> {
 
     #[inline(always)]
     unsafe fn without_decay(self, factor: f32) -> Self {
-        // SAFETY: the caller guarantees the conditions of `SimdVector`.
+        // SAFETY: the caller guarantees that the conditions of `SimdVector` hold.
         unsafe { DescentStep { minus_rate: self.minus_rate.times(V::splat(factor)), remaining: V::splat(1.0), ..self } }
     }
 }
@@ -416,7 +416,7 @@ mod tests {
     use crate::network::NetworkShape;
 
     #[test]
-    fn weights_decay_and_biases_do_not_with_every_optimiser() {
+    fn with_every_optimiser_weights_decay_and_biases_do_not() {
         for optimiser in [Optimiser::Adam, Optimiser::Sgd] {
             let mut network = Network::glorot(NetworkShape::new(3, &[2], 1).unwrap(), 1);
             network.parameter_indices().iter().for_each(|index| network.parameters[*index] = 1.0);

@@ -48,14 +48,13 @@ pub struct WarmStart {
     /// Factor by which the learning rate is multiplied after the warm-up; 0.1 by default, so that training with the loss of the score refines the
     /// network without undoing the result of the warm-up.
     pub slower: f32,
-    /// Which threshold is moved to the centre of the prior: if this is set, the best one on training and validation rows together, otherwise the best
-    /// one on the validation rows. Off by default, because an overfitted network is too sure of its training rows. With weight decay this setting
-    /// should be on, because the best threshold is more stable on all rows, which have about three times as many rows of the positive class as the
-    /// validation rows alone.
+    /// Whether the best threshold, which is moved to the centre of the prior, is computed on training and validation rows together instead of on the
+    /// validation rows alone. Off by default, because an overfitted network is too sure of its training rows. With weight decay this setting should
+    /// be on: all rows together have about three times as many rows of the positive class, so that the best threshold is more stable.
     pub on_all: bool,
-    /// Whether, after the best threshold was moved to the centre of the prior, the output bias is changed once more, to the value at which the loss
-    /// of the score is lowest (two classes only). Off by default, because with many rows of the positive class the best threshold is stable. With few
-    /// such rows, the best threshold depends by chance on one of them, while the loss, which is an average over the prior, is more stable.
+    /// Whether the output bias is changed once more after the best threshold was moved to the centre of the prior: to the value at which the loss of
+    /// the score is lowest (two classes only). Off by default, because with many rows of the positive class the best threshold is stable. With few
+    /// such rows, the best threshold depends by chance on one of them. The loss is more stable, because it is an average over the prior.
     pub steady: bool,
 }
 
@@ -132,7 +131,7 @@ impl NetworkSettings {
         shape.ok_or_else(|| Error::setting("features", "a network needs at least one input and one output", ""))
     }
 
-    /// The policy of a training run with these settings, for a network with this number of outputs.
+    /// The [`Policy`] of a training run with these settings: when it stops, when it starts again, and which weights it keeps.
     pub(crate) fn policy(&self, objective: &Objective, outputs: usize) -> Policy {
         Policy {
             epochs: self.epochs,
@@ -149,8 +148,8 @@ impl NetworkSettings {
         }
     }
 
-    /// The warm start of a training run with this loss. If the user chose no warm start, the default one is used in a single case: `cure` is set, but
-    /// the first predictions cannot all lie inside the supports of their priors. `None` if the loss is itself a cross-entropy.
+    /// The warm start of a training run with this loss; `None` if the loss is itself a cross-entropy. If the settings have no warm start, the default
+    /// one is used only if `cure` is set and the first predictions cannot all lie inside the supports of their priors.
     pub(crate) fn warm_start_for(&self, objective: &Objective, outputs: usize) -> Option<WarmStart> {
         let is_needed = self.cure && !has_centre(objective.priors(), outputs);
         let warm_start = self.warm_start.or(is_needed.then(WarmStart::default));

@@ -20,9 +20,10 @@ const BLOCK_ROWS_FOR_EACH_WINDOW_ROW: usize = 16;
 
 /// The rows of a batch.
 pub(super) struct RowBatch<'a> {
-    /// The indices of the rows. With blocks, a row of a window may occur more than once.
+    /// The indices of the rows. If the batch consists of blocks, a row may occur in a block and in the windows of other blocks.
     pub rows: Cow<'a, [u32]>,
-    /// For blocks of a time series: the indices in `rows` at which a block begins with its window, and for each row whether it counts.
+    /// If the batch consists of blocks of a time series: the indices in `rows` at which a block begins (or the window before it), and for each row
+    /// whether it counts. A row that is only part of a window does not count.
     pub blocks: Option<(Vec<usize>, Vec<bool>)>,
 }
 
@@ -30,14 +31,14 @@ pub(super) struct RowBatch<'a> {
 pub(super) struct TimeBlocks {
     /// The training rows in the order of time.
     rows: Vec<u32>,
-    /// Ranges of `rows` in which every row is the neighbour of the next one.
+    /// Stretches: ranges of indices in `rows` whose rows follow each other in time without a gap.
     stretches: Vec<Range<usize>>,
     /// Number of rows before and after a row that decide how much it counts.
     window: usize,
 }
 
 impl TimeBlocks {
-    /// Prepares the blocks of the training rows of a sample, whose places in the order of time are `places`.
+    /// Prepares the blocks of the training rows of a sample. `places` are the places of all rows of the sample in the order of time.
     pub fn new(sample: &Sample<'_>, places: &[u32], window: usize) -> Self {
         let rows = sample.in_time_order(sample.training);
         let mut end = 0;
@@ -62,7 +63,7 @@ impl TimeBlocks {
         let length = (self.window * BLOCK_ROWS_FOR_EACH_WINDOW_ROW).min(batch_size).max(1);
         let mut blocks: Vec<(Range<usize>, &Range<usize>)> = Vec::new();
         for stretch in &self.stretches {
-            // The first block of a stretch is shorter by chance, so that the blocks begin at other rows in every epoch.
+            // The first block of a stretch has a random length, so that the blocks begin at other rows in every epoch.
             let mut start = stretch.start;
             let mut end = start + 1 + (random.next_u64() % length as u64) as usize;
             while start < stretch.end {
@@ -83,7 +84,7 @@ impl TimeBlocks {
             let (block, stretch) = &blocks[block as usize];
             batch.add(&self.rows, block, stretch, self.window);
             used += block.len();
-            // Batch number k ends where at least k + 1 of `number` equal parts of the rows are used.
+            // The batch is complete when the batches so far, including this one, have their share of the rows, which is 1/`number` for each batch.
             if used * number >= (batches.len() + 1) * total {
                 batches.push(std::mem::take(&mut batch).into_batch());
             }
@@ -101,7 +102,8 @@ struct OwnedBatch {
 }
 
 impl OwnedBatch {
-    /// Adds a block with the rows of the window before and after it, as far as they belong to the same stretch.
+    /// Adds a block and the rows of the windows before and after it. `block` and `stretch` are ranges of indices in `rows`. The rows of the stretch
+    /// follow each other without a gap, and rows outside it are left out of the windows.
     fn add(&mut self, rows: &[u32], block: &Range<usize>, stretch: &Range<usize>, window: usize) {
         let with_window = block.start.saturating_sub(window).max(stretch.start)..(block.end + window).min(stretch.end);
         self.starts.push(self.rows.len());
@@ -124,8 +126,8 @@ mod tests {
     use super::*;
     use crate::fit::{Batch, Objective};
 
-    /// 300 rows of two series with a gap, in another order than that of time: their labels, their places and their order in time.
-    fn rows_of_two_series() -> (Vec<u32>, Vec<u32>) {
+    /// The labels of 300 rows, and their places in the order of time. The rows are not sorted by time, and two places are left out, as at gaps.
+    fn labels_and_places() -> (Vec<u32>, Vec<u32>) {
         let place = |row: u32| {
             let at = row * 7 % 300;
             at + u32::from(at >= 100) + u32::from(at >= 230)
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_weighted_matrices_of_the_blocks_sum_to_the_matrix_of_all_rows() {
-        let (labels, places) = rows_of_two_series();
+        let (labels, places) = labels_and_places();
         let (matrix, training) = (Matrix::new(1, &[0.0; 300]).unwrap(), (0..300).collect::<Vec<u32>>());
         let sample = Sample {
             matrix: &matrix,
@@ -184,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_gradient_of_a_batch_of_blocks_matches_finite_differences() {
-        let (labels, places) = rows_of_two_series();
+        let (labels, places) = labels_and_places();
         let mut in_time: Vec<u32> = (0..300).collect();
         in_time.sort_by_key(|row| places[*row as usize]);
         let rows: Vec<u32> = [&in_time[..40], &in_time[35..60], &in_time[90..110]].concat();

@@ -97,11 +97,12 @@ struct NetworkTraining<'a> {
     order: Vec<u32>,
     batch: Batch,
     gradient: AlignedBuffer,
-    /// For each position of each binned column, whether a training row has this position; empty if the columns are not binned.
+    /// For each position (knot, frequent value or level) of each binned column, whether it is used in training; empty if the columns are not binned.
     used_positions: Vec<bool>,
     /// Number of training rows of the rarest class.
     rare_rows: usize,
-    /// The training rows as blocks of a time series, and the places of all rows; `None` unless the loss weights errors by their timing.
+    /// The training rows as blocks of a time series, and the place of each row of the sample in the order of time; `None` unless the loss weights
+    /// errors by their timing.
     blocks: Option<(TimeBlocks, &'a [u32])>,
     /// The best parameters of the current phase so far.
     best: AlignedBuffer,
@@ -360,8 +361,8 @@ pub(super) fn stratify(order: &mut Vec<u32>, labels: &[u32], classes: usize) {
     order.extend(keyed.into_iter().map(|(_, _, row)| row));
 }
 
-/// For each position of each binned column, whether a training row has this position. Positions of knots are always `true`, because a value between
-/// two knots uses both knots.
+/// For each position (knot, frequent value or level) of each binned column, whether it is used in training. A frequent value or level is used if a
+/// training row has it. Knots always count as used, because a value between two knots uses both of them.
 fn used_positions(sample: &Sample<'_>) -> Vec<bool> {
     let mut used = Vec::new();
     for (number, column) in sample.binned.into_iter().flatten().enumerate() {
@@ -422,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn the_random_stream_of_the_batch_order_differs_from_that_of_every_other_purpose() {
+    fn the_random_numbers_of_the_batch_order_are_used_for_nothing_else() {
         let (matrix, rows) = (Matrix::new(1, &[0.0, 1.0]).unwrap(), [0, 1]);
         let sample = Sample {
             matrix: &matrix,

@@ -3,6 +3,8 @@
 //!
 //! ```text
 //! raw → binary search of the knot below → c + (raw − p) · slope, at most the next c → limited by the threshold → probability
+//!
+//! A knot is a point (p, c) of the curve: c is the calibrated probability of the prediction p.
 //! ```
 
 use scorewise::calibration::Calibration;
@@ -15,7 +17,7 @@ pub(super) fn add_nodes(graph: &mut GraphBuilder, calibration: &Calibration, thr
     let (knots, mut slopes) = (calibration.knots(), calibration.slopes());
     let last = knots.len() - 1;
     let length = knots.len().next_power_of_two();
-    // No prediction is above the padding, so a search never ends there.
+    // The padding is infinite. No prediction reaches it, so a search never ends there.
     let padded = |knot: usize| knots.get(knot).map_or(f64::INFINITY, |(p, _)| *p);
     let search = graph.doubles("calibration.search", &[length], &(0..length).map(padded).collect::<Vec<_>>());
     let mut found = String::new();
@@ -23,7 +25,7 @@ pub(super) fn add_nodes(graph: &mut GraphBuilder, calibration: &Calibration, thr
     while step > 0 {
         let name = |part: &str| format!("calibration.{step}.{part}");
         let size = graph.integers(&name("size"), &[step as i64]);
-        // In the first round every row begins at knot 0, and the candidate is the same for all rows.
+        // The search of every row begins at knot 0, so the first candidate is the same knot for all rows.
         let candidate =
             if found.is_empty() { size.clone() } else { graph.node("Add", &[&found, &size], &name("candidate"), &[]) };
         let knot = graph.node("Gather", &[&search, &candidate], &name("knot"), &[("axis", 0)]);
@@ -33,7 +35,7 @@ pub(super) fn add_nodes(graph: &mut GraphBuilder, calibration: &Calibration, thr
         found = graph.node("Sub", &[&candidate, &back], &name("found"), &[]);
         step /= 2;
     }
-    // A prediction of 1 is found at the last knot, where no line begins; it belongs to the last line.
+    // For a prediction of 1, the search ends at the last knot. No line begins there, so the line before this knot is used.
     slopes.push(slopes[last - 1]);
     let line = |knot: usize| knot.min(last - 1);
     let mut part = |name: &str, value: &dyn Fn(usize) -> f64| {

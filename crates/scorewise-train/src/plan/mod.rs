@@ -66,10 +66,10 @@ pub enum Multiclass {
 pub enum ThresholdRule {
     /// The threshold with the best score on the validation rows; with cross-fitting, the score is averaged over nearby thresholds.
     Tuned,
-    /// The centre of the prior, because training with the loss of a score moves the best threshold there; ½ for cross-entropy.
+    /// The centre of the prior, to which a warm start moves the best threshold; ½ for cross-entropy, which has no prior.
     Centre,
-    /// One of two thresholds: the threshold whose score, averaged over nearby thresholds, is best, or the centre of the prior. The one that gives the
-    /// better score in a bootstrap of the validation rows is used.
+    /// Either the centre of the prior or a tuned threshold, whichever gives the better score in a bootstrap of the validation rows. The tuned
+    /// threshold is the one with the best score on average over nearby thresholds.
     Auto,
     /// A threshold between 0 and 1 that the user gave.
     Fixed(f64),
@@ -225,7 +225,7 @@ impl Plan {
     }
 
     /// The loss that trees minimise instead of `objective`. If errors are weighted by their timing, trees are trained for the score of the unweighted
-    /// counts, because a tree looks at rows one by one; the weights in the pool of learners and the threshold still follow from the weighted counts.
+    /// counts, because a tree looks at rows one by one. The weights of the learners and the threshold are still chosen for the weighted counts.
     pub(crate) fn objective_of_trees(&self, objective: &Objective) -> Objective {
         match objective {
             Objective::Temporal(loss) => {

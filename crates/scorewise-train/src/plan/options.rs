@@ -29,8 +29,8 @@ pub struct TrainingOptions {
     /// training stops; the threshold is chosen on the predictions of all folds. 0 for one set of validation rows [default: 5]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FOLDS", help_heading = "Rows"))]
     pub cross_fit: Option<usize>,
-    /// With `--cross-fit 0`: share of validation rows among the rows that are not test rows; they decide when training stops and which threshold
-    /// is best [default: 1/3]
+    /// With `--cross-fit 0`: share of validation rows among the rows that are not test rows; the validation rows decide when training stops and which
+    /// threshold is best [default: 1/3]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", help_heading = "Rows"))]
     pub validation: Option<f64>,
 
@@ -41,10 +41,11 @@ pub struct TrainingOptions {
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Loss"))]
     #[serde(with = "text::optional")]
     pub prior: Option<Prior>,
-    /// For a time series: weight errors by their timing in the loss of networks and linear models, in the weights of the learners, and in the choice
-    /// of the threshold. A false alarm shortly before an event, or a missed event shortly after an alarm, counts less than a full error; with `value`,
-    /// an error far from all events or alarms counts twice; with `sum`, all nearby events or alarms lower the weight. The numbers, as in
-    /// `sum:0.5,0.25`, are subtracted from the weight of an error one row, two rows … away. Trees are trained for the score without weights
+    /// For a time series: weight errors by their timing. A false alarm shortly before an event counts less than 1, and so does a missed event shortly
+    /// after an alarm. The numbers, as in `sum:0.5,0.25`, are subtracted from the weight of an error if the event or alarm is one row, two rows …
+    /// away. If several events or alarms are near, `sum` subtracts the numbers of all; `value` and `maximum` subtract only the greatest. With
+    /// `value`, a false alarm far from all events, or a missed event far from all alarms, counts twice. Weighted errors are used in the loss of
+    /// networks and linear models, to weight the learners, and to choose the threshold; trees are trained for the score without weights
     #[cfg_attr(feature = "clap", arg(long, value_name = "value|maximum|sum[:NUMBERS]", help_heading = "Loss"))]
     #[serde(with = "text::optional")]
     pub temporal: Option<Weighting>,
@@ -114,8 +115,8 @@ pub struct TrainingOptions {
     /// The epoch whose weights are kept at the end of training [default: best]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Training"))]
     pub keep_weights: Option<Keep>,
-    /// Train exactly as in Marchetti et al. (2022): do not move the first predictions into the support of the prior, and do not repeat training
-    /// runs that learn nothing
+    /// As in Marchetti et al. (2022), do not move the first predictions into the support of the prior, do not repeat training runs that learn
+    /// nothing, and do not use a warm start
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
     pub no_cure: bool,
     /// Maximum number of intervals into which the values of a numeric column are divided; the network learns a value for each end of an interval.
@@ -142,7 +143,7 @@ impl TrainingOptions {
         for (name, value) in options {
             let one = Map::from_iter([(name.clone(), value)]);
             if let Err(error) = serde_json::from_value::<TrainingOptions>(Value::Object(one)) {
-                let message = error.to_string().replace("unknown variant", "there is no");
+                let message = error.to_string().replace("unknown variant", "there is no value");
                 let needs_name = message.starts_with("there is no") || message.starts_with("invalid");
                 return Err(if needs_name { format!("{name}: {message}") } else { message });
             }
@@ -164,13 +165,13 @@ impl TrainingOptions {
         plan.temporal = self.temporal.clone().or(plan.temporal.take());
         plan.loss = self.loss.unwrap_or(plan.loss);
         plan.multiclass = self.multiclass.unwrap_or(plan.multiclass);
-        // If the user chose a loss but no recipe, the recipe adds no warm-up with cross-entropy: training minimises that loss from the start.
+        // If the user chose a loss but no recipe, the default recipe has no warm start: training minimises the chosen loss from the start.
         let keep_warm_start = (self.recipe.is_some() || self.loss.is_none()) && plan.has_prior() && !self.no_cure;
         let recipe = recipe.with_warm_start(self.warm_start, keep_warm_start);
         plan.prior = self.prior.clone().map_or_else(|| recipe.prior.parse(), Ok)?;
         plan.threshold = self.threshold.unwrap_or(recipe.threshold);
         if self.threshold.is_none() && matches!(plan.score.multiclass(), MultiScore::Costs(_)) {
-            // The class with the lowest expected cost needs no tuning, whether or not there is a warm start.
+            // For a matrix of costs, `Auto` chooses between two decision rules without tuning, so it is also valid without a warm start.
             plan.threshold = ThresholdRule::Auto;
         }
         plan.validation = share("validation", self.validation.unwrap_or(plan.validation))?;
@@ -190,7 +191,7 @@ impl TrainingOptions {
         let network = NetworkSettings {
             hidden: self.hidden.clone().map_or_else(|| HiddenLayers::new(recipe.hidden.to_vec()), Ok)?,
             optimiser: self.optimiser.unwrap_or(defaults.optimiser),
-            // The size of a batch of single rows in a recipe is too small for blocks of consecutive rows, in which events come together.
+            // The batch size of a recipe is meant for batches of single rows. In a batch of blocks, events come together, so it needs more rows.
             batch: self.batch.unwrap_or(if plan.temporal.is_some() { BatchSize::Auto } else { recipe.batch }),
             stratified: recipe.stratified,
             learning_rate: self.learning_rate.unwrap_or(recipe.learning_rate),
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn the_options_of_a_plan_for_a_built_in_table_name_the_recipe_with_its_settings() {
+    fn if_a_plan_names_a_built_in_table_its_options_name_the_recipe_with_the_same_settings() {
         for name in RecipeName::ALL {
             let options = TrainingOptions { seed: Some(4), ..TrainingOptions::default() };
             let plan = plan_of(&options, ("pollution", name.recipe()));
@@ -366,7 +367,7 @@ mod tests {
             (r#"{"learning_rat": 0.1}"#, "unknown field `learning_rat`"),
             (
                 r#"{"seed": 1, "recipe": "weak"}"#,
-                "recipe: there is no `weak`, expected one of `default`, `quick`, `paper`, `plain`, `strong`",
+                "recipe: there is no value `weak`, expected one of `default`, `quick`, `paper`, `plain`, `strong`",
             ),
             (r#"{"epochs": "many"}"#, "epochs: invalid type"),
             (r#"{"threshold": 1.5}"#, "threshold: `1.5` is not a threshold"),

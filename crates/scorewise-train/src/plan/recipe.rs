@@ -162,8 +162,8 @@ impl Recipe {
     /// The recipe with a warm start if `requested` is true, and without one if it is false. If the user requested neither (`None`), the warm start of
     /// the recipe is kept only if `keep` is set.
     ///
-    /// Without a warm start nothing moves the best threshold to the centre of the prior. So a recipe whose threshold rule is `Centre` or `Auto`, both
-    /// of which can choose the centre, gets the rule `Tuned` instead.
+    /// The threshold rules `Centre` and `Auto` can choose the centre of the prior, to which a warm start moves the best threshold. So a recipe
+    /// without a warm start gets the rule `Tuned` instead of them.
     #[must_use]
     pub fn with_warm_start(self, requested: Option<bool>, keep: bool) -> Self {
         let warm_start = match requested {

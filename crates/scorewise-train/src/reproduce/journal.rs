@@ -115,7 +115,7 @@ impl Journal {
     }
 }
 
-/// The location of a results file, with which error messages about the file begin.
+/// The [`Location`] with which error messages about a results file begin.
 fn location_of(path: &Path) -> Location {
     Location::file(&path.display().to_string())
 }

@@ -14,7 +14,8 @@ pub struct ResultRow {
     pub score: String,
     /// The name of the contender, for example a prior or `ce`.
     pub contender: String,
-    /// Whether the first predictions were moved into the support of the prior and training runs that learnt nothing were repeated.
+    /// Whether training was kept from getting stuck: the first predictions were moved into the support of the prior, and training runs that learnt
+    /// nothing were repeated.
     pub cured: bool,
     /// Number of trials.
     pub repeats: usize,
@@ -127,8 +128,8 @@ mod tests {
         let difference = Difference::of(&pairs, 10, 7).unwrap();
         assert_eq!(difference.mean, 0.0);
         let width = |(low, high): (f64, f64)| high - low;
-        // If the values were independent, the width of the interval would be 2 · 1.96/√100. With groups of ten equal values, the interval is √10
-        // times as wide, or a little less, because blocks that span two groups are averaged.
+        // `interval` treats the values as independent, so its width is about 2 · 1.96/√100. `in_blocks` is wider, by a factor of at most about √10.
+        // The factor is below √10 because many blocks contain values of two groups.
         assert!((width(difference.interval) - 0.392).abs() < 0.03, "{difference:?}");
         assert!(width(difference.in_blocks) > 1.5 * width(difference.interval), "{difference:?}");
         assert_eq!(Difference::of(&[(1.0, 0.5); 3], 36, 7).unwrap().in_blocks, (0.5, 0.5));

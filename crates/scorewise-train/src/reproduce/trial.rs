@@ -23,7 +23,8 @@ pub struct Task {
     pub score: Score,
     /// The forecasting method.
     pub contender: Contender,
-    /// Whether the first predictions are moved into the support of the prior and training runs that learn nothing are repeated.
+    /// Whether training is kept from getting stuck: the first predictions are moved into the support of the prior, and training runs that learn
+    /// nothing are repeated.
     pub cured: bool,
     /// Number of the repetition, counted from 0.
     pub repeat: usize,
@@ -45,13 +46,14 @@ pub struct Trial {
     /// A hash of the settings of the contender. If the settings of a contender change, results that were computed with the old settings are
     /// recognised by this hash.
     pub recipe: String,
-    /// Whether the first predictions were moved into the support of the prior and training runs that learnt nothing were repeated.
+    /// Whether training was kept from getting stuck: the first predictions were moved into the support of the prior, and training runs that learnt
+    /// nothing were repeated.
     pub cured: bool,
     /// Number of the repetition, counted from 0.
     pub repeat: usize,
     /// Whether at least one member learnt something; true if nothing is trained.
     pub success: bool,
-    /// Number of attempts of all members that were given up because they learnt nothing.
+    /// Number of training attempts that were given up because they learnt nothing, summed over the members.
     pub restarts: usize,
     /// Number of epochs of the warm-up and the main phase together, averaged over the members.
     pub epochs: f64,

@@ -8,8 +8,8 @@ use scorewise_table::error::Result;
 
 use super::finish::LabelledPredictions;
 
-/// The best calibration of these predictions, which must be of rows that the members were not trained on; see [`choose`]. There must be two
-/// classes. The seed is that of the training.
+/// Chooses the calibration of a model with two classes, as [`choose`] describes. `held_out` holds predictions for rows that the members of the model
+/// were not trained on. `seed` is the seed of the training.
 pub(super) fn calibrate(held_out: &LabelledPredictions, seed: u64) -> Result<CalibrationChoice> {
     let seed = stream(seed, Purpose::Calibration, 0);
     let choose = |predictions: &[f64], labels: &[bool], weights: Option<&[f64]>, resampling: Resampling<'_>| {

@@ -42,7 +42,8 @@ const STEPS: usize = 30;
 /// Minimum and maximum of the factor by which the calibration multiplies logits.
 const SCALES: (f64, f64) = (0.05, 20.0);
 
-/// How the logits zᵢ of several classifiers are combined: the forecast is p(Σᵢ wᵢ (aᵢ zᵢ + bᵢ)), where p is the sigmoid or softmax.
+/// How the logits of several classifiers are combined. Classifier i has the logit zᵢ, the scale aᵢ, the shift bᵢ and the weight wᵢ. The forecast is
+/// p(Σᵢ wᵢ (aᵢ zᵢ + bᵢ)), where p is the sigmoid or softmax.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combination {
     /// For each classifier, the scale aᵢ and the shift bᵢ of its logits.
@@ -68,11 +69,14 @@ impl Combination {
 
 /// Chooses how the logits of several classifiers are combined: calibrates the logits of each classifier, then chooses the weights of their mean.
 ///
-/// `rows` has the classes and weights of the rows; its probabilities are not used. `candidates` are the logits of each classifier for these
-/// rows, predicted by members that were not trained on them: one logit for each row if there are two classes, otherwise one for each row
-/// and class, row by row. If `weighting` is given, a mean is judged by the score of the counts in which errors are weighted by their timing. These logits are overwritten with the calibrated ones. If `centre` is given and there are two classes, the calibrations
-/// include a shift of all logits that moves the best threshold to `centre`. `proceed` is called before each weighted mean of the classifiers is
-/// scored; if it returns `Break`, the result is an error.
+/// `rows` has the classes and weights of the rows; its probabilities are not used. `candidates` holds the logits of each classifier for these rows,
+/// predicted by members that were not trained on them: one logit for each row if there are two classes, otherwise one for each row and class, row by
+/// row. The function overwrites `candidates` with the calibrated logits.
+///
+/// Each mean of the logits is judged by `score`. If `weighting` is given and there are two classes, `score` is computed from counts in which errors
+/// are weighted by their timing. If `centre` is given and there are two classes, the returned calibrations also shift all logits so that the best
+/// threshold lies at `centre`; the logits in `candidates` are not shifted. `proceed` is called before each mean is judged; if it returns `Break`, the
+/// result is an error.
 pub fn combine(
     rows: &LabelledPredictions,
     classes: usize,
@@ -117,7 +121,7 @@ fn check(rows: &LabelledPredictions, classes: usize, candidates: &[Vec<f64>]) ->
     }
     if candidates.iter().any(|logits| logits.len() != length) {
         return refuse(
-            "each classifier must have one prediction for each row, or with more than two classes one for each row and class",
+            "each classifier must have one prediction for each row, or for each row and class if there are more than two classes",
         );
     }
     if rows.labels.iter().any(|label| *label as usize >= classes) {
@@ -172,7 +176,7 @@ enum Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// Prepares the computation for rows with these labels and weights.
+    /// Prepares the computation. `rows` has the labels and sample weights of the rows whose logits are judged.
     fn new(
         rows: &'a LabelledPredictions,
         classes: usize,
@@ -210,7 +214,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The threshold with the best score on average over nearby thresholds, for two classes; `None` if there is none, or with more classes.
+    /// The threshold around which the score, averaged over nearby thresholds, is best. `None` if the score is undefined at every threshold, or if
+    /// there are more than two classes.
     fn smooth_best(&self, logits: &[f64]) -> Result<Option<SmoothBest>> {
         let mut probabilities = logits.to_vec();
         to_probabilities(&mut probabilities, 1);

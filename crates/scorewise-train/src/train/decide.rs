@@ -1,9 +1,9 @@
 //! Chooses the rule that turns probabilities into labels, on predictions of rows that the members were not trained on.
 //!
-//! The threshold with exactly the best score on a finite number of rows depends by chance on single rows. So the tuned threshold is the one whose
-//! score is best on average over nearby thresholds: of all priors with the half-width `SMOOTHING`, the prior under which the score of the expected
-//! confusion matrix is best has this threshold as its centre. On the tables of docs/quality.md this threshold gave better scores on new rows than the
-//! exactly best one, which is used only if [`ThresholdRule::Tuned`] is chosen without cross-fitting.
+//! On a finite number of rows, the exactly best threshold depends by chance on single rows. So the tuned threshold is the one around which the score,
+//! averaged over nearby thresholds, is best. More precisely, priors with the half-width `SMOOTHING` are compared by the score of the expected
+//! confusion matrix, and the tuned threshold is the centre of the best prior. On the tables of docs/quality.md this threshold gave better scores on
+//! new rows than the exactly best one. The exactly best threshold is used only if [`ThresholdRule::Tuned`] is chosen without cross-fitting.
 
 use scorewise::multiclass::{CostMatrix, MultiConfusion, MultiScore};
 use scorewise::sweep::{Bootstrap, Resampling, Sweep, sweep};
@@ -15,8 +15,8 @@ use super::temporal::decide_in_time;
 use crate::model::{Decision, ThresholdSource};
 use crate::plan::{Plan, ThresholdRule};
 
-/// Half-width of the interval of nearby thresholds over which a score is averaged, in the form in which [`Sweep::smooth_best`] takes it. Around the
-/// threshold ½, the interval reaches from 0.3 to 0.7.
+/// Half-width of the interval of nearby thresholds over which a score is averaged. The interval around the threshold ½ reaches from 0.3 to 0.7; the
+/// intervals around other thresholds have the same width in log-odds. [`Sweep::smooth_best`] takes this number as its argument `width`.
 pub const SMOOTHING: f64 = 0.2;
 
 /// The decision rule of a model, and the other rules that were considered.
@@ -28,7 +28,7 @@ pub struct DecisionChoice {
     pub alternatives: Vec<Decision>,
 }
 
-/// Chooses the decision rule on the given predictions, which must be of rows that the members were not trained on.
+/// Chooses the decision rule of a model. `held_out` holds predictions for rows that the members of the model were not trained on.
 pub fn decide(plan: &Plan, held_out: &LabelledPredictions, classes: usize) -> Result<DecisionChoice> {
     let only = |decision: Decision| DecisionChoice { decision, alternatives: Vec::new() };
     if classes > 2 {
@@ -81,14 +81,14 @@ impl LabelledPredictions {
     /// The decision rule with the threshold that gives exactly the best score on the predicted rows.
     fn best_decision(&self, score: &Score) -> Result<Decision> {
         let best = self.sweep(&self.probabilities, None)?.best(score).ok_or_else(|| {
-            let problem = format!("{score} is undefined at every threshold of the validation rows");
+            let problem = format!("{score} is undefined on the validation rows at every threshold");
             Error::setting("score", problem, "give more rows, or choose another score")
         })?;
         Ok(Decision::best(&best, ThresholdSource::ValidationSweep, format!("best {score} on the validation rows")))
     }
 
-    /// The decision rule with the threshold whose score is best on average over nearby thresholds. If the score is undefined at every threshold, a
-    /// copy of the rule `exact` is returned.
+    /// The decision rule with the threshold around which the score, averaged over nearby thresholds, is best. If the score is undefined at every
+    /// threshold, a copy of the rule `exact` is returned.
     fn smooth_decision(&self, score: &Score, exact: &Decision) -> Result<Decision> {
         let Some(threshold) = self.smooth_threshold(score, None)? else { return Ok(exact.clone()) };
         let value = score.checked(&self.confusion(threshold, |row| self.weight(row)));
@@ -126,8 +126,8 @@ impl LabelledPredictions {
         })
     }
 
-    /// The threshold with the best score on average over nearby thresholds; `None` if the score is undefined at every threshold. If `copies` is
-    /// given, the row with index i counts `copies[i]` times.
+    /// The threshold around which the score, averaged over nearby thresholds, is best; `None` if the score is undefined at every threshold. If
+    /// `copies` is given, the row with index i counts `copies[i]` times.
     fn smooth_threshold(&self, score: &Score, copies: Option<&[u32]>) -> Result<Option<f64>> {
         Ok(self.sweep(&self.probabilities, copies)?.smooth_best(score, SMOOTHING)?.map(|best| best.threshold))
     }
@@ -285,8 +285,8 @@ fn factor_decision(factors: &[f64], score: &MultiScore) -> Decision {
     Decision::Factors { factors, chosen: ThresholdSource::ValidationSweep, words }
 }
 
-/// Maximum number of rounds, in each of which the factor by which the probability of a class is multiplied is optimised once for every class. More
-/// rounds hardly change the score.
+/// Maximum number of rounds in which the factors of the classes are optimised. A round optimises the factor of each class once. More rounds hardly
+/// change the score.
 const MAX_ROUNDS: usize = 10;
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use crate::plan::Plan;
 /// The result of a training run.
 #[derive(Clone, Debug)]
 pub struct Trained {
-    /// The trained model. Its field `results` is empty, and its reference has no score on rows that were not used in training; the caller fills them.
+    /// The trained model. The caller fills in two of its fields: `results`, which is null, and `reference.held_out`, which is `None`.
     pub model: Model,
     /// The fitted members, with the history of each training run.
     pub fits: Vec<Fit>,
@@ -335,7 +335,7 @@ impl LabelledPredictions {
         }
         self.dependence.extend(further.dependence);
         if let (Some(places), Some(more)) = (&mut self.places, further.places) {
-            // The rows of the two sets are not neighbours, even if they are the same rows: the new places begin after a gap.
+            // The appended rows are not neighbours of the earlier rows, even if both come from the same table. So a gap is left between their places.
             let first = places.iter().copied().filter(|place| *place != NO_ROW).max().map_or(0, |last| last + 2);
             let shifted = |place: u32| if place == NO_ROW { NO_ROW } else { place.saturating_add(first) };
             places.extend(more.into_iter().map(shifted));

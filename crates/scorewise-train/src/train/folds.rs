@@ -87,7 +87,7 @@ pub fn cross_validate(
     Ok((Some(results), [labelled.notes, split_notes, distinct_notes(&notes_of_folds, folds)].concat()))
 }
 
-/// The notes of all folds without repetitions. A note that is the same in all folds names no fold. If notes differ only in the numbers in their text,
+/// The notes of all folds without duplicates. A note that is the same in all folds names no fold. If notes differ only in the numbers in their text,
 /// only the first of them is kept, and it names its fold.
 fn distinct_notes(notes_of_folds: &[Vec<Note>], folds: &CrossValidation) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();

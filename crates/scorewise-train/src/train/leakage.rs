@@ -22,8 +22,8 @@ const MIN_ROC_AREA: f64 = 0.999;
 const MAX_ERROR_SHARE: f64 = 0.005;
 /// A numeric column with at most this many different values is also examined as a categorical column.
 const MAX_LEVELS: usize = 64;
-/// A column is examined only if its levels have at least this many rows on average, because a level with a single row always determines the class of
-/// that row.
+/// The levels of a column are examined only if they have at least this many rows on average, because a level with a single row always determines the
+/// class of that row.
 const MIN_ROWS_PER_LEVEL: usize = 20;
 /// Test rows that are equal to training rows are reported only if they are more than this share of the test rows.
 const MIN_REPEATED_SHARE: f64 = 0.01;
@@ -212,8 +212,8 @@ pub(super) fn repeated_rows(training: &[u64], test: &[u64]) -> Option<Note> {
 ///
 /// Let f₁, f₂, … be the numbers of distinct rows that occur once, twice, …. If rows are drawn independently from any distribution, the
 /// expected values satisfy k f_k² ≤ (k + 1) f_{k−1} f_{k+1} (Cauchy–Schwarz for a mixture of Poisson distributions). So chance does not
-/// produce many pairs of equal rows without some triples. To avoid false alarms, every count is moved by three standard errors toward the side on
-/// which chance explains more.
+/// produce many pairs of equal rows without some triples. To avoid false alarms, three standard errors are subtracted from f_k and added to
+/// f_{k−1} and f_{k+1}.
 fn unexplained_share(sorted: &[u64], test: &[u64]) -> f64 {
     let mut all = [sorted, test].concat();
     all.sort_unstable();
@@ -247,7 +247,7 @@ mod tests {
     fn copied_rows_are_reported_and_rows_that_are_equal_by_chance_are_not() {
         for values in [3u64, 50, 1000, 20_000, 1_000_000, u64::MAX] {
             let rows: Vec<u64> = (0..20_000).map(|row| random_below(row, values)).collect();
-            // Rows that are drawn independently are equal only by chance, for any number of different values.
+            // The rows are drawn independently, so they are equal only by chance, whatever the number of different values is.
             assert_eq!(repeated_rows(&rows[..15_000], &rows[15_000..]), None, "{values} values");
         }
         // Some rows are much more frequent than others, as in the Adult table without its column of sampling weights.

@@ -28,7 +28,7 @@ pub(super) struct Pool {
     pub probabilities: Vec<f64>,
 }
 
-/// Combines the predictions of the learners, which must all be for the same rows.
+/// Combines the predictions of the learners. All learners must have predicted the same rows.
 pub(super) fn pool(labelled: &LabelledTable<'_>, classes: usize, mut candidates: Vec<Candidate>) -> Result<Pool> {
     let Some(rows) = candidates.first().map(|candidate| candidate.rows.clone()) else {
         return Err(Error::setting("training", "no training run has begun", ""));

@@ -58,7 +58,7 @@ pub(super) struct PreparedDivisions {
     pub jobs: Vec<Job>,
 }
 
-/// One division of the rows, with the encoder that was fitted on its training rows.
+/// One division of the rows into training, validation and test rows, with the encoder that was fitted on its training rows.
 #[derive(Debug)]
 pub(super) struct Division {
     pub parts: SplitRows,
@@ -82,7 +82,7 @@ pub fn prepare<'a>(table: &'a Table, has_test_table: bool, plan: &'a Plan) -> Re
 }
 
 impl Prepared<'_> {
-    /// The encoded rows. [`Job::dataset`] is an index into this list.
+    /// The data sets of encoded rows. [`Job::dataset`] is an index into this list.
     #[must_use]
     pub fn datasets(&self) -> &[Dataset] {
         &self.divisions.datasets
@@ -117,7 +117,7 @@ impl<'a> LabelledTable<'a> {
             let place = Location::file(&table.file).column(&target.column);
             let condition = visible(plan.target.trim());
             let problem = format!("the condition `{condition}` holds {how}, so there is only one class");
-            return Err(Error::data(place, problem, "compare with another value"));
+            return Err(Error::data(place, problem, "compare the column with another value"));
         }
         let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
         let persistence = persistence(&target, table, &neighbours)?;
@@ -139,7 +139,7 @@ impl PreparedDivisions {
         let LabelledTable { table, plan, target, labels, order, weights, .. } = labelled;
         if parts.validation.is_empty() && plan.cross_fit == 0 {
             let problem = "early stopping and the choice of the threshold need validation rows, but there are none";
-            return Err(Error::setting("validation", problem, "give a share such as 0.33"));
+            return Err(Error::setting("validation", problem, "give a share of the rows, such as 0.33"));
         }
         let (cross_fitted, folds, mut notes) = cross_fit_splits(labelled, &parts.training, seed)?;
         let mut choice = EncodingOptions { bins: plan.bins, ..plan.choice.clone() };
@@ -211,8 +211,8 @@ impl PreparedDivisions {
     }
 }
 
-/// With cross-fitting, in which every member is trained without one fold of the rows: the training and validation rows of each member, the number of
-/// folds, and notes. Without cross-fitting there are no such rows, and the number of folds is 1.
+/// Divides the rows for cross-fitting, in which every member is trained without one fold of the rows. Returns the training and validation rows of
+/// each member, the number of folds, and notes. Without cross-fitting, the list of members is empty, and the number of folds is 1.
 ///
 /// If the user did not choose the number of folds and a class has too few rows for it, fewer folds are used. If the user did not choose the size of
 /// the ensemble and there are more than [`MANY_ROWS`] rows, one network is trained for each fold. Notes report both reductions.
@@ -283,9 +283,9 @@ fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
     RowOrder::of_table(table, group, time)
 }
 
-/// The place of each row in the order of time, with a note about this order, if errors are weighted by their timing. The series are the groups of
-/// [`EncodingOptions::group`]. Rows are ordered by the column of the split by time, or by the first column of dates; without one, by their order
-/// in the file.
+/// If errors are weighted by their timing, returns the place of each row in the order of time, and a note if no column holds times; otherwise `None`.
+/// Each group of [`EncodingOptions::group`] is a series of its own. Rows are ordered by the column of the split by time, otherwise by the first
+/// column of dates. If there is no column of dates either, the rows keep the order of the file.
 pub(super) fn places_in_time(plan: &Plan, table: &Table) -> Result<Option<(Vec<u32>, Option<Note>)>> {
     if plan.temporal.is_none() {
         return Ok(None);
@@ -295,7 +295,8 @@ pub(super) fn places_in_time(plan: &Plan, table: &Table) -> Result<Option<(Vec<u
         _ => None,
     };
     let (order, _) = RowOrder::of_table(table, plan.choice.group.as_deref(), time)?;
-    let note = "windows of neighbouring rows follow the order of the rows in the file: no column holds times";
+    let note =
+        "errors are weighted by their timing in the order of the rows in the file, because no column holds times";
     let note = order.time.is_none().then(|| Note::new(note));
     Ok(Some((Neighbours::new(table, &order)?.places(), note)))
 }
@@ -311,8 +312,8 @@ fn caution(plan: &Plan, classes: usize) -> Option<String> {
     }
 }
 
-/// The persistence forecast, which predicts an event in the future if the event happens in the row itself. A row whose own value is unknown
-/// counts as no event. `None` without a lead or with more than two classes.
+/// The persistence forecast of each row, which predicts an event in the future if the event happens in the row itself. If it is unknown whether the
+/// event happens in the row, no event is predicted. `None` without a lead or with more than two classes.
 pub(super) fn persistence(target: &Target, table: &Table, neighbours: &Neighbours) -> Result<Option<Vec<bool>>> {
     if target.lead == 0 || target.classes().len() != 2 {
         return Ok(None);

@@ -1,7 +1,8 @@
-//! The choice of the threshold if errors in a time series are weighted by their timing.
+//! Chooses the threshold if errors in a time series are weighted by their timing.
 //!
-//! The rules are those of `decide.rs`, with the score of the time-weighted counts at all thresholds, which are computed exactly. A window never reaches
-//! beyond a stretch of neighbouring rows: it ends where a series begins or ends, at a gap in time, and at a row without a label.
+//! The rules are those of `decide.rs`, but the score is computed from time-weighted counts. They are computed exactly for every threshold. The weight
+//! of an error depends only on rows of the same stretch. A stretch is a sequence of neighbouring rows: it ends where a series ends, at a gap in time,
+//! and at a row without a label.
 
 use scorewise::temporal::{Series, TemporalSweep, Weighting};
 use scorewise::{Confusion, Probabilities, Rows, Score};
@@ -12,15 +13,15 @@ use super::finish::LabelledPredictions;
 use crate::model::{Decision, ThresholdSource};
 use crate::plan::{Plan, ThresholdRule};
 
-/// What is added to the words about a decision if errors are weighted by their timing.
+/// Words that are part of messages and of descriptions of a decision if errors are weighted by their timing.
 const WEIGHTED: &str = "with errors weighted by their timing";
 
 /// Number of blocks of consecutive rows that are left out in turn to find out whether a tuned threshold is better than the centre of the prior.
 const TUNING_BLOCKS: usize = 20;
 
 impl LabelledPredictions {
-    /// The order of the rows in time, as indices, and for each row in this order the number of the stretch of neighbouring rows to which it belongs.
-    /// Without places in time, the order is that of the rows, and all rows are one stretch.
+    /// The indices of the rows in the order of time, and for each row in this order the number of its stretch. A stretch consists of rows with
+    /// consecutive places. If `places` is `None`, the rows keep their order, and all of them are one stretch.
     #[must_use]
     pub fn time_order(&self) -> (Vec<usize>, Vec<u32>) {
         let mut order: Vec<usize> = (0..self.labels.len()).collect();
@@ -37,8 +38,8 @@ impl LabelledPredictions {
         (order, stretches)
     }
 
-    /// The same rows in the order of time, and for each row the number of the stretch of neighbouring rows to which it belongs. The order of the
-    /// persistence forecast and of the dependence is lost.
+    /// The same rows in the order of time, and for each row the number of its stretch, as in [`time_order`](Self::time_order). The result has no
+    /// persistence forecast, no dependence between rows and no places.
     #[must_use]
     pub fn in_time_order(&self) -> (LabelledPredictions, Vec<u32>) {
         let (order, stretches) = self.time_order();
@@ -53,7 +54,7 @@ impl LabelledPredictions {
     }
 }
 
-/// The rows of a time series in the order of time, with which forecasts of these rows are judged by the score of the time-weighted counts.
+/// The rows of a time series in the order of time. Forecasts of these rows are judged by a score that is computed from time-weighted counts.
 pub(super) struct TimeSeries<'a> {
     weighting: &'a Weighting,
     order: Vec<usize>,
@@ -70,13 +71,13 @@ impl<'a> TimeSeries<'a> {
         TimeSeries { weighting, order, stretches, labels, weights }
     }
 
-    /// The time-weighted matrices at all thresholds for these probabilities, which are in the order of the rows and not in that of time.
+    /// The time-weighted confusion matrices at all thresholds. `probabilities` follow the original order of the rows, not the order of time.
     pub fn sweep(&self, probabilities: &[f64]) -> Result<TemporalSweep> {
         self.sweep_of(probabilities, |_| true)
     }
 
-    /// The matrices at all thresholds of the rows for whose index in the order of time `counts` is true. The other rows still decide how much their
-    /// neighbours count.
+    /// The time-weighted confusion matrices of some rows at all thresholds. `counts` says whether a row is counted; its argument is the index of the
+    /// row in the order of time. The rows that are not counted still affect the time weights of their neighbours.
     fn sweep_of(&self, probabilities: &[f64], counts: impl Fn(usize) -> bool) -> Result<TemporalSweep> {
         let sorted: Vec<f64> = self.order.iter().map(|row| probabilities[*row]).collect();
         let rows = Rows::new(Probabilities(&sorted), &self.labels)?;
@@ -90,9 +91,9 @@ impl<'a> TimeSeries<'a> {
         Ok(TemporalSweep::new(self.weighting, &series))
     }
 
-    /// How much better the score at a tuned threshold is than the score at the threshold `centre`, on rows that were not used for tuning: the rows are
-    /// divided into [`TUNING_BLOCKS`] blocks of consecutive rows, and a threshold is tuned for each block on the rows of all other blocks. Greater is
-    /// better; 0 if a score is undefined.
+    /// How much better the score at a tuned threshold is than the score at the threshold `centre`, on rows that were not used for tuning. The rows
+    /// are divided into [`TUNING_BLOCKS`] blocks of consecutive rows. For each block, a threshold is tuned on all other blocks. The result is 0 if a
+    /// score is undefined.
     fn tuning_gain(&self, probabilities: &[f64], score: &Score, centre: f64) -> Result<f64> {
         let rows = self.labels.len();
         let (mut tuned, mut at_centre) = (Confusion::default(), Confusion::default());
@@ -120,8 +121,8 @@ impl<'a> TimeSeries<'a> {
     }
 }
 
-/// Chooses the decision threshold by the score of the time-weighted counts. `centre` is the centre of the prior, or ½ for cross-entropy, with words
-/// that say so.
+/// Chooses the decision threshold by a score that is computed from time-weighted counts. `centre` is the centre of the prior, or ½ for cross-entropy.
+/// `source` and `words` say which of these two it is.
 pub(super) fn decide_in_time(
     plan: &Plan,
     weighting: &Weighting,
@@ -139,14 +140,14 @@ pub(super) fn decide_in_time(
         words,
     };
     let only = |decision: Decision| Ok(DecisionChoice { decision, alternatives: Vec::new() });
-    let at_centre = at(centre, source, format!("{words}, {WEIGHTED} in training"));
+    let at_centre = at(centre, source, format!("{words}, after training {WEIGHTED}"));
     match plan.threshold {
         ThresholdRule::Fixed(threshold) => return only(at(threshold, ThresholdSource::Given, "given".into())),
         ThresholdRule::Centre => return only(at_centre),
         ThresholdRule::Tuned | ThresholdRule::Auto => {}
     }
     let best = sweep.best(&score, &[]).ok_or_else(|| {
-        let problem = format!("{score} is undefined at every threshold of the validation rows, {WEIGHTED}");
+        let problem = format!("{score}, {WEIGHTED}, is undefined on the validation rows at every threshold");
         Error::setting("score", problem, "give more rows, or choose another score")
     })?;
     let words = format!("best {score} on the validation rows, {WEIGHTED}");
@@ -173,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_chosen_threshold_has_the_best_weighted_score_of_all_thresholds() {
-        // The rows are not in the order of time, and a place is left out between the two stretches.
+        // The rows are not in the order of time. No row has the place 70, so the rows form two stretches.
         let row = |row: u32| {
             let place = row * 13 % 120 + u32::from(row * 13 % 120 >= 70);
             let label = u32::from(place % 17 < 2);

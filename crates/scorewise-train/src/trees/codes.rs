@@ -51,15 +51,16 @@ impl Coding {
         values.iter().map(|value| self.code(*value)).collect()
     }
 
-    /// The threshold of a split after the given code: values up to the threshold have this code or a lower one. If the codes are levels,
-    /// returns the level that has this code.
+    /// The threshold of a split between the given code and the next greater code. Values up to the threshold have at most the given code. If the
+    /// codes are levels, returns the level that has the given code.
     pub fn threshold(&self, code: usize) -> f32 {
         if self.is_level { code as f32 } else { self.ends[code - usize::from(self.has_missing)] }
     }
 }
 
-/// The ends of the intervals that divide sorted values, at most `max` intervals: one interval for each distinct value if there are at most `max` of
-/// them, otherwise intervals with about the same number of values. An end lies halfway between two values.
+/// Divides sorted values into at most `max` intervals, and returns the upper ends of all intervals but the last. If at most `max` values are
+/// distinct, each distinct value has an interval of its own; otherwise all intervals have about the same number of values. An end lies halfway
+/// between two values.
 fn ends(sorted: &[f32], max: usize) -> Vec<f32> {
     let mut distinct: Vec<(f32, usize)> = Vec::new();
     for value in sorted {
@@ -132,14 +133,14 @@ impl Codes {
 mod tests {
     use super::*;
 
-    /// A feature whose values are the numbers of a column.
-    fn number() -> TreeFeature {
+    /// A feature that is a numeric column.
+    fn numeric_feature() -> TreeFeature {
         TreeFeature { column: 0, knots: super::super::features::ALL, is_level: false, values: Vec::new() }
     }
 
     #[test]
     fn each_of_a_few_values_has_its_own_code_and_thresholds_lie_between_the_values() {
-        let coding = Coding::new(&number(), vec![3.0, 1.0, 2.0, 2.0, f32::NAN], 255);
+        let coding = Coding::new(&numeric_feature(), vec![3.0, 1.0, 2.0, 2.0, f32::NAN], 255);
         assert_eq!((coding.codes, coding.has_missing), (4, true));
         assert_eq!([f32::NAN, 0.0, 1.0, 1.6, 2.0, 9.0].map(|value| coding.code(value)), [0, 1, 1, 2, 2, 3]);
         assert_eq!([1, 2].map(|code| coding.threshold(code)), [1.5, 2.5]);
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn many_values_are_divided_into_codes_with_about_the_same_number_of_rows() {
         let values: Vec<f32> = (0..10_000u16).map(|row| f32::from(row % 5000)).collect();
-        let coding = Coding::new(&number(), values.clone(), 100);
+        let coding = Coding::new(&numeric_feature(), values.clone(), 100);
         assert_eq!(coding.codes, 100);
         let mut counts = [0; 100];
         values.iter().for_each(|value| counts[usize::from(coding.code(*value))] += 1);
@@ -158,7 +159,7 @@ mod tests {
     #[test]
     fn a_frequent_value_has_a_code_of_its_own_and_codes_agree_with_thresholds() {
         let values: Vec<f32> = (0..2000u16).map(|row| if row < 1200 { 0.0 } else { f32::from(row) / 7.0 }).collect();
-        let coding = Coding::new(&number(), values.clone(), 20);
+        let coding = Coding::new(&numeric_feature(), values.clone(), 20);
         assert!(coding.codes <= 20 && coding.code(0.0) == 0 && coding.code(1e-3) <= 1);
         for code in 0..coding.codes - 1 {
             let threshold = coding.threshold(code);

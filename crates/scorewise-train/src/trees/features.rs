@@ -1,16 +1,19 @@
 //! The features that trees split on, computed from the encoded matrix.
 //!
-//! A column of numbers is one feature: the position of the value among its knots, which rises with the value. In a column of few levels, a
-//! split compares the value with one level. In a column of many levels, a *target statistic* replaces each level by the mean of the target
-//! over the training rows with that level, so that a split can separate many levels at once:
+//! A binned column of numbers gives one feature: the position of a number among the knots of the column, which rises with the number. In a
+//! column of few levels, a split compares the value with one level. In a column of many levels, a *target statistic* replaces each level by
+//! the share of positive rows among the training rows with that level, so that a split can separate many levels at once. This share is moved
+//! toward the share of positive rows among all training rows; the number a is the constant `PRIOR_ROWS`:
 //!
 //! ```text
 //! statistic = (positive rows of the level + a · share of positive rows) / (rows of the level + a)
 //! ```
 //!
+//! With more than two classes, there is one statistic for each class.
+//!
 //! The statistic of a training row must not depend on the label of that row, because for a rare level the statistic would reveal the label.
 //! So while trees are grown, the statistic of a row counts only the rows before it in a random order (Prokhorenkova et al. 2018, CatBoost:
-//! unbiased boosting with categorical features, NeurIPS 31). New rows get the statistic of all training rows.
+//! unbiased boosting with categorical features, NeurIPS 31). The statistic of a new row counts all training rows.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use scorewise_table::encode::BinnedColumn;
@@ -35,8 +38,8 @@ pub struct TreeFeature {
     pub knots: u32,
     /// Whether a split compares the value with one level, instead of asking whether it is at most a threshold.
     pub is_level: bool,
-    /// The positions `knots`, `knots` + 1, … stand for the frequent values and levels of the column. This list holds what the feature is at these
-    /// positions: a number that is 0 or greater, or −1 for a missing value.
+    /// The positions `knots`, `knots` + 1, … stand for the frequent values and levels of the column. This list holds the value of the
+    /// feature at each of these positions: a number that is 0 or greater, or −1 for a missing value.
     pub values: Vec<f32>,
 }
 
@@ -111,8 +114,8 @@ pub(super) fn features(sample: &Sample<'_>, max_levels: usize) -> (Vec<TreeFeatu
 }
 
 impl Statistic {
-    /// The statistic of a level. `of_all` is the sum of the sample weights of all rows with this level, and `of_class` the sum of those among them
-    /// that belong to the class of the statistic.
+    /// The statistic of a level. `of_all` is the sum of the sample weights of the rows with this level. `of_class` is the same sum, but only over
+    /// the rows of this level that belong to the class of the statistic.
     fn of(&self, [of_class, of_all]: &[f64; 2]) -> f32 {
         ((of_class + PRIOR_ROWS * self.share) / (of_all + PRIOR_ROWS)) as f32
     }
@@ -127,7 +130,7 @@ impl Statistic {
         sums
     }
 
-    /// Adds the sample weight of a row to the two sums of the level of this row.
+    /// Adds a row to `sums`: its sample weight is added to the second sum of its level, and to the first sum only if the row belongs to the class.
     fn add(&self, sample: &Sample<'_>, row: u32, sums: &mut [[f64; 2]]) {
         let row = row as usize;
         let weight = sample.weights.map_or(1.0, |weights| f64::from(weights[row]));
@@ -147,7 +150,8 @@ impl Statistic {
         LevelColumn { rows: sample.training.iter().map(row).collect() }
     }
 
-    /// The statistic of each training row, computed from the rows that come before the row in `order`. `order` lists indices of [`Sample::training`].
+    /// The statistic of each training row, computed from the rows that come before the row in `order`. `order` contains indices into
+    /// [`Sample::training`].
     pub fn ordered(&self, column: &LevelColumn, order: &[u32]) -> Vec<f32> {
         let mut sums = vec![[0.0; 2]; self.levels];
         let mut values = vec![0.0; column.rows.len()];

@@ -2,13 +2,14 @@
 //!
 //! [`Objective::gradient_and_curvature`] computes the same numbers for every loss, with one pass over the rows for the value, one for the gradient
 //! and one for the curvature. Boosting rounds spend much of their time on these passes, so this loss, the most usual one, has a loop of its own, with
-//! bit for bit the same results. Only the value of the loss may differ in its last digits: with z the logit of a row, it is computed from products,
+//! bit for bit the same results. Only the value of the loss may differ in its last digits. It contains the term ln(1 + e^−|z|) of every row, where z
+//! is the logit. For rows of a block that have the same weight, one logarithm gives the sum of these terms:
 //!
 //! ```text
-//! Σ ln(1 + e^−|z|) = Σ over blocks of rows of ln Π (1 + e^−|z|)
+//! Σ ln(1 + e^−|z|) = ln Π (1 + e^−|z|)
 //! ```
 //!
-//! so that one logarithm is needed for each block. A factor lies between 1 and 2, so the product of a block does not overflow.
+//! A factor lies between 1 and 2, so the product of a block does not overflow.
 
 use rayon::prelude::*;
 use scorewise::{CrossEntropy, Loss};
@@ -55,12 +56,12 @@ pub(super) struct BinaryGradient {
     class_weights: [f64; 2],
     /// The sum of the sample weights of all rows, each times the weight of the row's class.
     total: f64,
-    /// The sum of the sample weights of all rows.
+    /// The sum of the sample weights of all rows, by which every gradient is multiplied.
     factor: f32,
 }
 
 impl BinaryGradient {
-    /// Computes the fields for a batch; `None` if the objective is another loss, or if all rows have the weight 0.
+    /// Computes the fields for a batch. Returns `None` if the objective is not a cross-entropy with two classes, or if all rows have the weight 0.
     pub fn new(objective: &Objective, batch: &Batch) -> Option<Self> {
         let Objective::Binary(Loss::CrossEntropy(loss)) = objective else { return None };
         let (positive, negative) = CrossEntropy::class_weights(loss);
@@ -123,8 +124,8 @@ impl BinaryGradient {
         gradient: &mut [f32],
         curvature: &mut [f32],
     ) -> f64 {
-        // The loss of a row is max(−m, 0) + ln(1 + e^−|m|), where z is the logit, and the margin m is z for positive rows and −z for negative
-        // rows. Rows with the same weight share one logarithm, so there is a product for each class.
+        // The loss of a row is max(−m, 0) + ln(1 + e^−|m|). The margin m is the logit z for positive rows and −z for negative rows. In each class,
+        // the rows with the sample weight of the first row of the block share one logarithm, so there is a product for each class.
         let (mut sum, mut products) = (0.0, [1.0; 2]);
         let mut first_weight = None;
         for (row, (label, logit)) in labels.iter().zip(logits).enumerate() {
@@ -164,8 +165,8 @@ impl BinaryGradient {
     }
 }
 
-/// Writes the gradient of the training rows to `batch.gradient` and their curvature to `curvature`. Returns the value of the loss. `cross_entropy` is
-/// `None` if the objective is another loss.
+/// Writes the gradient of the training rows to `batch.gradient` and their curvature to `curvature`. Returns the value of the loss. If
+/// `cross_entropy` is given, it must be the gradient of `objective`; it is used because it is faster.
 pub(super) fn gradient_and_curvature(
     objective: &Objective,
     cross_entropy: Option<&CrossEntropyGradient>,

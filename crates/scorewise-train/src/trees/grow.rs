@@ -70,7 +70,7 @@ struct OpenLeaf {
     children: Option<Box<[ChildLeaf; 2]>>,
 }
 
-/// A child of a leaf that has been split.
+/// One of the two children that a leaf gets when it is split.
 #[derive(Default)]
 struct ChildLeaf {
     rows: Range<usize>,

@@ -1,13 +1,14 @@
-//! Keeps idle threads awake while one tree is grown on several threads.
+//! Keeps idle threads awake while trees are trained on several threads.
 //!
-//! The parts of a tree that threads share take a fraction of a millisecond, which is about as long as it takes to wake a sleeping thread, above all
-//! on virtual machines. So while trees are trained on several threads, the other threads look for work all the time instead of going to sleep.
+//! The tasks that threads share while a tree is grown take a fraction of a millisecond. It takes about as long to wake a sleeping thread, above all
+//! on virtual machines. So while trees are trained, idle threads look for work instead of going to sleep until they are woken.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A helper is a thread that looks for work. If it has found none for this long, it sleeps for short times, so that it does not waste processor time.
+/// A helper is an idle thread that looks for work. If it finds no work for this long, it sleeps for a short time between two searches, so that it
+/// does not waste processor time.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 thread_local! {

@@ -19,7 +19,7 @@ const PARALLEL_ADDITIONS: usize = 1 << 15;
 const PARALLEL_ROWS: usize = 1 << 13;
 /// Maximum number of bytes of the part of a histogram that is filled in one pass over the rows. It should fit into the first-level cache.
 const CACHE_BYTES: usize = 32 * 1024;
-/// The codes of a row are loaded into the cache this many rows before they are needed.
+/// The codes and the gradient of a row are loaded into the cache this many rows before they are needed.
 const PREFETCH_ROWS: usize = 24;
 /// The number 1.5 · 2⁵². Adding it to a number rounds that number to an integer (ties to even) and leaves the integer in the low bits of the sum.
 const ROUND: f64 = 6_755_399_441_055_744.0;
@@ -200,8 +200,9 @@ fn add(sums: &mut [i64], layout: &HistogramLayout, rows: &[u32], packed: &Packed
         let (fours, rest) = starts.as_chunks::<4>();
         for (index, row) in rows.iter().enumerate() {
             let (row, later) = (*row as usize, rows[(index + PREFETCH_ROWS).min(last)] as usize);
-            // SAFETY: as checked above, all rows have a gradient and all features have codes, which are below the number of sums of the feature, so
-            // each index is within the sums of its feature. The starts of the layout ascend and end with the number of sums.
+            // SAFETY: as checked above, every row has a gradient and a code for every feature. Every code is below the number of sums of its feature,
+            // so the start of the feature plus the code is the index of one of these sums. The starts of the layout ascend and end with the number of
+            // sums.
             unsafe {
                 prefetch(all.add(later * stride + first));
                 prefetch(packed.add(later).cast());
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_and_subtraction_do_not_change_the_sums_of_a_histogram() {
+    fn sums_of_a_histogram_are_exact_with_several_threads_and_after_subtraction() {
         let count = 20_000;
         let gradients: Vec<f32> = (0..count).map(|row| (row as f32 * 0.37).sin()).collect();
         let curvatures = vec![0.25; count];

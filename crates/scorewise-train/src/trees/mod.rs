@@ -1,8 +1,8 @@
 //! Gradient-boosted trees.
 //!
-//! Every node of a tree sends a row to the left or to the right, depending on one feature of the row, until the row reaches a leaf. The
-//! logit of a row is the sum of the values of its leaves over all trees. Every boosting round adds a tree that reduces the loss, which is
-//! approximated by its gradient and curvature.
+//! Every node of a tree sends a row to the left or to the right, depending on one feature of the row, until the row reaches a leaf. A
+//! logit of a row is a constant plus the values of the leaves that the row reaches. Every boosting round adds one tree for each logit of a
+//! row. The tree reduces the loss, which is approximated by its gradient and curvature.
 //!
 //! | file | contents |
 //! |---|---|
@@ -113,7 +113,9 @@ impl Trees {
                 None => None,
             };
             if expected != Some(values.len()) || values.iter().any(|value| !value.is_finite()) {
-                return Err(format!("feature {index} of the trees does not match the positions of its column"));
+                return Err(format!(
+                    "feature {index} of the trees does not fit the knots, frequent values and levels of its column"
+                ));
             }
         }
         if !roots.len().is_multiple_of(bias.len()) {

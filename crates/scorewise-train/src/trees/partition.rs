@@ -57,8 +57,8 @@ fn divide_part(rows: &mut [u32], scratch: &mut [u32], column: &[u8], left_codes:
     for index in 0..rows.len() {
         // Every row is written to the ends of both lists, but only the list to which the row belongs gets longer; in the other list, the next row
         // overwrites it. This avoids a branch, which the processor would often predict wrongly.
-        // SAFETY: `left` and `right` are at most `index`, which is below the number of rows, and `scratch` is not shorter. All rows have a code, as
-        // checked above (if the column is empty, there are no rows).
+        // SAFETY: `left` and `right` are at most `index`, which is below the length of `rows`, and `scratch` is at least as long as `rows`. All rows
+        // have a code, as checked above (if the column is empty, there are no rows).
         unsafe {
             let row = *rows.get_unchecked(index);
             let is_left = left_codes.contain(*column.get_unchecked(row as usize));

@@ -120,7 +120,7 @@ struct SplitScores {
     missing_left: [f64; MAX_CODES],
 }
 
-/// The task that computes the scores of all features, compiled for each instruction set.
+/// The task that computes the scores of the splits on every feature. It is compiled for each instruction set.
 struct SearchTask<'a, 'b> {
     search: SplitSearch<'a>,
     visit: &'b mut dyn FnMut(usize, &Coding, &SplitScores),
@@ -166,8 +166,8 @@ impl SimdTask for SearchTask<'_, '_> {
     }
 }
 
-/// Adds the scores of one leaf to `scores`, which has one element for each split. For the split with index i, the packed sum of the rows that go to
-/// the left is `lefts[i]` + `more`, where `more` is the sum of the rows with a missing value if they go to the left, and otherwise 0.
+/// Adds the contribution of one leaf to the score of every split. At the split with index i, the packed sum of the rows that go to the left is
+/// `lefts[i]` + `more`. If rows with a missing value go to the left, `more` is their packed sum; otherwise it is 0.
 #[inline(always)]
 fn add_scores(search: SplitSearch<'_>, lefts: &[i64], more: i64, total: Sums, scores: &mut [f64]) {
     let SplitSearch { packed, min_curvature, l2, .. } = search;
@@ -204,8 +204,8 @@ fn candidates<'a>(
     })
 }
 
-/// Of all possible splits on one feature, the split that has the greatest score, and this score. If several splits have it, the result is the split
-/// with the lowest code, and of two with the same code the one that sends missing values to the right. `None` if no split is possible.
+/// The split on one feature that has the greatest score, and this score. If several splits have the greatest score, the split with the lowest code is
+/// returned; if two of them have this code, the split that sends missing values to the right. `None` if no split is possible.
 #[inline(always)]
 fn greatest(feature: usize, coding: &Coding, scores: &SplitScores) -> Option<(f64, TreeSplit)> {
     let codes = split_codes(coding);
@@ -227,7 +227,7 @@ fn greatest(feature: usize, coding: &Coding, scores: &SplitScores) -> Option<(f6
 /// The greatest of some numbers; −∞ if there are none.
 #[inline(always)]
 fn maximum(numbers: &[f64]) -> f64 {
-    /// Number of maxima that are computed at a time. With a single one every comparison would have to wait for the previous comparison.
+    /// Number of maxima that are computed side by side. With a single maximum, every comparison would have to wait for the previous comparison.
     const LANES: usize = 16;
     let greater = |a: f64, b: f64| if b > a { b } else { a };
     let (chunks, rest) = numbers.as_chunks::<LANES>();
@@ -246,8 +246,9 @@ fn standard_normal(first: u64, second: u64) -> f64 {
     (-2.0 * uniform(first).ln()).sqrt() * (std::f64::consts::TAU * uniform(second)).cos()
 }
 
-/// Upper bounds of the noise `deviation` · `standard_normal(first, second)`: the element with index n is the bound if the binary number `first`
-/// begins with n zeros. The uniform number in (0, 1) that is made from such a number is at least 2^−(n + 1), and never below 2^−54.
+/// Upper bounds of the noise `deviation` · `standard_normal(first, second)`. The element with index n is the bound if the binary number `first`
+/// begins with n zeros. The noise is at most `deviation` · √(−2 ln u), where u is a number in (0, 1) that is made from `first`. If `first` begins
+/// with n zeros, u is at least 2^−(n + 1); it is never below 2^−54.
 fn normal_bounds(deviation: f64) -> [f64; 65] {
     // The factor 1.000001 makes the bounds hold in spite of rounding errors.
     std::array::from_fn(|zeros| {

@@ -61,9 +61,9 @@ pub struct TreeSettings {
     pub statistic_codes: usize,
     /// Whether splits are chosen with the curvature of the loss, as in LightGBM, instead of the number of rows, as in CatBoost.
     pub newton: bool,
-    /// Maximum number of further rounds that minimise the loss of the score, after the rounds with cross-entropy.
+    /// Maximum number of rounds that minimise the score-oriented loss. They follow the rounds that minimise cross-entropy.
     pub score_rounds: usize,
-    /// Factor by which the learning rate is multiplied in the rounds that minimise the loss of the score.
+    /// Factor by which the learning rate is multiplied in the rounds that minimise the score-oriented loss.
     pub slower: f32,
 }
 
@@ -120,21 +120,21 @@ impl TreeSettings {
 
     /// Maximum number of leaves of a leaf-wise tree for this number of training rows: by default 31, or 15 if there are many rows.
     ///
-    /// With many rows there are hundreds of boosting rounds, and small trees that each see other features make different errors, which cancel. On five
-    /// tables with 10,000 to 40,000 training rows, small trees on half of the features lowered the out-of-fold log-loss of leaf-wise trees by 1.4 % in
-    /// the mean, and that of the mean of all learners by 0.1 %. On eight smaller tables, where training stops after few rounds, the log-loss of the mean
-    /// of all learners rose by 0.2 %.
+    /// With many rows there are hundreds of boosting rounds. Small trees with different features make different errors, which cancel. On five tables
+    /// with 10,000 to 40,000 training rows, small trees with half of the features lowered the out-of-fold log-loss: by 1.4 % on average for leaf-wise
+    /// trees, and by 0.1 % for the mean prediction of all learners. On eight smaller tables, where training stops after few rounds, the log-loss of
+    /// this mean prediction rose by 0.2 %.
     pub(super) fn leaves(&self, rows: usize) -> usize {
         self.leaves.unwrap_or(if rows < MANY_ROWS { 31 } else { 15 })
     }
 
-    /// Share of the features that a tree may use for this number of training rows; see [`leaves`](TreeSettings::leaves) for the default.
+    /// The setting `feature_share`, or its default for this number of training rows: ½ for leaf-wise trees if there are many rows, otherwise 1.
     pub(super) fn feature_share(&self, rows: usize) -> f64 {
         let is_halved = self.growth == Growth::LeafWise && rows >= MANY_ROWS;
         self.feature_share.unwrap_or(if is_halved { 0.5 } else { 1.0 })
     }
 
-    /// The policy of a training run with these settings on this number of rows.
+    /// Turns these settings into a [`Policy`], which says when a training run stops and how fast it learns. `rows` is the number of training rows.
     pub(super) fn policy(&self, objective: &Objective, rows: usize) -> Policy {
         let warm_up = objective.warm_up().map(|_| WarmUpPolicy {
             epochs: self.rounds,

@@ -1,8 +1,8 @@
 //! The gradient and the curvature of the softmax cross-entropy, in one pass over the rows.
 //!
 //! As in the file `gradient`, the results are bit for bit those of [`Objective::gradient_and_curvature`], except for the last digits of the
-//! value of the loss. The exponentials of a row are computed once instead of three times, and the gradient of a single class can be
-//! computed for the values of the leaves of a tree.
+//! value of the loss. The exponentials of a row are computed once instead of three times. The values of the leaves of a tree need the
+//! gradient of only one class, which can be computed alone.
 
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ pub(super) struct SoftmaxGradient {
     class_weights: Vec<f64>,
     /// The sum of the sample weights of all rows, each times the weight of the row's class.
     total: f64,
-    /// The sum of the sample weights of all rows.
+    /// The sum of the sample weights of all rows, by which every gradient is multiplied.
     factor: f32,
 }
 
@@ -35,7 +35,7 @@ struct RowExponentials<'a> {
 }
 
 impl SoftmaxGradient {
-    /// Computes the fields for a batch; `None` if the objective is another loss, or if all rows have the weight 0.
+    /// Computes the fields for a batch. Returns `None` if the objective is not a softmax cross-entropy, or if all rows have the weight 0.
     pub fn new(objective: &Objective, batch: &Batch) -> Option<Self> {
         let Objective::Softmax(loss) = objective else { return None };
         let class_weights = loss.weights().to_vec();
@@ -85,7 +85,7 @@ impl SoftmaxGradient {
         sum / self.total
     }
 
-    /// Writes the gradients and curvatures of one class if the logits of this class are replaced by `logits`.
+    /// Writes the gradients and curvatures of one class. For this class, `logits` is used instead of the logits of the batch.
     pub fn compute_class(
         &self,
         batch: &Batch,

@@ -34,7 +34,7 @@ pub struct TreesDescription {
     pub outputs: usize,
     /// Number of features that the trees split on.
     pub features: usize,
-    /// Total number of values of the features.
+    /// Total length of the lists [`TreeFeature::values`] of all features.
     pub values: usize,
     /// Total number of nodes of the trees.
     pub nodes: usize,

@@ -24,8 +24,8 @@ use crate::fit::{Action, Batch, Course, Epoch, Fit, Objective, Phase, Sample};
 use crate::learner::Member;
 use crate::network::coverage;
 
-/// Maximum number of features that one tree may use. With more features every tree draws some of them, so that the time of a round does not
-/// grow without limit.
+/// Maximum number of features that the trees of one round may use. If there are more features, every round draws some of them, so that the time of
+/// a round does not grow without limit.
 const MAX_FEATURES: usize = 1000;
 /// With more features than this, a feature has at most [`CODES_OF_WIDE_TABLES`] codes.
 const WIDE_TABLE: usize = 200;
@@ -111,7 +111,7 @@ struct TreeTraining<'a> {
     /// One element for each random order of the training rows. It holds, for each target statistic, a list with the code of the statistic in each
     /// row.
     ordered_codes: Vec<Vec<Vec<u8>>>,
-    /// The features that are target statistics.
+    /// Indices of the features that are target statistics.
     statistics: Vec<usize>,
     /// The codes (bin numbers) of the validation rows, row by row.
     validation_codes: Codes,
@@ -148,8 +148,8 @@ struct TreeBuffers {
     gradient: Vec<f32>,
     curvature: Vec<f32>,
     logits: Vec<f32>,
-    /// The number 1 for each training row. If splits are not chosen with the curvature of the loss and there are no sample weights, they are chosen
-    /// with these numbers as curvatures.
+    /// The number 1 for each training row. These numbers replace the curvature of the loss when splits are chosen, if the setting `newton` is off and
+    /// there are no sample weights.
     structure_curvature: Vec<f32>,
 }
 
@@ -528,7 +528,8 @@ struct PreparedFeature {
     ordered: Vec<Vec<u8>>,
 }
 
-/// The maximum number of codes of a feature for this number of training rows and of features, so that the histograms of a tree fit into [`MAX_HISTOGRAM_BYTES`].
+/// Maximum number of codes of a feature: at least 8, and otherwise so low that the histograms of a tree fit into [`MAX_HISTOGRAM_BYTES`]. `rows` is
+/// the number of training rows, and `features` the number of features.
 fn max_codes(settings: &TreeSettings, rows: usize, features: usize) -> usize {
     let leaves = match settings.growth {
         Growth::Symmetric => 1 << (settings.depth - 1),

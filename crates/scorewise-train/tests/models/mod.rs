@@ -38,7 +38,7 @@ pub fn test_models() -> Vec<(&'static str, Model)> {
                 Decision::Thresholds {
                     thresholds: vec![0.5, 0.2, 0.3],
                     chosen: ThresholdSource::ValidationSweep,
-                    words: "for each class, the best against all other classes on the validation rows".into(),
+                    words: "the best threshold of each class against all other classes on the validation rows".into(),
                 },
             ),
         ),
@@ -67,7 +67,7 @@ pub fn test_models() -> Vec<(&'static str, Model)> {
             ),
         ),
         ("centres", multiclass_model(13, &[10], 5, 2, Decision::Centres { centres: vec![0.4, -0.3, 0.0, 0.25, -1.0] })),
-        // The rows of a test model depend on its place in the list, so new models come last.
+        // The index of a model in this list is the seed of its random rows in the example `onnx_case`, so new models are added at the end.
         ("calibrated", calibrated_model()),
     ]
 }
@@ -131,8 +131,8 @@ pub fn binned_model(hidden: &[usize], members: usize) -> Model {
     }
 }
 
-/// Trees on the inputs of [`binned_model`], the columns `wind` and `state`. The trees have three features: the position of the wind, the level of the
-/// state, and a target statistic of the state.
+/// Trees on the inputs of [`binned_model`], the columns `wind` and `state`. The trees have three features: where the wind lies among its
+/// knots, the level of the state, and a target statistic of the state.
 fn fitted_trees(outputs: usize) -> Trees {
     let feature = |column, knots, is_level, values| TreeFeature { column, knots, is_level, values };
     let features = vec![
@@ -161,7 +161,7 @@ fn fitted_trees(outputs: usize) -> Trees {
     Trees::new(2, vec![5, 3], features, bias, nodes, roots).unwrap().with_gains(vec![0.5, 0.25, 0.25]).unwrap()
 }
 
-/// A model with two members that are trees. The second one has no gains, as in files of older programs.
+/// A model with two members, each of which consists of trees. The second member has no gains, as in files of older programs.
 pub fn model_of_trees() -> Model {
     let mut other = fitted_trees(1).nodes().to_vec();
     other.iter_mut().filter(|node| node.feature == TreeNode::LEAF).for_each(|leaf| leaf.number *= -0.5);
@@ -198,9 +198,8 @@ pub fn pooled_multiclass_model() -> Model {
     }
 }
 
-/// Random encoded rows for a model: a list of all their numbers, row by row, and a matrix of the same numbers. If the inputs of the model are binned,
-/// the knots, frequent values and levels of each column are numbered 0, 1, 2, … In that case each number in a row is either one of these numbers or
-/// a fractional number between the numbers of two knots.
+/// `count` random encoded rows for a model: a list of all their numbers, row by row, and a matrix of the same numbers. If the inputs of the model are
+/// binned, each number is the index of a knot, frequent value or level of its column, or a fractional number between the indices of two knots.
 pub fn random_rows_for(model: &Model, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
     let Some(columns) = model.encoder.binned_columns() else { return random_rows(model.encoder.width(), count, seed) };
     let cell = |index: usize| {
@@ -208,7 +207,7 @@ pub fn random_rows_for(model: &Model, count: usize, seed: u64) -> (Vec<f32>, Mat
         let bits = random_bits(seed, index as u64);
         let share = (bits >> 40) as f32 / (1 << 24) as f32;
         match (bits % 3, column.knots.len()) {
-            // A number between those of the first and the last knot.
+            // A fractional number from 0, the index of the first knot, to the index of the last knot.
             (0 | 1, knots @ 2..) => share * (knots - 1) as f32,
             _ => ((bits >> 8) % column.positions() as u64) as f32,
         }
@@ -231,7 +230,7 @@ pub fn network_of(member: &Member) -> &Network {
     network
 }
 
-/// A model with more than two classes.
+/// A model with `count` classes, more than two.
 pub fn multiclass_model(features: usize, hidden: &[usize], count: usize, members: usize, decision: Decision) -> Model {
     let names: Vec<String> = (0..count).map(|class| format!("class \"{class}\"")).collect();
     let shape = NetworkShape::new(features, hidden, count).unwrap();

@@ -187,7 +187,7 @@ pub fn blobs(rows: usize) -> TestData {
     TestData::new(3, &values, labels)
 }
 
-/// The loss of two classes for the score and the prior with these names.
+/// The two-class loss for a score and a prior, which are given by their names.
 pub fn score_loss(score: &str, prior: &str) -> Loss {
     Loss::Score(ScoreLoss::new(Score::parse(score).unwrap(), prior.parse().unwrap()))
 }

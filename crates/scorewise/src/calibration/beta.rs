@@ -1,11 +1,11 @@
-//! Beta calibration: a curve with three parameters.
+//! Beta calibration: a curve with the parameters a, b and d that maps a predicted probability p to a calibrated probability c.
 //!
 //! ```text
 //! logit c = a ln p − b ln(1 − p) + d        a, b > 0
 //! ```
 //!
-//! With a = b = 1 and d = 0, predictions are unchanged. The parameters minimise the log-loss plus (a − 1)²/2 + (b − 1)²/2, which limits them if there
-//! are few rows, or if the predictions separate the classes.
+//! With a = b = 1 and d = 0, predictions are unchanged. The parameters minimise the sum of the log-losses of all rows plus the penalty
+//! (a − 1)²/2 + (b − 1)²/2 + 10⁻⁶ d²/2. The penalty limits the parameters if there are few rows, or if the predictions separate the classes.
 //!
 //! Kull, M., Silva Filho, T. & Flach, P. (2017). Beta calibration: a well-founded and easily implemented improvement on logistic calibration for
 //! binary classifiers. AISTATS, PMLR 54, 623–631.
@@ -23,9 +23,9 @@ const PENALTIES: [f64; 3] = [1.0, 1.0, 1e-6];
 const UNCHANGED: [f64; 3] = [1.0, 1.0, 0.0];
 /// Maximum number of Newton steps; about ten are usually enough.
 const MAX_STEPS: usize = 100;
-/// Distance between the logits of neighbouring knots. With a straight line between them, the error of the probability is below about one percent.
+/// Distance between the logits of neighbouring knots of the curve. Straight lines join the knots, with an error of the probability below about 1 %.
 const KNOT_DISTANCE: f64 = 0.25;
-/// Knots have logits between −`MAX_LOGIT` and `MAX_LOGIT`.
+/// The logits of all knots of the curve lie between −`MAX_LOGIT` and `MAX_LOGIT`.
 const MAX_LOGIT: f64 = 16.0;
 
 /// Fits a calibration to bins in ascending order of their logits. The weights of the rows must have mean 1.
@@ -41,7 +41,7 @@ pub(super) fn fit(bins: &[Bin]) -> Result<Calibration> {
     through_points(CalibrationMethod::Beta, (low..=high).map(point))
 }
 
-/// The parameters a, b and d.
+/// The parameters a, b and d of the beta calibration that is fitted to these bins.
 fn parameters(bins: &[Bin]) -> [f64; 3] {
     let mut is_free = [true; 3];
     loop {
@@ -53,7 +53,7 @@ fn parameters(bins: &[Bin]) -> [f64; 3] {
     }
 }
 
-/// The parameters with the lowest penalised log-loss. Of a and b, those that are not free have their smallest value.
+/// Minimises the penalised log-loss over the parameters that are free. If a or b is not free, its value is `MIN_EXPONENT`.
 fn minimum(bins: &[Bin], is_free: [bool; 3]) -> [f64; 3] {
     let mut parameters: [f64; 3] = std::array::from_fn(|at| if is_free[at] { UNCHANGED[at] } else { MIN_EXPONENT });
     let mut loss = penalised_loss(bins, &parameters);
@@ -84,7 +84,7 @@ fn minimum(bins: &[Bin], is_free: [bool; 3]) -> [f64; 3] {
 
 /// ln p, −ln(1 − p) and 1 for the prediction p with this logit.
 fn features(logit: f64) -> [f64; 3] {
-    // −ln(1 + exp(−z)), without overflow: ln p for the logit z, and ln(1 − p) for −z.
+    // −ln(1 + exp(−z)) without overflow. If z is the logit of p, this is ln p. If z is the negative logit of p, it is ln(1 − p).
     let log_sigmoid = |z: f64| z.min(0.0) - (-z.abs()).exp().ln_1p();
     [log_sigmoid(logit), -log_sigmoid(-logit), 1.0]
 }
@@ -94,7 +94,7 @@ fn calibrated_logit(parameters: &[f64; 3], features: &[f64; 3]) -> f64 {
     parameters.iter().zip(features).map(|(parameter, feature)| parameter * feature).sum()
 }
 
-/// The log-loss of all rows plus the penalty.
+/// The sum of the log-losses of all rows plus the penalties of the parameters.
 fn penalised_loss(bins: &[Bin], parameters: &[f64; 3]) -> f64 {
     let softplus = |z: f64| z.max(0.0) + (-z.abs()).exp().ln_1p();
     let of_bin = |bin: &Bin| {
@@ -105,8 +105,8 @@ fn penalised_loss(bins: &[Bin], parameters: &[f64; 3]) -> f64 {
     bins.iter().map(of_bin).sum::<f64>() + (0..3).map(penalty).sum::<f64>()
 }
 
-/// The first and second derivatives of the penalised loss. Those of parameters that are not free are replaced, so that a Newton step does not change
-/// them.
+/// The gradient and the Hessian of the penalised loss. For a parameter that is not free, the gradient is set to 0, and the row and the column of the
+/// Hessian are set to those of the identity matrix. So a Newton step does not change this parameter.
 fn derivatives(bins: &[Bin], parameters: &[f64; 3], is_free: [bool; 3]) -> ([f64; 3], [[f64; 3]; 3]) {
     let mut gradient: [f64; 3] = std::array::from_fn(|at| PENALTIES[at] * (parameters[at] - UNCHANGED[at]));
     let mut curvature = [[0.0; 3]; 3];

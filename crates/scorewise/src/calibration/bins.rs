@@ -5,7 +5,8 @@ use crate::prior::Probability;
 use crate::rows::{Probabilities, Rows};
 use crate::sweep::order_descending;
 
-/// Maximum number of bins. Predictions in one bin differ so little that a calibration fitted to the bins is practically that of the rows.
+/// Maximum number of bins. The predictions in one bin differ so little that a fit to the bins gives practically the same calibration as a fit to the
+/// rows.
 const MAX_BINS: usize = 4096;
 
 /// Rows with similar predictions.
@@ -13,19 +14,19 @@ const MAX_BINS: usize = 4096;
 pub(super) struct Bin {
     /// The mean logit of the predictions.
     pub logit: f64,
-    /// The weight of the positives.
+    /// The sum of the weights of the positive rows.
     pub positives: f64,
-    /// The weight of the negatives.
+    /// The sum of the weights of the negative rows.
     pub negatives: f64,
 }
 
-/// The rows in bins of ascending logits, for each of several sets of rows.
+/// A division of rows into bins with similar predictions. The bins are in ascending order of their logits.
 pub(super) struct BinnedRows {
     /// The mean logit of each bin.
     pub logits: Vec<f64>,
-    /// The bin of each row.
+    /// The index of the bin of each row.
     bin_of_row: Vec<u32>,
-    /// The weight of each row, divided by the mean weight; empty if all rows have the same weight.
+    /// The weight of each row, divided by the mean weight; empty if every row counts as 1.
     weights: Vec<f64>,
 }
 
@@ -58,7 +59,7 @@ impl BinnedRows {
         Ok(BinnedRows { logits, bin_of_row, weights })
     }
 
-    /// The bins with the rows for which `is_included` is true.
+    /// All bins. Their weights count only the rows for which `is_included` is true.
     pub fn bins(&self, labels: &[bool], is_included: impl Fn(usize) -> bool) -> Vec<Bin> {
         let mut bins: Vec<Bin> = self.logits.iter().map(|logit| Bin { logit: *logit, ..Bin::default() }).collect();
         for (row, bin) in self.bin_of_row.iter().enumerate().filter(|(row, _)| is_included(*row)) {
@@ -70,7 +71,7 @@ impl BinnedRows {
     }
 }
 
-/// The logit of a probability; 0 and 1 are replaced by the nearest probability whose logit is finite.
+/// The logit of a probability; 0 and 1 are replaced by probabilities very close to them, so that the logit is finite.
 fn logit(value: f64) -> f64 {
     let at = Probability::new(value.clamp(f64::MIN_POSITIVE, 1.0f64.next_down()));
     at.ln_p() - at.ln_q()

@@ -12,7 +12,7 @@ const FITTED_ROWS: usize = 200_000;
 /// Maximum number of times that the rows are divided into folds.
 const MAX_REPEATS: usize = 10;
 
-/// The mean log-loss of predictions on rows that were not used to fit their calibration.
+/// The mean log-loss of predictions without and with calibration, on rows that were not used to fit the calibration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CalibrationLosses {
     /// The log-loss of predictions that are not calibrated.
@@ -23,19 +23,19 @@ pub struct CalibrationLosses {
     pub isotonic: f64,
 }
 
-/// The calibration with the lowest log-loss, and the log-losses between which it was chosen.
+/// The calibration with the lowest log-loss, and the log-losses of all candidates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationChoice {
     /// The calibration, fitted to all rows; `None` if predictions that are not calibrated have the lowest log-loss, or if there are too few
     /// rows of one class.
     pub calibration: Option<Calibration>,
-    /// The log-losses; `None` if there are too few rows of one class to fit a calibration.
+    /// The log-losses of all candidates; `None` if there are too few rows of one class to fit a calibration.
     pub losses: Option<CalibrationLosses>,
 }
 
 /// Fits calibrations to predictions of rows that the classifier was not trained on, and chooses the one with the lowest log-loss in a
-/// cross-validation: each calibration is fitted to four of five folds and judged on the fifth. The folds follow the resampling and the seed of
-/// `folds`, so that rows that depend on each other are in the same fold; its number of replicates has no meaning here.
+/// cross-validation: each calibration is fitted to four of five folds and judged on the fifth. The resampling and the seed of `folds`
+/// determine the folds, so that rows that depend on each other are in the same fold. The number of replicates of `folds` is not used.
 pub fn choose(rows: &Rows<'_, Probabilities<'_, f64>>, folds: &Bootstrap<'_>) -> Result<CalibrationChoice> {
     let binned = BinnedRows::new(rows)?;
     let all = binned.bins(rows.labels, |_| true);

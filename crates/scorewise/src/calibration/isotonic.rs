@@ -1,11 +1,11 @@
-//! Isotonic regression: the increasing function that fits the rows best.
+//! Isotonic regression: of all functions of the prediction that do not decrease, the one that fits the labels best.
 //!
 //! The rows are in ascending order of their predictions. Blocks of neighbouring rows are pooled until the share of positives increases from block to
-//! block; each block then has its share as the fitted value. This is the fit with the lowest log-loss, and with the lowest Brier score, of all
-//! functions that do not decrease.
+//! block. The fitted value of a row is the share of positives in its block. No other function that does not decrease has a lower log-loss or a lower
+//! Brier score.
 //!
-//! As a calibration, the steps are joined by straight lines between the centres of the blocks (centred isotonic regression), and a pseudo-row with the
-//! base rate is added to every block, so that no probability is 0 or 1.
+//! For a calibration, straight lines join the centres of the blocks (centred isotonic regression). Every block also gets a pseudo-row, so that no
+//! probability is 0 or 1: a row of weight 1 whose label is the share of positives among all rows.
 //!
 //! Ayer, M., Brunk, H. D., Ewing, G. M., Reid, W. T. & Silverman, E. (1955). An empirical distribution function for sampling with incomplete
 //! information. The Annals of Mathematical Statistics 26(4), 641–647. Oron, A. P. & Flournoy, N. (2017). Centered isotonic regression. Statistics in
@@ -15,14 +15,14 @@ use super::bins::Bin;
 use super::{Calibration, CalibrationMethod, through_points};
 use crate::error::Result;
 
-/// Neighbouring rows that are pooled.
+/// A block of neighbouring rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PooledRows {
     /// The weight of the positives.
     pub positives: f64,
     /// The weight of the negatives.
     pub negatives: f64,
-    /// The sum of a quantity of the rows, multiplied by their weights.
+    /// The weighted sum of a quantity, such as the logit, over the rows of the block.
     pub sum: f64,
 }
 
@@ -32,7 +32,7 @@ impl PooledRows {
         self.positives + self.negatives
     }
 
-    /// Both blocks together.
+    /// The block of all rows of both blocks.
     fn joined(self, other: PooledRows) -> PooledRows {
         PooledRows {
             positives: self.positives + other.positives,
@@ -68,7 +68,8 @@ pub(super) fn fit(bins: &[Bin]) -> Result<Calibration> {
         .iter()
         .fold((0.0, 0.0), |(positives, total), block| (positives + block.positives, total + block.weight()));
     let rate = positives / total;
-    // The pseudo-row may put two shares into the wrong order, so the blocks are pooled again. Its weight does not move the centre of a block.
+    // Each block gets a pseudo-row of weight 1 with the label `rate`. The sum is scaled so that the centre of the block does not move. The share of
+    // positives may then decrease from one block to the next, so the blocks are pooled again.
     let smoothed = blocks.into_iter().map(|block| PooledRows {
         positives: block.positives + rate,
         negatives: block.negatives + 1.0 - rate,

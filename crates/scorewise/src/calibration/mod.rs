@@ -9,12 +9,12 @@
 //! ```
 //!
 //! The operations of this formula are monotone in floating-point arithmetic too: a greater prediction never gets a smaller probability. Only
-//! predictions that differ by less than about 10⁻¹² may get the same one. Where that would change the class of a row, [`Calibration::probability`]
-//! prevents it.
+//! predictions that differ by less than about 10⁻¹² may get the same probability. [`Calibration::probability`] makes sure that this never changes the
+//! predicted class of a row.
 //!
 //! [`choose`] fits two kinds of curves: beta calibration (`beta`), which has three parameters and needs few rows, and isotonic regression
-//! (`isotonic`), which can take any increasing shape and needs many. It keeps the one with the lower log-loss on rows that were not used to fit it,
-//! or none if uncalibrated predictions have the lowest.
+//! (`isotonic`), which can take any increasing shape and needs many rows. [`choose`] returns the curve with the lower log-loss on rows that were not
+//! used to fit it, or no curve if the log-loss is lowest without calibration.
 //!
 //! ```
 //! use scorewise::calibration::{Calibration, CalibrationMethod};
@@ -89,14 +89,15 @@ impl Calibration {
         }
         let is_probability = |value: f64| (0.0..=1.0).contains(&value);
         if let Some((p, c)) = knots.iter().find(|(p, c)| !is_probability(*p) || !is_probability(*c)) {
-            return refuse(format!("the knot ({p}, {c}) does not lie between 0 and 1"));
+            return refuse(format!("both numbers of the knot ({p}, {c}) must lie between 0 and 1"));
         }
         // Knots that are extremely close together would have a slope that is not finite.
         let is_steep = |pair: &[(f64, f64)]| !((pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)).is_finite();
         let is_ascending = |pair: &[(f64, f64)]| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1;
         if let Some(pair) = knots.windows(2).find(|pair| !is_ascending(pair) || is_steep(pair)) {
             let [(p, c), (next_p, next_c)] = [pair[0], pair[1]];
-            return refuse(format!("its knots must increase, but ({next_p}, {next_c}) follows ({p}, {c})"));
+            let reason = "its knots must increase and have finite slopes";
+            return refuse(format!("{reason}, but ({next_p}, {next_c}) follows ({p}, {c})"));
         }
         if knots[0].0 != 0.0 || knots[knots.len() - 1].0 != 1.0 {
             return refuse("the predictions of its knots must begin with 0 and end with 1".into());
@@ -143,10 +144,11 @@ impl Calibration {
         self.limits(threshold)[0]
     }
 
-    /// The calibrated threshold, which no probability of a negative prediction exceeds, and the smallest probability of a positive prediction.
+    /// The calibrated threshold and the next greater number. A negative prediction has at most the first number as its calibrated probability, a
+    /// positive prediction at least the second.
     #[must_use]
     pub fn limits(&self, threshold: f64) -> [f64; 2] {
-        // Below 1, so that the next greater number is a probability.
+        // The calibrated threshold stays below 1, so that the next greater number is a probability too.
         let calibrated = self.on_curve(threshold).min(1.0f64.next_down());
         [calibrated, calibrated.next_up()]
     }
@@ -164,11 +166,12 @@ fn slope(pair: &[(f64, f64)]) -> f64 {
     (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)
 }
 
-/// The share of the predictions themselves in a fitted curve. It makes the curve strictly increasing where a fitted curve is flat.
+/// At a knot, the calibrated probability is a weighted mean of the fitted value and the prediction. This is the weight of the prediction. It makes
+/// the curve strictly increasing even where the fitted values are equal.
 const SHARE_OF_PREDICTION: f64 = 1e-5;
 
-/// A calibration through fitted points: logits of predictions in ascending order, and probabilities that do not decrease. Beyond the first and the
-/// last point the curve goes half of the way to 0 and to 1.
+/// A calibration through fitted points: logits of predictions in ascending order, and probabilities that do not decrease. At prediction 0, the curve
+/// is halfway between 0 and the probability of the first point; at prediction 1, it is halfway between the probability of the last point and 1.
 fn through_points(method: CalibrationMethod, points: impl Iterator<Item = (f64, f64)>) -> Result<Calibration> {
     let mut knots = vec![(0.0, 0.0)];
     for (logit, value) in points {

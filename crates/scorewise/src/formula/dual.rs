@@ -88,13 +88,15 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
     fn negate(self) -> Self {
         Dual { value: self.value.negate(), derivatives: self.derivatives.map(T::negate) }
     }
-    /// The smaller of the two values, with its derivatives; if the two values are equal, their derivatives are merged.
+    /// The smaller of the two values, with its derivatives. If the two values are equal or their order is not certain, the derivatives of both are
+    /// [combined](Number::merge_branches).
     fn min(self, other: Self) -> Self {
         let derivatives =
             self.combine_derivatives(other, |mine, theirs| self.value.choose_branch(other.value, mine, theirs));
         Dual { value: self.value.min(other.value), derivatives }
     }
-    /// The greater of the two values, with its derivatives; if the two values are equal, their derivatives are merged.
+    /// The greater of the two values, with its derivatives. If the two values are equal or their order is not certain, the derivatives of both are
+    /// [combined](Number::merge_branches).
     fn max(self, other: Self) -> Self {
         let derivatives =
             self.combine_derivatives(other, |mine, theirs| self.value.choose_branch(other.value, theirs, mine));

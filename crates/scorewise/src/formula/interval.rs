@@ -15,8 +15,8 @@ pub struct Interval {
     pub low: f64,
     /// The upper end of the interval.
     pub high: f64,
-    /// Whether the formula is certainly defined for all matrices that the interval covers, so that no undefined value (such as x/0) was replaced by
-    /// 0.
+    /// True if the value is certainly defined for every confusion matrix in the given range, so that no undefined result, such as x/0, was replaced
+    /// by 0.
     pub defined: bool,
 }
 
@@ -67,7 +67,7 @@ impl Interval {
         Interval::new(self.low - margin(self.low), self.high + margin(self.high)).defined_if(self.defined)
     }
 
-    /// Whether 0 lies in the interval or is one of its ends.
+    /// Whether the interval, including its ends, contains 0.
     fn contains_zero(self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
@@ -97,7 +97,7 @@ impl Number for Interval {
         let corners = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
         Interval::hull_of(corners).defined_if(self.defined && other.defined)
     }
-    /// The interval of all quotients self / other: `UNDEFINED` if other is always 0, all numbers if other can be 0.
+    /// The interval of all quotients self / other. It is `UNDEFINED` if other contains only 0, and `EVERYTHING` if other contains 0 and more.
     fn over(self, other: Self) -> Self {
         if other.low == 0.0 && other.high == 0.0 {
             return UNDEFINED;

@@ -71,9 +71,8 @@ pub struct CellDerivatives {
     pub tp: f64,
 }
 
-/// The value of a score, and its derivatives with respect to the true positives and the false positives while the number of rows of each class is
-/// fixed. A row that leaves one cell of the confusion matrix then enters another, so each of these derivatives is a difference of two partial
-/// derivatives.
+/// The value of a score, and its derivatives with respect to TP and FP at fixed class counts. When TP grows, FN falls by the same amount; when FP
+/// grows, TN falls by the same amount. So each of these derivatives is a difference of two partial derivatives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reduced<T> {
     /// The value s of the score.
@@ -85,7 +84,7 @@ pub struct Reduced<T> {
 }
 
 impl Formula {
-    /// Parses a formula; an error points at the position that cannot be parsed.
+    /// Parses a formula. An error shows where the formula is wrong.
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
         Ok(Formula::from_tree(parse::parse_formula(text)?))
     }
@@ -123,8 +122,8 @@ impl Formula {
         (result.value, CellDerivatives { tn, fp, fn_, tp })
     }
 
-    /// Same as [`Formula::value_and_derivatives`], but for any [`Number`] type. The class counts are arguments, because sums of cells would be wider
-    /// than necessary when the cells are intervals.
+    /// Same as [`Formula::value_and_derivatives`], but for any [`Number`] type. The class counts are arguments: if they were
+    /// computed from cells that are intervals, they would be wider than necessary.
     pub(crate) fn derivatives_with<T: Number>(
         &self,
         tn: T,
@@ -147,16 +146,16 @@ impl Formula {
         self.evaluate(cells, &mut Vec::new())
     }
 
-    /// The value, and its derivatives with respect to the true positives and the false positives while the number of rows of each class is fixed (see
-    /// [`Reduced`]). A loss and its gradient are computed from them.
+    /// The value, and its derivatives with respect to TP and FP at fixed class counts (see [`Reduced`]). A loss and its gradient are computed from
+    /// these.
     #[must_use]
     pub fn reduced(&self, confusion: &Confusion) -> Reduced<f64> {
         let [tn, fp, fn_, tp] = confusion.array();
         self.reduced_with(tn, fp, fn_, tp, tp + fn_, fp + tn)
     }
 
-    /// Same as [`Formula::reduced`], but for any [`Number`] type. The class counts are arguments, because sums of cells would be wider than necessary
-    /// when the cells are intervals, and would take time when the cells are tensors.
+    /// Same as [`Formula::reduced`], but for any [`Number`] type. The class counts are arguments: computing them from the cells would
+    /// make them wider than necessary if the cells are intervals, and would take time if the cells are tensors.
     #[must_use]
     pub fn reduced_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let dual = |value: T, by_tp: f64, by_fp: f64| Dual::new(value, [T::constant(by_tp), T::constant(by_fp)]);

@@ -25,7 +25,7 @@ pub enum Side {
     Below,
     /// The first number is certainly greater than the second.
     Above,
-    /// The numbers are equal, or their order is not certain; both branches of `min`, `max` or `abs` contribute to the derivative.
+    /// The numbers are equal, or their order is not certain.
     Both,
 }
 
@@ -321,7 +321,7 @@ impl Number for Lanes {
         // The branch is chosen for each of the eight values in `choose_branch`.
         Side::Both
     }
-    /// For each of the eight positions, the mean of the results of the two branches of `min`, `max` or `abs`.
+    /// The mean of the results of the two branches of `min`, `max` or `abs`, for each of the eight values.
     fn merge_branches(self, other: Self) -> Self {
         self.zip_with(other, f64::merge_branches)
     }

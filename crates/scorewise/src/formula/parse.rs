@@ -33,7 +33,7 @@ pub(crate) enum Comparator {
     NotEqual,
 }
 
-/// The name of the number of rows that are predicted positive, tp + fp.
+/// The name that stands for tp + fp in a formula: the number of rows that are predicted positive.
 const ALARMS: &str = "alarms";
 
 /// One parsed condition: its left and right side, its comparison operator, its text, and the confidence (0.95 for `with 95%`) if it has one.
@@ -172,8 +172,8 @@ impl<'a> Parser<'a> {
         matches!(self.peek(), Token::Name(name) if name == word)
     }
 
-    /// Parses `per 1000` or `per 1000 rows` after the right side of a condition, if it is there. Returns the right side for the number of rows that
-    /// there are: `50 per 1000` is 50 total/1000.
+    /// Parses `per 1000` or `per 1000 rows` after the right side of a condition, if it is there. Returns the right side, converted to the total
+    /// number of rows: `50 per 1000` becomes 50·total/1000.
     fn parse_per(&mut self, left: u16, right: u16) -> Result<u16, FormulaError> {
         let span = self.current_span();
         if !self.is_at_word("per") {
@@ -191,14 +191,14 @@ impl<'a> Parser<'a> {
         if self.is_at_word("rows") || self.is_at_word("row") {
             self.advance();
         }
-        // Twice as many rows of each cell must double a number of rows. A score such as precision would stay the same.
+        // If all cells of the matrix double, a number of rows doubles too, whereas a score such as precision stays the same.
         let left = self.builder.tree(left);
         let value = |scale: f64| {
             left.evaluate(&CellValues::new([13.0, 7.0, 5.0, 11.0].map(|cell| cell * scale)), &mut Vec::new())
         };
         let (once, twice): (f64, f64) = (value(1.0), value(2.0));
         if !((twice - 2.0 * once).abs() <= 1e-9 * once.abs() && once != 0.0) {
-            let message = "only a number of rows, such as `alarms`, can be compared with a number per so many rows";
+            let message = "only a number of rows, such as `alarms`, can be compared with a rate such as `50 per 1000`";
             return Err(self.error(span, message).with_hint("write a condition such as `alarms <= 50 per 1000`"));
         }
         let total = self.add(Node::Cell(Cell::Total), span)?;

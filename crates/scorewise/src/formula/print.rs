@@ -140,7 +140,7 @@ impl ExpressionTree {
     }
 }
 
-/// The text, put between `open` and `close` if the precedence of its operator is lower than `needed`.
+/// Puts the text of an expression between `open` and `close` if the precedence of its operator is lower than `needed`.
 fn with_brackets_if_needed(
     (text, precedence): (String, Precedence),
     needed: Precedence,

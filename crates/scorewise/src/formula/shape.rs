@@ -17,7 +17,7 @@ pub enum Shape {
     /// Linear: the score of the expected matrix equals the expected score, and the loss of a mini-batch, computed with the class counts of the
     /// whole data set, is an unbiased estimate of the loss of the whole data set.
     Linear,
-    /// A quotient of two linear functions: for a calibrated model, a closed formula gives the best threshold from the best value of the score.
+    /// A quotient of two linear functions. For a calibrated model, the best threshold can usually be computed from the best value of the score.
     LinearFractional,
     /// Neither linear nor a quotient of linear functions, or not recognised as one of the two.
     Nonlinear,

@@ -38,12 +38,13 @@ impl CrossEntropy {
         if is_valid(positive) && is_valid(negative) && positive + negative > 0.0 {
             return Ok(CrossEntropy { positive, negative });
         }
-        let reason = format!("must both be at least 0, and one must be above 0; they are {positive} and {negative}");
+        let required = "must both be finite and at least 0, and at least one must be above 0";
+        let reason = format!("{required}; they are {positive} and {negative}");
         Err(Error::Setting { what: "class weights", reason })
     }
 
-    /// Cross-entropy with class weights n/2P and n/2N, where P and N are the total weights of positives and negatives and n = P + N, so that both
-    /// classes have the same total weight ("balanced" in scikit-learn).
+    /// Cross-entropy with class weights n/(2P) and n/(2N), where P and N are the total weights of positives and negatives and n = P + N. With these
+    /// class weights, both classes have the same total weight ("balanced" in scikit-learn).
     pub fn balanced(counts: &ClassCounts) -> Result<Self> {
         let total = counts.positives + counts.negatives;
         Self::weighted(ratio(total, 2.0 * counts.positives), ratio(total, 2.0 * counts.negatives))
@@ -69,13 +70,13 @@ impl CrossEntropy {
         self.mean_loss(rows, total, |row, weighted_error| gradient[row] = R::from_f64(ratio(weighted_error, total)))
     }
 
-    /// The sum of the losses of all rows, divided by `total`. Calls `visit` for each row with its index and with the derivative of its weighted loss
-    /// with respect to its logit.
+    /// The sum of the weighted losses of all rows, divided by `total`. Calls `visit` for each row with its index and with the derivative of its
+    /// weighted loss with respect to its logit.
     ///
-    /// The loss of a row is ln(1 + e^−m) with the margin m = z for positives and −z for negatives. Written as max(−m, 0) + ln(1 + e^−|m|), it does
-    /// not overflow. Without sample weights, all rows of a class have the same weight; in each block of rows, the logarithms of their factors
-    /// 1 + e^−|m| are then computed as one logarithm of the product of the factors. The product minus 1 is computed as a sum of positive numbers, so
-    /// that it is accurate even if all predictions are almost certain.
+    /// The loss of a row with the logit z is ln(1 + e^−m), where the margin m is z for positives and −z for negatives. It is computed as
+    /// max(−m, 0) + ln(1 + e^−|m|), which does not overflow. Without sample weights, all rows of a class have the same weight. In each block of rows,
+    /// the sum of ln(1 + e^−|m|) over a class is then computed as one logarithm of a product with a factor 1 + e^−|m| for each row. The product minus
+    /// 1 is computed as a sum of positive numbers, so that it is accurate even if all predictions are almost certain.
     #[inline(always)]
     fn mean_loss<R: Real>(
         &self,

@@ -22,8 +22,8 @@ use crate::real::Real;
 use crate::rows::{Logits, Rows, check_same_length};
 
 impl ScoreLoss {
-    /// Writes, for each of the n rows, n times the derivative of the loss with respect to the logit to `gradient`, and a positive curvature to
-    /// `curvature`, as libraries for gradient-boosted trees require them.
+    /// Writes a gradient and a positive curvature of each row to `gradient` and `curvature`, as libraries for gradient-boosted trees require them.
+    /// The gradient of a row is n times the derivative of the loss with respect to its logit, where n is the number of rows.
     ///
     /// The curvature of a row is at least `floor` times the curvature of a row of the same class and weight whose prediction is the mean of the
     /// prior. `floor` must be greater than 0 and at most 1.
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn gradient_and_curvature_match_central_differences_of_the_loss() {
+    fn gradient_matches_central_differences_and_curvature_is_its_absolute_value() {
         for score in ["f1", "csi", "tss", "hss"] {
             for prior in [PRIOR, "uniform", "beta:2,5"] {
                 let loss = loss(score, prior);

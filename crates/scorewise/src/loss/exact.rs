@@ -1,6 +1,7 @@
-//! The exact expected score: the expectation of s(CM(τ)) over the random threshold τ, for any score s.
+//! The exact expected score: the expectation of s(CM(τ)) over the random threshold τ, where s is any score and CM(τ) is the confusion matrix at
+//! the threshold τ.
 //!
-//! The confusion matrix CM(τ) changes only where τ passes a prediction, so the expectation is a finite sum:
+//! The matrix CM(τ) changes only where τ passes a prediction, so the expectation is a finite sum:
 //!
 //! ```text
 //! E[s] = Σₖ sₖ (F(p₍ₖ₎) − F(p₍ₖ₊₁₎))          predictions in descending order, k of them above τ, p₍₀₎ = 1, p₍ₙ₊₁₎ = 0
@@ -21,7 +22,8 @@ use crate::rows::{Logits, Predictions, Rows};
 use crate::score::Score;
 use crate::sweep::order_descending;
 
-/// The exact expected loss: 1 − `E[s(τ)]`, or `E[s]` if lower is better, or `E|s − ideal|` if there is an ideal value.
+/// The expected loss over the random threshold τ, computed exactly. If s(τ) is the score at the threshold τ, the loss is 1 − `E[s(τ)]` if higher
+/// is better, `E[s(τ)]` if lower is better, and `E|s(τ) − ideal|` if there is an ideal value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactLoss {
     score: Score,
@@ -128,7 +130,7 @@ pub(crate) struct Steps {
     pub tp: Vec<f64>,
     /// The false positives of each confusion matrix, from 0 in the first matrix to all negatives in the last.
     pub fp: Vec<f64>,
-    /// The probability of each confusion matrix: that the threshold lies in the interval with this matrix. The probabilities sum to 1.
+    /// For each confusion matrix, the probability that the threshold leads to it. The probabilities sum to 1.
     pub masses: Vec<f64>,
     pub counts: ClassCounts,
     /// Row indices in descending order of the predictions.

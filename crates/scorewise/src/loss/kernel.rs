@@ -111,14 +111,14 @@ trait RowWeights<R>: Copy {
     fn weight_of(&self, row: usize) -> R;
 }
 
-/// The weights of rows that were given without weights: every row has weight 1.
+/// Takes the place of the weights if none are given: every row has weight 1.
 #[derive(Clone, Copy)]
 struct Ones;
 
 impl<R: Real> RowWeights<R> for Ones {
     const HAS_WEIGHTS: bool = false;
     #[inline(always)]
-    /// The weights of the rows in a range, which are 1 like the weights of all rows.
+    /// Returns itself, because all rows of the range have weight 1.
     fn weights_in_range(self, _: usize, _: usize) -> Self {
         self
     }

@@ -1,4 +1,4 @@
-//! Losses. A loss computes a value from rows and the gradient of that value with respect to the logits.
+//! Losses. A loss is computed from rows, together with its gradient with respect to their logits.
 //!
 //! ```
 //! use scorewise::{Logits, Loss, Prior, Rows, Score, ScoreLoss};
@@ -30,8 +30,8 @@ use crate::error::Result;
 use crate::real::Real;
 use crate::rows::{Logits, Rows, check_same_length};
 
-/// The derivatives ∂ℓ/∂F of a loss ℓ for rows of weight 1, one per class, where F is the distribution function of the prior at the predicted
-/// probability of the row. The gradient of a row depends on the other rows only through these two numbers.
+/// The derivatives ∂ℓ/∂F of a loss ℓ for a positive and for a negative row of weight 1. F is the distribution function of the prior at the
+/// predicted probability of the row. The gradient of a row depends on the other rows only through these two derivatives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassDerivatives {
     /// ∂ℓ/∂F for a positive row; equal to ∂s/∂FN − ∂s/∂TP if higher values of the score s are better.
@@ -43,9 +43,9 @@ pub struct ClassDerivatives {
 /// Any of the losses for binary labels.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loss {
-    /// The loss of the expected confusion matrix, as in Marchetti et al. (2022): 1 − the score, if higher is better.
+    /// The loss of the expected confusion matrix, as in Marchetti et al. (2022). It is 1 − the score of this matrix if higher scores are better.
     Score(ScoreLoss),
-    /// The exact expected loss: 1 − the expected score, if higher is better.
+    /// The expected loss over the random threshold, computed exactly. It is 1 − the expected score if higher scores are better.
     Exact(ExactLoss),
     /// Cross-entropy, unweighted or with class weights.
     CrossEntropy(CrossEntropy),

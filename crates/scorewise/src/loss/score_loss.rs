@@ -1,4 +1,4 @@
-//! The score-oriented loss of Marchetti et al. (2022): 1 − the score of the expected confusion matrix.
+//! The score-oriented loss of Marchetti et al. (2022): the loss of the expected confusion matrix. For a score where higher is better:
 //!
 //! ```text
 //! ℓ = 1 − s(TN, FP, FN, TP)        ∂ℓ/∂zᵢ = − wᵢ g f(pᵢ) pᵢ (1 − pᵢ)        g = g₁ for positives, g₀ for negatives
@@ -20,7 +20,7 @@ use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
 use crate::score::{Direction, Score};
 
-/// A score-oriented loss: a score and the prior of the threshold.
+/// The score-oriented loss of Marchetti et al. (2022): the loss of the confusion matrix that is expected under the prior of the threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreLoss {
     score: Score,
@@ -117,9 +117,9 @@ impl ScoreLoss {
         value_and_derivatives(&self.score, confusion)
     }
 
-    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` is the result of
-    /// [`derivatives`](ScoreLoss::derivatives) for the expected matrix of these rows or, if the rows are one of several batches, for the sum of
-    /// the matrices of all batches.
+    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. Compute `derivatives` with
+    /// [`derivatives`](ScoreLoss::derivatives) from the expected matrix of these rows. If the rows are one of several batches, compute them from
+    /// the sum of the matrices of all batches instead.
     pub fn gradient_with<R: Real>(
         &self,
         derivatives: ClassDerivatives,

@@ -22,7 +22,7 @@ pub enum Average {
     Macro,
     /// The mean of the scores over the classes, where each class is weighted by the total weight of its rows.
     Weighted,
-    /// The score of a single matrix: the sum of the binary matrices that compare one class with the rest.
+    /// The score of the sum of all binary matrices. Each of these matrices compares one class with the rest.
     Micro,
 }
 
@@ -50,13 +50,13 @@ impl Average {
         if self == Average::Micro {
             return measure(std::array::from_fn(|cell| sum(binaries.iter().map(|cells| cells[cell]))));
         }
-        let shares = self.shares(binaries);
-        let weighted = binaries.iter().zip(&shares).map(|(cells, share)| share.times(measure(*cells)));
-        sum(weighted).over(sum(shares.iter().copied()))
+        let weights = self.class_weights(binaries);
+        let weighted = binaries.iter().zip(&weights).map(|(cells, weight)| weight.times(measure(*cells)));
+        sum(weighted).over(sum(weights.iter().copied()))
     }
 
-    /// The weight of each class in the average; the weights need not sum to 1.
-    pub(super) fn shares<T: Number>(self, binaries: &[[T; 4]]) -> Vec<T> {
+    /// The weight of each class in a macro or weighted average; the weights need not sum to 1.
+    pub(super) fn class_weights<T: Number>(self, binaries: &[[T; 4]]) -> Vec<T> {
         let (zero, one) = (T::constant(0.0), T::constant(1.0));
         let supports: Vec<_> = binaries.iter().map(|[_, _, fn_, tp]| tp.plus(*fn_)).collect();
         // If no row has a positive weight, the support (the total weight of the rows) of every class is 0. All classes then get the same weight.

@@ -72,7 +72,8 @@ impl MultiConfusion {
         Ok(matrix)
     }
 
-    /// The matrix of predictions where each row of data is predicted as the class with the largest logit, or as the first of several such classes.
+    /// The confusion matrix if each row of data is predicted as the class with the largest logit. If several classes have the largest logit, the
+    /// first of them is predicted.
     #[must_use]
     pub fn from_logits<R: Real>(rows: &ClassRows<'_, R, OneOf<'_>>) -> Self {
         let mut matrix = MultiConfusion { classes: rows.classes(), cells: vec![0.0; rows.classes() * rows.classes()] };

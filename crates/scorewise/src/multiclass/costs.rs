@@ -5,8 +5,8 @@
 //! expected cost of predicting k = Σⱼ pⱼ Cⱼₖ        pⱼ: the probability of class j
 //! ```
 //!
-//! The mean cost is linear in E, so the mean cost of the expected matrix of a [`SimplexLoss`](super::SimplexLoss) is the mean over the rows of the
-//! expected cost under the softmax of the logits.
+//! The mean cost is linear in E. So the mean cost of the expected matrix of a [`SimplexLoss`](super::SimplexLoss) is the mean over the rows of the
+//! expected cost of a row, if its class is predicted at random with the class probabilities of the loss.
 //!
 //! Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI-01, 973–978.
 
@@ -71,7 +71,7 @@ impl CostMatrix {
                 let cost = text.trim().parse::<f64>();
                 costs.push(cost.map_err(|_| {
                     FormulaError::without_position(format!("`{}` is not a cost", text.trim())).with_hint(
-                        "write numbers with commas between them, and a semicolon after the costs of each true class",
+                        "write numbers with commas between them, and semicolons between the costs of different true classes",
                     )
                 })?);
             }
@@ -86,7 +86,7 @@ impl CostMatrix {
         self.classes
     }
 
-    /// The costs of all predicted classes for each true class.
+    /// For each true class, the costs of all predicted classes.
     pub fn rows(&self) -> impl Iterator<Item = &[f64]> {
         self.costs.chunks_exact(self.classes)
     }
@@ -105,7 +105,7 @@ impl CostMatrix {
         best.0
     }
 
-    /// The mean cost. It is not a number if the confusion matrix has another number of classes.
+    /// The mean cost; NaN if the confusion matrix and the cost matrix have different numbers of classes.
     pub(super) fn mean<T: Number>(&self, matrix: &SquareMatrix<'_, T>) -> T {
         if matrix.classes != self.classes {
             return T::constant(f64::NAN);

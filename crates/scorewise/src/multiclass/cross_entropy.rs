@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::formula::ratio;
 use crate::real::Real;
 
-/// Softmax cross-entropy with class weights.
+/// Softmax cross-entropy with optional class weights.
 ///
 /// ```
 /// use scorewise::multiclass::{ClassRows, OneOf, SoftmaxCrossEntropy};

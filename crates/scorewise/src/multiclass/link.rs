@@ -38,7 +38,7 @@ impl ClassLink {
         ClassLink { softmax, probabilities: vec![Probability { p: 0.0, q: 1.0 }; classes] }
     }
 
-    /// The class probabilities of a row. The row is stored for [`backward`](ClassLink::backward).
+    /// Returns the class probabilities of a row, and stores the row for [`backward`](ClassLink::backward).
     pub fn forward<R: Real>(&mut self, logits: &[R]) -> &[Probability] {
         let logits = logits.iter().map(|logit| logit.to_f64());
         match &mut self.softmax {
@@ -58,7 +58,7 @@ impl ClassLink {
         &self.probabilities
     }
 
-    /// Converts derivatives with respect to the log-odds of each class into derivatives with respect to the logits, for the stored row.
+    /// Replaces derivatives with respect to the log-odds of each class by derivatives with respect to the logits of the stored row.
     pub fn backward(&self, derivatives: &mut [f64]) {
         if let Some(softmax) = &self.softmax {
             softmax.backward(derivatives);
@@ -80,7 +80,7 @@ impl RowSoftmax {
         RowSoftmax { exponentials: vec![0.0; classes], top_class: 0, sum_without_top_class: 0.0 }
     }
 
-    /// Computes and stores the softmax of a row from its logits, each multiplied by `sharpness`; it replaces the row stored before.
+    /// Computes the softmax of a row from its logits, each multiplied by `sharpness`, and stores it in place of the previous row.
     pub fn load(&mut self, logits: impl Iterator<Item = f64>, sharpness: f64) {
         self.exponentials.iter_mut().zip(logits).for_each(|(out, logit)| *out = logit);
         self.top_class = argmax(&self.exponentials);
@@ -121,7 +121,7 @@ impl RowSoftmax {
         }
     }
 
-    /// Converts derivatives with respect to the log-odds of each class into derivatives with respect to the logits.
+    /// Replaces derivatives with respect to the log-odds of each class by derivatives with respect to the logits of the stored row.
     fn backward(&self, derivatives: &mut [f64]) {
         // The class with the largest logit is left out of `sum` and added separately, because rounding would lose the other terms next to its large
         // term.

@@ -2,12 +2,13 @@
 //!
 //! There are two ways to compute an expected confusion matrix from logits under random thresholds:
 //!
-//! - [`OneVersusRest`]: each class against all others, with a prior per class. pₖ = softmax(z)ₖ, or σ(zₖ) if a row may have several
-//!   labels. The distribution function Fₖ of the prior gives the expected 2×2 matrix of class k; a binary score is computed on each matrix, and the
-//!   results are averaged.
-//! - [`SimplexLoss`]: one decision among all classes, argmaxₖ (zₖ − τₖ), with Gumbel thresholds: P(j) = softmax(λ(z − μ))ⱼ.
-//!   It gives one m×m matrix, whose row sums are the total weights of the rows of each class. A [`MultiScore`] is computed on this matrix:
-//!   the correlation R_K, Heidke, Peirce, Gerrity, or an average.
+//! - [`OneVersusRest`]: each class is compared with all others, with a prior per class. A row with logits z has the probability softmax(z)ₖ of
+//!   class k, or σ(zₖ) if a row may have several labels. The prior of class k gives the expected 2×2 matrix of this class; a binary score is
+//!   computed on each matrix, and the results are averaged.
+//! - [`SimplexLoss`]: each row is predicted as one class, argmaxₖ (zₖ − τₖ), where the random thresholds τₖ follow Gumbel distributions with
+//!   centres μₖ and a sharpness λ. The probability of class j is then softmax(λ(z − μ))ⱼ. This gives one expected m×m matrix, whose row sums are
+//!   the total weights of the rows of each class. A [`MultiScore`] is computed on this matrix, for example R_K, Heidke, Peirce, Gerrity, a mean
+//!   cost or an average over the classes.
 //!
 //! [`SoftmaxCrossEntropy`] is the usual loss of a classifier, provided for comparison.
 //!

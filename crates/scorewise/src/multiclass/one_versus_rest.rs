@@ -26,7 +26,7 @@ use crate::prior::Prior;
 use crate::real::Real;
 use crate::score::Score;
 
-/// A score-oriented loss over classes: a score, a prior for each class, and how the classes are averaged.
+/// A score-oriented loss for several classes. A binary score compares each class with all others, and the losses of the classes are averaged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneVersusRest {
     score: Score,
@@ -108,13 +108,13 @@ impl OneVersusRest {
         }
         // The weight of a class in the average is 1 or a sum of row weights. It does not depend on the logits, so it is treated as a constant.
         let cells: Vec<_> = matrices.iter().map(Confusion::array).collect();
-        let shares = self.average.shares(&cells);
-        let total: f64 = shares.iter().sum();
+        let weights = self.average.class_weights(&cells);
+        let total: f64 = weights.iter().sum();
         let (mut value, mut derivatives) = (0.0, Vec::with_capacity(matrices.len()));
-        for (matrix, share) in matrices.iter().zip(&shares) {
+        for (matrix, weight) in matrices.iter().zip(&weights) {
             let (class_value, class_derivatives) = value_and_derivatives(&self.score, matrix)?;
-            value += share * class_value;
-            let share = share / total;
+            value += weight * class_value;
+            let share = weight / total;
             derivatives.push(ClassDerivatives {
                 positive: share * class_derivatives.positive,
                 negative: share * class_derivatives.negative,
@@ -123,9 +123,9 @@ impl OneVersusRest {
         Ok((value / total, derivatives))
     }
 
-    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` is the result of
-    /// [`derivatives`](OneVersusRest::derivatives) for the matrices of these rows or, if the rows are one of several batches, for the sums
-    /// of the matrices of all batches, one sum per class.
+    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. Compute `derivatives` with
+    /// [`derivatives`](OneVersusRest::derivatives) from the matrices of these rows. If the rows are one of several batches, add the matrices of
+    /// all batches for each class, and compute the derivatives from these sums instead.
     pub fn gradient_with<R: Real, L: ClassLabels>(
         &self,
         derivatives: &[ClassDerivatives],

@@ -1,4 +1,5 @@
-//! Rows of a multi-class or multi-label problem: one logit per class, labels and optional weights, all checked when they are given.
+//! Rows of a multi-class or multi-label problem. A row has one logit per class, its labels and an optional weight. All of them are checked when they
+//! are given.
 
 use crate::error::{Error, Result};
 use crate::real::Real;
@@ -191,7 +192,7 @@ pub(super) fn check_labels(what: &'static str, labels: &[u32], classes: usize) -
     }
 }
 
-/// Returns an error unless the input `what`, which has `got` values, has one value per row and class.
+/// Returns an error unless `got`, the number of values of an input, is `rows` × `classes`. `what` is the name of the input in the error message.
 fn check_size(what: &'static str, rows: usize, classes: usize, got: usize) -> Result<()> {
     if rows.checked_mul(classes) == Some(got) {
         return Ok(());

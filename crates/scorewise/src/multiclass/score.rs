@@ -54,8 +54,8 @@ const MATRIX_SCORES: [(&str, MultiScore); 5] = [
 ];
 
 impl MultiScore {
-    /// Parses `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, or `macro(…)`, `weighted(…)`, `micro(…)` of any binary score, or a matrix of costs such as
-    /// `cost_matrix(0, 1, 5; 1, 0, 2; 10, 3, 0)`, with a row for each true class.
+    /// Parses `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, or `macro(…)`, `weighted(…)`, `micro(…)` of any binary score, or a matrix of costs such
+    /// as `cost_matrix(0, 1, 5; 1, 0, 2; 10, 3, 0)`, with a row for each true class.
     ///
     /// The aliases of these names in the registry of binary scores, such as `heidke` for `hss`, are accepted as well.
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
@@ -82,7 +82,7 @@ impl MultiScore {
         }
     }
 
-    /// Returns an error if the score is a matrix of costs for another number of classes.
+    /// Returns an error if the score is a cost matrix and the number of its classes is not `classes`.
     pub fn check_classes(&self, classes: usize) -> crate::Result<()> {
         match self {
             MultiScore::Costs(costs) if costs.classes() != classes => {
@@ -116,8 +116,8 @@ impl MultiScore {
         (checked.defined && checked.value.is_finite()).then_some(checked.value)
     }
 
-    /// The loss. For a score of the whole matrix it is 1 − the score; for an average over classes it is the average of the losses of the classes. For a
-    /// matrix of costs it is the mean cost, shifted and scaled so that the lowest cost is 0 and the highest is 1.
+    /// The loss. For a score of the whole matrix it is 1 − the score; for an average over classes it is the average of the losses of the classes. For
+    /// a matrix of costs it is the mean cost, shifted and scaled so that the lowest cost is 0 and the highest is 1.
     #[must_use]
     pub fn loss(&self, matrix: &MultiConfusion) -> f64 {
         self.loss_of(&matrix.as_square_matrix())

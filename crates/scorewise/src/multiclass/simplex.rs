@@ -2,14 +2,16 @@
 //!
 //! ```text
 //! class = argmaxₖ (zₖ − τₖ)        τₖ = μₖ − Gₖ/λ, Gₖ independent with P(G ≤ x) = exp(−e^(−x))
-//! P(j) = softmax(λ(z − μ))ⱼ        Eᵧⱼ = Σ w P(j) over rows of class y
+//! pⱼ = P(class = j) = softmax(λ(z − μ))ⱼ        Eᵧⱼ = Σ w pⱼ over rows of class y
 //! ∂ℓ/∂zⱼ = λ w pⱼ (Sᵧⱼ − Σᵢ pᵢ Sᵧᵢ)        S = ∂ℓ/∂E
 //! ```
 //!
-//! The probabilities of a row sum to 1, so each row sum of the matrix E is the total weight of the rows of that class. With two classes, λ = 1 and
-//! μ = 0, P(1) = σ(z₁ − z₀), as with the uniform prior for binary labels. λ is the sharpness. Its default is 1, because P is then the
-//! softmax of the logits when μ = 0. As λ grows, the expected matrix approaches the matrix of the predictions argmax (z − μ). A larger μₖ makes
-//! class k less likely to be predicted.
+//! Here z are the logits of a row, w is its weight and y its true class. E is the expected confusion matrix and ℓ its loss. The threshold τₖ of
+//! class k has the centre μₖ; all thresholds have the same sharpness λ.
+//!
+//! The probabilities p of a row sum to 1, so each row sum of E is the total weight of the rows of that class. With two classes, λ = 1 and μ = 0,
+//! p₁ = σ(z₁ − z₀), as with the uniform prior for binary labels. By default λ is 1 and μ is 0, so that p is the softmax of the logits. As λ grows,
+//! E approaches the matrix of the predictions argmax (z − μ). A larger μₖ makes class k less likely to be predicted.
 
 use super::confusion::MultiConfusion;
 use super::link::RowSoftmax;
@@ -18,7 +20,7 @@ use super::score::MultiScore;
 use crate::error::{Error, Result};
 use crate::real::Real;
 
-/// A score-oriented loss on the expected m×m confusion matrix under Gumbel thresholds.
+/// A score-oriented loss for several classes: the loss of the m×m confusion matrix that is expected if the thresholds follow Gumbel distributions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimplexLoss {
     score: MultiScore,
@@ -43,8 +45,8 @@ impl SimplexLoss {
         Ok(SimplexLoss { sharpness, ..self })
     }
 
-    /// The same loss with other centres μ of the distributions of the random thresholds: one value per class, or a single value for all classes
-    /// (which has no effect). Every centre must lie between −1e6 and 1e6.
+    /// The same loss with other centres μ of the distributions of the random thresholds: one value per class, or a single value for all classes. A
+    /// single value has no effect, because the same shift of all logits does not change the prediction. Every centre must lie between −1e6 and 1e6.
     pub fn with_centres(self, centres: Vec<f64>) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "centres", reason });
         if centres.is_empty() {
@@ -119,9 +121,9 @@ impl SimplexLoss {
         Error::NotFinite { score: self.score.to_string() }
     }
 
-    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` is the result of
-    /// [`derivatives`](SimplexLoss::derivatives) for the confusion matrix of these rows or, if the rows are one of several batches, for the sum of
-    /// the matrices of all batches.
+    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. Compute `derivatives` with
+    /// [`derivatives`](SimplexLoss::derivatives) from the expected matrix of these rows. If the rows are one of several batches, compute them from
+    /// the sum of the matrices of all batches instead.
     pub fn gradient_with<R: Real>(
         &self,
         derivatives: &[f64],
@@ -141,9 +143,9 @@ impl SimplexLoss {
             let scale = self.sharpness * rows.weight(row);
             let derivatives = &derivatives[rows.label(row) * classes..][..classes];
             softmax.load(shifted_logits(rows.logits(row), &centres), self.sharpness);
-            // The gradient does not change if the same number is subtracted from all derivatives. Here it is the derivative for the class with the
-            // largest shifted logit z − μ. For that class, (derivative − mean) is then minus the mean, which is accurate even where it is small,
-            // because nothing cancels.
+            // The gradient does not change if the same number is subtracted from all derivatives. Here the derivative for the top class, which has
+            // the largest shifted logit z − μ, is subtracted. The difference (derivative − mean) of the top class is then −mean. It is accurate
+            // even where it is small, because no two numbers of similar size are subtracted.
             let relative = |class: usize| derivatives[class] - derivatives[softmax.top_class()];
             let mean: f64 = (0..classes).map(|class| softmax.probability(class) * relative(class)).sum();
             for (class, out) in gradient.iter_mut().enumerate() {

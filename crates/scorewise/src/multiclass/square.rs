@@ -51,7 +51,7 @@ pub(super) fn sum<T: Number>(values: impl Iterator<Item = T>) -> T {
     values.reduce(T::plus).unwrap_or(T::constant(0.0))
 }
 
-/// For each position, the sum of all values except the one at that position.
+/// For each index i, the sum of all values except value i.
 pub(super) fn leave_one_out_sums<T: Number>(values: &[T]) -> Vec<T> {
     let mut result = Vec::with_capacity(values.len());
     let mut before = T::constant(0.0);

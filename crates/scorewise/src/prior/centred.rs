@@ -21,7 +21,7 @@ pub trait Kernel: Copy + Send + Sync {
     const VARIANCE_AT_DELTA_1: f64;
     /// T(v): the probability of all points within distance v of one end of [−1, 1].
     fn tail_probability(v: f64) -> f64;
-    /// k(v): the density at distance v from the nearer end.
+    /// k(v): the density at distance v from the nearer end of [−1, 1].
     fn density(v: f64) -> f64;
     /// The tail probability T(v) in f32, with a small relative error even for v near 0.
     fn tail_probability_f32(v: f32) -> f32;
@@ -83,7 +83,7 @@ impl<K: Kernel> Centred<K> {
         Ok(Centred { mu, delta, ends: (low.max(0.0), high.min(1.0)), kernel })
     }
 
-    /// The same prior with the exact ends of the support, for a prior that is given by its ends and not by its centre.
+    /// The same prior with the given ends of the support. If the user gives the ends, μ ± δ may differ from them by a rounding error.
     pub(crate) fn with_ends(mut self, low: f64, high: f64) -> Self {
         self.ends = (low, high);
         self

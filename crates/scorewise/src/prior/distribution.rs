@@ -10,7 +10,7 @@ pub(crate) trait ThresholdDistribution {
     /// The density f(x).
     fn pdf(&self, x: Probability) -> f64;
 
-    /// The density with respect to the logit, f(p) p (1 − p) = dF(σ(z))/dz, which is finite even where f is infinite.
+    /// The density with respect to the logit z of x: dF(σ(z))/dz = f(x) x (1 − x). It is finite even where f is infinite.
     fn logit_density(&self, x: Probability) -> f64 {
         self.pdf(x) * x.p * x.q
     }
@@ -32,7 +32,8 @@ pub(crate) trait ThresholdDistribution {
     }
 }
 
-/// Solves F(x) = level by Newton's method; a step that leaves the interval known to contain x is replaced by bisection.
+/// The x in [low, high] at which the distribution function F(x) equals `level`. It is computed by Newton's method; an unsuitable step of this method
+/// is replaced by bisection.
 pub(crate) fn invert_cdf(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl Fn(Probability) -> (f64, f64)) -> f64 {
     if level <= 0.0 {
         return low;
@@ -80,7 +81,8 @@ fn point_inside(low: f64, high: f64) -> f64 {
     if high > 4.0 * low { low.sqrt() * high.sqrt() } else { 0.5 * (low + high) }
 }
 
-/// ∫ g over [low, high] by Gauss–Legendre quadrature with eight points on each subinterval of length at most ½, on which g must be smooth.
+/// The integral of g over [low, high]. The interval is divided into subintervals of length at most ½; on each of them g must be smooth and is
+/// integrated by Gauss–Legendre quadrature with eight points.
 pub(crate) fn integral(low: f64, high: f64, g: impl Fn(f64) -> f64) -> f64 {
     // The positive nodes of the Gauss–Legendre rule with eight points on [−1, 1], each with its weight; the rule is symmetric.
     const NODES_AND_WEIGHTS: [(f64, f64); 4] = [

@@ -12,7 +12,7 @@
 use super::centred::{Centred, Kernel};
 use crate::error::Result;
 
-/// The kernel ¾ (1 − u²).
+/// The kernel whose density at the point u of [−1, 1] is ¾ (1 − u²).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parabola;
 

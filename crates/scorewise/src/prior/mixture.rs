@@ -4,6 +4,8 @@
 //! F(x) = (1 − ε) G(x) + ε x        f(x) = (1 − ε) g(x) + ε
 //! ```
 //!
+//! Here G and g are the distribution function and the density of the other prior.
+//!
 //! Outside the support of a prior the density is 0, so a row whose prediction lies there has gradient 0; if this is so for all rows, training
 //! is stuck. A small share of the uniform prior keeps the density above 0 on all of [0, 1], so that every row contributes to the gradient.
 

@@ -2,13 +2,13 @@
 //! prior, σ the logistic function.
 //!
 //! A framework that computes on its own tensors needs F(σ(z)) and its derivative for every family of priors, and every family has its own
-//! special functions and numerical problems near the ends of [0, 1]. As polynomials, every prior is evaluated in the same way,
-//! by a table lookup and Horner's rule, and agrees with [`Prior::cdf_at`] and [`Prior::logit_density`] to about 1e-12.
+//! special functions and numerical problems near the ends of [0, 1]. The polynomials are evaluated in the same way for every
+//! prior, by a table lookup and Horner's rule, and agree with [`Prior::cdf_at`] and [`Prior::logit_density`] to about 1e-12.
 //!
 //! A segment is a range of logits, divided into panels: intervals of equal width, each with its own polynomial V.
 //!
 //! ```text
-//! F(σ(z)) = base + Σ over segments of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its middle)/width ∈ [−1, 1]
+//! F(σ(z)) = base + Σ over segments of Vᵢ(s)        i: the panel that contains z        s = 2 (z − middle of panel i)/width ∈ [−1, 1]
 //! ```
 //!
 //! For z below a segment, the segment contributes 0; for z above the segment, the value at the end of its last panel. dF/dz is computed as the
@@ -16,7 +16,7 @@
 
 use super::{Prior, Probability};
 
-/// Number of coefficients of each polynomial in its variable s: one each for 1, s, …, s⁸.
+/// Number of coefficients of each polynomial: its variable is s, and 1, s, …, s⁸ have one coefficient each.
 pub const COEFFICIENTS: usize = 9;
 /// Number of points in each panel (an interval of logits with its own polynomial) at which the derivative of the polynomial equals the density.
 const INTERPOLATION_POINTS: usize = COEFFICIENTS - 1;
@@ -30,8 +30,9 @@ const MAX_PANELS: usize = 1 << 13;
 /// number. Halving also stops when it hardly reduces an error that is already small.
 const DENSITY_TOLERANCE: f64 = 2e-14;
 
-/// A prior as piecewise polynomials: F(σ(z)) = base + Σ over segments of Vᵢ(s). A segment is a range of logits z, divided into panels of equal width.
-/// Vᵢ is the polynomial of panel i, the panel that contains z, and s = 2 (z − middle of panel i)/width.
+/// The distribution function F(σ(z)) of a prior as piecewise polynomials of the logit z, where σ is the logistic function. A segment is a range of
+/// logits, divided into panels of equal width with one polynomial each. F(σ(z)) is `base` plus the value of one polynomial per segment, that of the
+/// panel that contains z. A segment above z contributes 0, a segment below z its value at its upper end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewisePolynomial {
     /// The value of the distribution function for logits below all segments (ranges of logits); 0 unless the lower tail of the prior extends below
@@ -58,7 +59,8 @@ impl Prior {
     #[must_use]
     pub fn piecewise_polynomial(&self) -> PiecewisePolynomial {
         if let Prior::Mixture(mixture) = self {
-            // Each component of a mixture has its own panels; shared panels would all have to be as narrow as the narrowest component requires.
+            // The two priors of a mixture have separate panels (intervals with one polynomial each). If they shared panels, all panels would have to
+            // be as narrow as the narrower prior requires.
             let (mut main, mut uniform) =
                 (mixture.main().piecewise_polynomial(), Prior::uniform().piecewise_polynomial());
             main.scale_by(1.0 - mixture.share());
@@ -74,7 +76,8 @@ impl Prior {
         PiecewisePolynomial { base: self.cdf_at(Probability::from_logit(low)), segments }
     }
 
-    /// The logits between which F rises from 0 to 1: the ends of the support, or where a tail becomes negligible.
+    /// The lowest and the highest logit between which F rises from 0 to 1. Where the support ends at 0 or 1, its logit is infinite, and the logit
+    /// beyond which the tail is negligible is used instead.
     fn logit_range(&self) -> (f64, f64) {
         let (low, high) = self.support();
         let cdf = |z: f64| self.cdf_at(Probability::from_logit(z));
@@ -142,7 +145,7 @@ impl PiecewisePolynomial {
         panels.flatten().for_each(|coefficient| *coefficient *= share);
     }
 
-    /// F(σ(z)) and dF/dz, evaluated from the polynomials as a framework evaluates them.
+    /// F(σ(z)) and its derivative with respect to z. They are computed from the polynomials, as a framework does on its own tensors.
     #[must_use]
     pub fn value_and_derivative(&self, z: f64) -> (f64, f64) {
         let (mut value, mut derivative) = (self.base, 0.0);
@@ -199,12 +202,12 @@ fn interpolate(function: impl Fn(f64) -> f64) -> [f64; INTERPOLATION_POINTS] {
     coefficients
 }
 
-/// The value at s of the polynomial with the coefficients `panel` of 1, s, …, s⁸.
+/// The value at s of a polynomial; `panel` contains its coefficients of 1, s, …, s⁸.
 fn polynomial_value(panel: &[f64; COEFFICIENTS], s: f64) -> f64 {
     panel.iter().rev().fold(0.0, |sum, coefficient| sum * s + coefficient)
 }
 
-/// The derivative at s of the polynomial with the coefficients `panel` of 1, s, …, s⁸.
+/// The derivative at s of a polynomial; `panel` contains its coefficients of 1, s, …, s⁸.
 fn polynomial_derivative(panel: &[f64; COEFFICIENTS], s: f64) -> f64 {
     panel.iter().enumerate().skip(1).rev().fold(0.0, |sum, (power, coefficient)| sum * s + power as f64 * coefficient)
 }

@@ -14,7 +14,7 @@ pub struct Probability {
 }
 
 impl Probability {
-    /// A pair from a probability p; the complement is computed as 1 − p.
+    /// A probability p with its complement, which is computed as 1 − p.
     #[must_use]
     pub fn new(p: f64) -> Self {
         Probability { p, q: 1.0 - p }

@@ -49,8 +49,8 @@ pub static FAMILIES: &[Family] = &[
     family("epanechnikov", "epanechnikov:centre,half_width", "epanechnikov:0.5,0.2", "¼(2 + 3u − u³)", "the density is a parabola"),
     family("quartic", "quartic:centre,half_width", "quartic:0.5,0.2", "½ + (15u − 10u³ + 3u⁵)/16", "similar to the cosine, but cheaper to compute"),
     family("beta", "beta:a,b", "beta:2,5", "I_x(a, b)", "skewed: mean a/(a + b)"),
-    family("kumaraswamy", "kumaraswamy:a,b", "kumaraswamy:2,5", "1 − (1 − xᵃ)ᵇ", "similar to beta, but F has a closed form"),
-    family("normal", "normal:centre,deviation", "normal:0.5,0.1", "(Φ(t) − Φ(t₀))/Z", "truncated to [0, 1]; the gradient never vanishes completely"),
+    family("kumaraswamy", "kumaraswamy:a,b", "kumaraswamy:2,5", "1 − (1 − xᵃ)ᵇ", "similar to the beta prior, but F has a closed form"),
+    family("normal", "normal:centre,deviation", "normal:0.5,0.1", "(Φ(t) − Φ(t₀))/Z", "truncated to [0, 1]; the density is above 0 on all of [0, 1], but may be tiny far from the centre"),
     family("logistic", "logistic:centre,scale", "logistic:0.5,0.0137", "(σ(t) − σ(t₀))/Z", "truncated to [0, 1]; with scale 1/73 the loss is called AnyLoss"),
     family("mix", "mix:share,prior", "mix:0.05,cosine:0.5,0.1", "(1 − ε)G(x) + εx", "another prior mixed with a share of the uniform prior"),
 ];

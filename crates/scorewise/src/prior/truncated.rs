@@ -72,9 +72,9 @@ impl<S: StandardDistribution> Truncated<S> {
         if x.p <= x.q { (x.p - self.mu) / self.scale } else { ((1.0 - self.mu) - x.q) / self.scale }
     }
 
-    /// The mean of h(t), where t = (τ − μ)/s for a threshold τ that follows the prior with location μ and scale s. It is integrated numerically: the
-    /// closed forms of the moments of a truncated normal distribution lose precision by cancellation where the scale is much larger than 1, and the
-    /// second moment of a truncated logistic distribution has no elementary form.
+    /// The mean of h(t), where t = (τ − μ)/s, the threshold τ follows the prior, μ is the location and s the scale. The mean is integrated
+    /// numerically. Closed forms would lose precision by cancellation for a truncated normal distribution with a scale much larger than 1. For a
+    /// truncated logistic distribution, the second moment has no elementary form.
     fn mean_of(&self, h: impl Fn(f64) -> f64) -> f64 {
         let (low, high) = self.ends();
         integral(low.max(-S::NEGLIGIBLE_BEYOND), high.min(S::NEGLIGIBLE_BEYOND), |t| S::density_times(h(t), t))

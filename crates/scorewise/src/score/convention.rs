@@ -51,9 +51,10 @@ impl FromStr for Convention {
         let found = Convention::ALL.iter().find(|(_, name)| *name == known);
         found.map(|(convention, _)| *convention).ok_or_else(|| Error::Setting {
             what: "undefined scores",
-            reason: "must be treated by one of these conventions: zero (0/0 is 0), one-if-both-empty (1 if there are \
-                     neither positives nor predicted positives, else as zero), nan (the score is NaN), skip (the score \
-                     has no value), limit (the same small count is added to every cell and tends to 0)"
+            reason: "must be treated by one of these conventions: zero (a division by zero gives 0), \
+                     one-if-both-empty (1 if there are neither positives nor predicted positives, otherwise the same \
+                     as zero), nan (the score is NaN), skip (the score has no value), limit (the limit of the score \
+                     as the same small count, added to every cell, tends to 0)"
                 .into(),
         })
     }
@@ -90,16 +91,16 @@ impl Score {
         }
     }
 
-    /// The limit of the value if the same count is added to all cells and this count tends to 0. The limit is computed with two small counts; the
-    /// result is `None` if these give different values.
+    /// The limit of the value as the same count, added to all cells, tends to 0. The value is computed with two small counts; the result is `None`
+    /// if they give different values or if a value is undefined.
     fn limit_of_smoothed_score(&self, confusion: &Confusion) -> Option<f64> {
         let value_near = |fraction: f64| {
             let small = fraction * confusion.total().max(1.0);
             let [tn, fp, fn_, tp] = confusion.array().map(|cell| cell + small);
             self.checked(&Confusion::new(tn, fp, fn_, tp))
         };
-        // If the score contains the square root of a count, that root is 1e-5 at the count 1e-10. So the values at the counts 1e-10 and 1e-12
-        // (fractions of the total) agree to about 1e-5 if the limit exists, and differ more if it does not.
+        // The added counts are 1e-10 and 1e-12 of the total. If the limit exists, the two values agree to about 1e-5, even if the score contains
+        // the square root of a count, because √1e-10 = 1e-5. A larger difference shows that there is no limit.
         let (near, nearer) = (value_near(1e-10)?, value_near(1e-12)?);
         let agrees = (near - nearer).abs() <= 1e-4 * near.abs().max(1.0);
         agrees.then(|| if nearer.abs() < 1e-4 { 0.0 } else { nearer })
@@ -120,9 +121,10 @@ mod tests {
         let error = "infinity".parse::<Convention>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "undefined scores must be treated by one of these conventions: zero (0/0 is 0), one-if-both-empty (1 if there \
-             are neither positives nor predicted positives, else as zero), nan (the score is NaN), skip (the score has no \
-             value), limit (the same small count is added to every cell and tends to 0)"
+            "undefined scores must be treated by one of these conventions: zero (a division by zero gives 0), \
+             one-if-both-empty (1 if there are neither positives nor predicted positives, otherwise the same as zero), \
+             nan (the score is NaN), skip (the score has no value), limit (the limit of the score as the same small \
+             count, added to every cell, tends to 0)"
         );
     }
 
@@ -134,7 +136,7 @@ mod tests {
             assert_eq!(score("mcc").value_with_convention(&ordinary, convention), score("mcc").checked(&ordinary));
         }
         assert_eq!(score("mcc").value_with_convention(&no_alarms, Convention::Limit), Some(0.0));
-        // There are no negatives, so the quotient fp/(fp + tn) of tss is 0, as in a loss; tp/(tp + fn) keeps its value.
+        // Tss is tp/(tp + fn) − fp/(fp + tn). There are no negatives, so the second quotient is 0/0: it becomes 0, and the first keeps its value.
         let only_positives = Confusion::new(0.0, 0.0, 2.0, 8.0);
         assert_eq!(score("tss").value_with_convention(&only_positives, Convention::Zero), Some(0.8));
         assert_eq!(score("precision").value_with_convention(&no_alarms, Convention::OneIfBothEmpty), Some(0.0));

@@ -31,8 +31,8 @@ const FALSE_ALARM_RATES: [f64; 5] = [0.01, 0.08, 0.27, 0.5, 0.9];
 
 /// How the value of the formula changes when forecasts improve, evaluated on a grid of confusion matrices.
 pub(super) fn effect_of_improvement(formula: &Formula) -> ImprovementEffect {
-    // A derivative with respect to a cell of the matrix is the change of the value when the cell grows by one row. Multiplied by the number of rows it
-    // has the scale of the values, so that a change that is tiny compared with the values can be ignored as a rounding error.
+    // Each derivative is the change of the value when one miss becomes a hit or one correct rejection becomes a false alarm. Multiplied by the number
+    // of rows, it is comparable with the value itself: a change that is tiny in comparison is a rounding error and is ignored.
     let mut changes = Vec::new();
     let mut largest_value = 0.0f64;
     for rows in ROW_COUNTS {
@@ -69,7 +69,7 @@ mod tests {
     use crate::score::{Direction, REGISTRY, Score};
 
     #[test]
-    fn direction_of_every_registered_score_follows_from_its_formula() {
+    fn direction_of_registered_scores_without_ideal_value_follows_from_their_formulas() {
         for row in REGISTRY.iter().filter(|row| !matches!(row.direction, Direction::Toward(_))) {
             let text = Score::example(row).unwrap().formula().text();
             let unregistered = Score::parse(&text).unwrap();

@@ -1,4 +1,4 @@
-//! Scores. A score is a registered score or a formula written by the user, together with whether higher or lower is better.
+//! Scores. A score consists of a formula, from the registry or written by the user, and of a direction, which says which values are better.
 
 pub mod registry;
 mod convention;
@@ -15,7 +15,7 @@ pub use registry::{Direction, Parameter, REGISTRY, RegistryEntry};
 use crate::confusion::Confusion;
 use crate::formula::{Dual, Formula, FormulaError, Interval, Number, Reduced, Shape, nearest_name};
 
-/// A score: a formula, and whether higher or lower is better.
+/// A score: a formula and a [`Direction`], which says which values are better.
 ///
 /// ```
 /// use scorewise::{Confusion, Direction, Score};
@@ -92,7 +92,7 @@ impl Score {
             .filter_map(|row| Score::parse(row.name).ok())
     }
 
-    /// The score of a registry entry, with every parameter without a default set to 0.1; `None` if the score cannot be parsed.
+    /// The score of a registry entry. Its mandatory parameters are set to 0.1. `None` if the score cannot be parsed.
     #[must_use]
     pub fn example(row: &RegistryEntry) -> Option<Score> {
         let needed = row.parameters.iter().filter(|parameter| parameter.default.is_none());
@@ -101,7 +101,7 @@ impl Score {
         Score::parse(&format!("{}{arguments}", row.name)).ok()
     }
 
-    /// The registered name of the score with the given parameters, or the user's formula as it was written.
+    /// The registered name of the score, followed by its parameters as the user wrote them. For a user's formula, the text of the formula.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -119,16 +119,16 @@ impl Score {
         &self.formula
     }
 
-    /// Whether higher or lower is better. A user's formula is a cost, with lower better, if it never rises and sometimes falls
-    /// as forecasts improve (fewer false alarms for the same number of negatives, fewer misses for the same number of
-    /// positives). For all other formulas higher is better.
+    /// Which values are better: higher values, lower values, or values nearer to an ideal value. For registered scores the registry says this.
+    /// For a user's formula, lower is better if its value never rises and sometimes falls as forecasts improve (fewer false alarms for the same
+    /// number of negatives, fewer misses for the same number of positives). For all other formulas of users, higher is better.
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// A warning about the direction of the score, for users who train for it or tune a threshold with it; `None` if the direction is obvious.
-    /// Registered scores have a declared direction and need no warning.
+    /// A warning about the direction of a user's formula, for users who train with it or tune a threshold for it. `None` if the formula rises
+    /// when forecasts improve, and for registered scores, whose direction is declared.
     #[must_use]
     pub fn caution(&self) -> Option<String> {
         if self.row.is_some() {
@@ -150,7 +150,7 @@ impl Score {
         }
     }
 
-    /// Whether the score is linear, linear-fractional or neither in the matrix at fixed class counts, as derived from the formula.
+    /// The form of the score as a function of (tp, fp) at fixed class counts: linear, linear-fractional or neither. It is derived from the formula.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
@@ -204,8 +204,9 @@ impl Score {
         }
     }
 
-    /// The loss of a matrix and its derivatives at fixed class counts, for any [`Number`] type. A framework uses this method to compute the
-    /// loss on its own tensors. If the total weight of a class is 0, the derivative for this class is not set to 0; the caller must ignore it.
+    /// The loss of a confusion matrix and its derivatives with respect to tp and fp at fixed class counts, for any [`Number`] type. A framework
+    /// uses this method to compute the loss on its own tensors. If the total weight of a class is 0, the caller must ignore the derivative for
+    /// this class: it is not set to 0.
     #[must_use]
     pub fn reduced_loss<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let score = self.formula.reduced_with(tn, fp, fn_, tp, positives, negatives);
@@ -241,8 +242,8 @@ pub(crate) fn is_single_call(text: &str, open: usize) -> bool {
     false
 }
 
-/// Replaces an error by the error of the same text as the user wrote it, which marks the position in this text. If the two messages differ, the given
-/// error is returned unchanged.
+/// Moves the marked position of a parse error from the text with the registered name of a score to `text`, which the user wrote, perhaps with an
+/// alias. For this, `text` is parsed as well. If this gives no error or an error with another message, `error` is returned unchanged.
 fn error_in_original_text(text: &str, error: FormulaError) -> FormulaError {
     match Formula::parse(text) {
         Err(original) if original.message() == error.message() => original,

@@ -159,7 +159,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
     // Accuracy, and accuracy rescaled to [−1, 1].
     score("accuracy", "(tp + tn)/total").with_aliases(&["acc", "fraction_correct", "proportion_correct", "pc", "rand", "rand_accuracy"])
         .cite("Finley, J. P. (1884). Tornado predictions. American Meteorological Journal 1, 85–88.")
-        .note("Useless for rare events: never forecasting them is almost always right."),
+        .note("Useless for rare events: a forecast that never predicts them is almost always right."),
     score("kappa_no_prevalence", "2*accuracy - 1").with_aliases(&["kappa_np"]).range(-1.0, 1.0)
         .cite("Byrt, T., Bishop, J. & Carlin, J. B. (1993). Bias, prevalence and kappa. Journal of Clinical Epidemiology 46, 423–429. doi:10.1016/0895-4356(93)90018-V")
         .note("Accuracy rescaled to [−1, 1]."),
@@ -170,7 +170,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
     score("specificity", "tn/(fp + tn)").with_aliases(&["podn", "tnr", "selectivity", "true_negative_rate"])
         .cite(YERUSHALMY).note("Specificity is 1 if no row is predicted positive."),
     score("pofd", "fp/(fp + tn)").with_aliases(&["false_alarm_rate", "fpr", "fall_out", "false_positive_rate", "probability_of_false_detection"]).lower_is_better()
-        .cite(WILKS).note("The false alarm rate, relative to the negatives; `far` is the false alarm ratio, relative to the alarms."),
+        .cite(WILKS).note("The false alarm rate: the share of the negatives that are predicted positive. `far` is the false alarm ratio: the share of the alarms that are false."),
     score("miss_rate", "fn/(tp + fn)").with_aliases(&["fnr", "false_negative_rate"]).lower_is_better().cite(WILKS),
 
     // Further scores that are linear in (tp, fp) at fixed class counts, so that the score of the expected matrix equals the expected score.
@@ -211,7 +211,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
     score("precision", "tp/(tp + fp)").with_aliases(&["ppv", "success_ratio", "sr", "confidence", "positive_predictive_value"])
         .cite(WILKS).note("Use precision with a lower limit on recall: without this limit, the best forecast gives only the single most certain alarm."),
     score("far", "fp/(tp + fp)").with_aliases(&["false_alarm_ratio", "fdr", "false_discovery_rate"]).lower_is_better()
-        .cite(WILKS).note("The false alarm ratio, relative to the alarms; `pofd` is the false alarm rate, relative to the negatives."),
+        .cite(WILKS).note("The false alarm ratio: the share of the alarms that are false. `pofd` is the false alarm rate: the share of the negatives that are predicted positive."),
     score("npv", "tn/(tn + fn)").with_aliases(&["negative_predictive_value"]).cite(YERUSHALMY),
     score("false_omission_rate", "fn/(tn + fn)").with_aliases(&["for", "fomr"]).lower_is_better().cite(POWERS),
     score("f1", "2*tp/(2*tp + fp + fn)").with_aliases(&["f_1", "f_measure", "f1_score", "dice", "sorensen", "sorensen_dice"]).cite(RIJSBERGEN),

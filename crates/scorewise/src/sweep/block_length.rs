@@ -13,8 +13,8 @@
 //! Politis, D. N. & White, H. (2004). Automatic block-length selection for the dependent bootstrap. Econometric Reviews 23(1), 53–70. Patton, A.,
 //! Politis, D. N. & White, H. (2009). Correction. Econometric Reviews 28(4), 372–375.
 
-/// The best length of blocks for estimating the variance of the mean of a series of n numbers: between 1, if neighbouring numbers are uncorrelated,
-/// and the smaller of n/3 and 3 √n.
+/// The best length of blocks for estimating the variance of the mean of a series of n numbers. It is 1 if neighbouring numbers are uncorrelated, and
+/// at most the smaller of n/3 and 3 √n.
 pub(super) fn block_length(series: &[f64]) -> usize {
     let rows = series.len();
     let mean = series.iter().sum::<f64>() / rows.max(1) as f64;
@@ -51,7 +51,8 @@ pub(super) fn block_length(series: &[f64]) -> usize {
     best.clamp(1.0, longest.floor()) as usize
 }
 
-/// The weight λ of an autocovariance. `share` is the lag of the autocovariance divided by the greatest lag.
+/// The function λ(t) of the module documentation, by which autocovariances are weighted. Its argument `share` is the lag of an autocovariance divided
+/// by the greatest lag M.
 fn flat_top(share: f64) -> f64 {
     (2.0 * (1.0 - share)).clamp(0.0, 1.0)
 }

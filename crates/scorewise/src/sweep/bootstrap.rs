@@ -49,7 +49,7 @@ pub enum Resampling<'a> {
     /// rows depend on each other.
     Blocks(BlockLength),
     /// Whole groups of rows are drawn with replacement, for example all rows of a patient or of a station, because rows of the same group depend on
-    /// each other. The slice contains the number of the group of each row, from 0.
+    /// each other. The slice contains the index of the group of each row.
     Groups(&'a [u32]),
 }
 
@@ -184,8 +184,8 @@ impl Bootstrap<'_> {
         drawn
     }
 
-    /// The same bootstrap with [`BlockLength::Auto`] replaced by the block length that suits `score` at `threshold`, which is computed from these
-    /// rows.
+    /// The same bootstrap with [`BlockLength::Auto`] replaced by a block length that suits `score` at `threshold`. This length is computed from
+    /// `rows`.
     #[must_use]
     pub fn with_block_length<R: Real>(
         &self,
@@ -202,8 +202,8 @@ impl Bootstrap<'_> {
         Bootstrap { resampling: Resampling::Blocks(BlockLength::Rows(length)), ..*self }
     }
 
-    /// The distributions of the best threshold, and of the score at this threshold, over the replicates. A condition with a confidence is tested once,
-    /// on the original rows, and every replicate searches the thresholds that qualify.
+    /// The distributions of the best threshold, and of the score at this threshold, over the replicates. A condition with a confidence is tested
+    /// once, on the original rows, and every replicate searches the thresholds that qualify.
     pub fn best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -219,9 +219,9 @@ impl Bootstrap<'_> {
     }
 
     /// Same as [`best`](Bootstrap::best), but faster for very many rows. The sorted rows are divided into runs of consecutive rows, which
-    /// [`Sweep::runs`](super::Sweep::runs) returns for the same rows, and only thresholds between two runs are considered. In Poisson replicates
-    /// of rows without weights, only two random numbers are drawn for each run: how many positives and how many negatives of the run the replicate
-    /// contains. So the cost depends only on the number of runs.
+    /// [`Sweep::runs`](super::Sweep::runs) returns for the same rows, and only thresholds between two runs are considered. In Poisson replicates of
+    /// rows without weights, only two random numbers are drawn for each run: how many positives and how many negatives of the run the replicate
+    /// contains. So the time for such a replicate depends only on the number of runs.
     pub fn best_of_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -269,7 +269,7 @@ impl Bootstrap<'_> {
         Ok(self.with_block_length_for_runs(rows, runs, score, &find).thresholds_between_runs(rows, runs, find))
     }
 
-    /// The same bootstrap with [`BlockLength::Auto`] replaced by the block length that suits `score` at the threshold that `find` chooses on the
+    /// The same bootstrap with [`BlockLength::Auto`] replaced by a block length that suits `score` at the threshold that `find` chooses on the
     /// original rows.
     fn with_block_length_for_runs<R: Real>(
         &self,
@@ -285,9 +285,9 @@ impl Bootstrap<'_> {
         self.with_block_length(rows, find(runs, masses).map_or(0.5, |found| found.0), score)
     }
 
-    /// Calls `find` for each replicate, with the runs of sorted rows and the weights of the runs in the replicate. Returns the distributions of the
-    /// threshold and of the score that `find` returns. In Poisson replicates of rows without weights, only two random numbers are drawn for each
-    /// run: how many positives and how many negatives of the run the replicate contains.
+    /// Calls `find` for each replicate, with the runs (groups of consecutive sorted rows) and their weights in the replicate. Returns the
+    /// distributions of the threshold and of the score that `find` returns. In Poisson replicates of rows without weights, only two random numbers
+    /// are drawn for each run: how many positives and how many negatives of the run the replicate contains.
     fn thresholds_between_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -307,9 +307,9 @@ impl Bootstrap<'_> {
         BestDistribution::new(&found)
     }
 
-    /// Calls `find` for each replicate and each forecast, with the runs of sorted rows and the weights of the runs in the replicate. Returns, for
-    /// each replicate and each forecast, the threshold and the score that `find` returns. In a replicate, all forecasts are evaluated on the same
-    /// randomly drawn rows.
+    /// Calls `find` for each replicate and each forecast, with the runs of the forecast (groups of consecutive sorted rows) and their weights in the
+    /// replicate. Returns the thresholds and the scores that `find` returns. In a replicate, all forecasts are evaluated on the same randomly drawn
+    /// rows.
     pub(super) fn best_of_each_replicate<R: Real, const FORECASTS: usize>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,

@@ -35,8 +35,8 @@ pub(super) fn cells_at<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, threshold
     rows.labels.iter().zip(rows.predictions.0).map(|(label, p)| cell_index(*label, *p, threshold)).collect()
 }
 
-/// The derivatives of a score with respect to the four cells, followed by four zeros. Half a row is added to each cell first, so that the derivatives
-/// are defined even if cells are empty; `rows` is the number of rows.
+/// The derivatives of a score with respect to the four cells, followed by four zeros, because `Linearisation` has eight cells. Half a row is added to
+/// each cell first, so that the derivatives are defined even if cells are empty; `rows` is the number of rows.
 pub(super) fn cell_derivatives(score: &Score, confusion: &Confusion, rows: usize) -> [f64; 8] {
     let half = 0.5 * confusion.total() / rows.max(1) as f64;
     let [tn, fp, fn_, tp] = confusion.array().map(|cell| cell + half);

@@ -60,7 +60,8 @@ impl Condition {
         &self.text
     }
 
-    /// The probability with which the condition must hold for future rows, such as 0.95 for `with 95%`; `None` if it must hold only for the given rows.
+    /// The probability with which the condition must hold for future rows, such as 0.95 for `with 95%`; `None` if it must hold only for the given
+    /// rows.
     #[must_use]
     pub fn confidence(&self) -> Option<f64> {
         self.confidence
@@ -86,12 +87,12 @@ impl Condition {
         self.confidence.is_some() && self.qualifying.is_none()
     }
 
-    /// Whether the condition holds only at some thresholds, because it has a confidence.
+    /// Whether the condition has been tested and therefore holds only at the thresholds that qualify.
     pub(super) fn is_restricted(&self) -> bool {
         self.qualifying.is_some()
     }
 
-    /// Whether the tests allow this threshold; true for a condition without a confidence.
+    /// Whether this threshold qualifies according to the tests of the condition; true for every threshold if the condition has not been tested.
     pub(super) fn allows(&self, threshold: f64) -> bool {
         self.qualifying.as_ref().is_none_or(|intervals| {
             let after = intervals.partition_point(|interval| interval.0 <= threshold);
@@ -127,8 +128,8 @@ impl Condition {
             Comparator::Equal => format!("0 - abs(({left}) - ({right}))"),
             Comparator::NotEqual => format!("abs(({left}) - ({right}))"),
         };
-        // A higher value always means closer to the condition, even for a formula such as `(pofd) - (0.9)`, which falls when forecasts improve.
-        // So the direction is set here and not derived from the formula.
+        // A higher value always means that the condition is closer to holding, even for a formula such as `(pofd) - (0.9)`, which falls when
+        // forecasts improve. So the direction is set here and not derived from the formula.
         Some(Score::parse(&text).ok()?.with_direction(Direction::Higher))
     }
 

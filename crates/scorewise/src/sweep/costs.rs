@@ -1,8 +1,8 @@
 //! Costs that differ from row to row: each row has its own cost of a false alarm and its own cost of a miss.
 //!
 //! A false alarm can only happen to a negative row and a miss only to a positive row, so every row has a single cost cᵢ, which is paid if the row is
-//! predicted wrongly. The total cost at a threshold is therefore fp + fn of the confusion matrix in which row i has the weight cᵢ, and one sort of the
-//! rows gives it at all thresholds:
+//! predicted wrongly. The total cost at a threshold is therefore fp + fn of the confusion matrix in which row i has the weight cᵢ, and one sort of
+//! the rows gives it at all thresholds:
 //!
 //! ```text
 //! C(τ) = Σ sᵢ cᵢ [row i is predicted wrongly at τ]        mean cost per row = C(τ) / Σ sᵢ        sᵢ: the sample weight of row i, usually 1
@@ -15,9 +15,9 @@
 //! θ Gamma(μ/θ) + θ₀ Gamma(½)        θ = V/μ        θ₀ = Σ (sᵢ cᵢ)² / (S Σ sᵢ cᵢ)
 //! ```
 //!
-//! The first term has the mean μ and the variance V (Fay and Feuer 1997). The second is half an error more, of the cost that errors on random rows
-//! have, if rows are drawn in proportion to their costs; without it, the interval would have no width if there are no errors. If all costs are 1 and
-//! errors are rare, this is the interval of Jeffreys for their number.
+//! The first term has the mean μ and the variance V (Fay and Feuer 1997). The second term adds half an error: θ₀ is what an error adds to the mean
+//! cost on average, if its row is drawn with a probability proportional to its cost. Without the second term, the interval would have no width if
+//! there are no errors. If all costs are 1 and errors are rare, this is the interval of Jeffreys for their number.
 //!
 //! Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI-01, 973–978.
 //!
@@ -47,7 +47,7 @@ use crate::score::Score;
 /// use scorewise::sweep::CostRows;
 /// use scorewise::{Probabilities, Rows};
 ///
-/// // Four transactions: every inspection of a good one costs 5, and every missed fraud the amount.
+/// // Four transactions: the inspection of a good transaction costs 5, and a missed fraud costs its amount.
 /// let rows = Rows::new(Probabilities(&[0.9, 0.6, 0.5, 0.1]), &[true, false, true, false])?;
 /// let rows = CostRows::new(&rows, &[5.0; 4], &[80.0, 12.0, 300.0, 40.0])?;
 /// assert_eq!(rows.at(0.55).misses, 300.0);
@@ -68,7 +68,7 @@ pub struct CostRows<'a> {
     predictions: Vec<f64>,
     /// For each row, the index of its prediction in `predictions`.
     ranks: Vec<u32>,
-    /// The number θ₀ of the module documentation; 0 if all costs are 0.
+    /// The number θ₀ of the module documentation, the average by which an error on a random row increases the mean cost; 0 if all costs are 0.
     error_on_random_row: f64,
     /// See [`CostRows::score`].
     score: Score,
@@ -124,13 +124,14 @@ pub struct CorrectedCost {
     pub distribution: BootstrapDistribution,
 }
 
-/// The costs and, if conditions need them, the confusion matrices at all thresholds, for some number of copies of each row.
+/// The costs at all thresholds, and the confusion matrices if they are needed. Index i of each vector stands for the thresholds below exactly i
+/// distinct predictions.
 struct CostsByThreshold {
-    /// The cost of the false alarms at the thresholds above which this many distinct predictions lie.
+    /// The total cost of the false alarms at each threshold.
     false_alarms: Vec<f64>,
-    /// The cost of the misses at these thresholds.
+    /// The total cost of the misses at each threshold.
     misses: Vec<f64>,
-    /// The confusion matrices at these thresholds; empty if there are no conditions.
+    /// The confusion matrix at each threshold; empty if the matrices are not needed.
     matrices: Vec<Confusion>,
 }
 
@@ -202,7 +203,8 @@ impl<'a> CostRows<'a> {
         false
     }
 
-    /// The name and the direction of the mean cost per row: lower is better. It cannot be computed from a confusion matrix of counts.
+    /// A score that has the name and the direction (lower is better) of the mean cost per row. The mean cost itself cannot be computed from a
+    /// confusion matrix of counts.
     #[must_use]
     pub fn score(&self) -> &Score {
         &self.score
@@ -268,11 +270,11 @@ impl<'a> CostRows<'a> {
         })
     }
 
-    /// The costs at all thresholds, and the confusion matrices if they are needed, if each row counts `copies(row)` times.
+    /// The costs at all thresholds if each row counts `copies(row)` times. `with_matrices` tells whether the confusion matrices are also computed.
     fn costs_by_threshold(&self, copies: impl Fn(usize) -> f64, with_matrices: bool) -> CostsByThreshold {
         let steps = self.predictions.len() + 1;
-        // First the costs of the rows with each prediction. False alarms are summed from the highest prediction down and misses from the lowest up,
-        // so nothing is subtracted, and a cost of 0 is exactly 0.
+        // The vectors first contain the costs of the rows with each prediction. Then false alarms are summed from the highest prediction down and
+        // misses from the lowest up. So nothing is subtracted, and a cost of 0 is exactly 0.
         let (mut false_alarms, mut misses) = (vec![0.0; steps], vec![0.0; steps]);
         let mut counts = if with_matrices { vec![(0.0, 0.0); steps] } else { Vec::new() };
         let mut totals = (0.0, 0.0);
@@ -311,7 +313,7 @@ impl<'a> CostRows<'a> {
         CostsByThreshold { false_alarms, misses, matrices }
     }
 
-    /// The cost that each row pays at a threshold, including its sample weight.
+    /// The cost that each row pays, including its sample weight, if `threshold_of_row` returns the threshold for each row.
     fn paid(&self, threshold_of_row: impl Fn(usize) -> f64) -> Vec<f64> {
         let paid = |row: usize| {
             let is_error = is_positive(self.probabilities[row], threshold_of_row(row)) != self.labels[row];
@@ -320,32 +322,34 @@ impl<'a> CostRows<'a> {
         (0..self.len()).map(paid).collect()
     }
 
-    /// For each row, its contribution to the error of the mean cost, which is the mean cost of the sample minus that of the population.
+    /// For each row, its contribution to the error of the mean cost. The error is the mean cost of the sample minus that of the population.
     fn terms(&self, paid: &[f64]) -> Vec<f64> {
         let weight: f64 = self.weights.iter().sum();
         let mean = paid.iter().sum::<f64>() / weight;
         paid.iter().zip(&self.weights).map(|(paid, own)| (paid - own * mean) / weight).collect()
     }
 
-    /// The mean cost per row, if the rows pay these costs, and the variance of this mean.
+    /// The mean cost per row and the variance of this mean. `paid` contains the cost that each row pays, including its sample weight.
     fn mean_and_variance(&self, paid: &[f64], resampling: Resampling<'_>) -> (f64, f64) {
         let mean = paid.iter().sum::<f64>() / self.weights.iter().sum::<f64>();
         (mean, self.variance(&self.terms(paid), resampling))
     }
 
-    /// The variance of a sum of terms of the rows.
+    /// The variance of the sum of `terms`, which contains one term for each row. It is increased if it can only be estimated with few degrees of
+    /// freedom.
     fn variance(&self, terms: &[f64], resampling: Resampling<'_>) -> f64 {
         let is_present: Vec<bool> = self.weights.iter().map(|weight| *weight > 0.0).collect();
         let (variance, freedom) = variance_of_rows(terms, &is_present, resampling);
         variance / share_for(freedom)
     }
 
-    /// The total sample weight of the rows, if each row occurs this many times.
+    /// The total sample weight of the rows, where `copies` tells how often each row occurs.
     fn weight_of_copies(&self, copies: &[u32]) -> f64 {
         self.weights.iter().zip(copies).map(|(weight, copies)| weight * f64::from(*copies)).sum()
     }
 
-    /// The best threshold and its mean cost per row, if each row occurs this many times; `None` if there is none.
+    /// The best threshold and its mean cost per row, where `copies` tells how often each row occurs; `None` if no threshold satisfies the conditions
+    /// or no row occurs.
     fn best_of_copies(&self, copies: &[u32], conditions: &[Condition]) -> Option<(f64, f64)> {
         let weight = self.weight_of_copies(copies);
         let costs = self.costs_by_threshold(|row| f64::from(copies[row]), !conditions.is_empty());
@@ -364,12 +368,12 @@ impl Bootstrap<'_> {
         Ok(self.distribution_of_mean_cost(rows, mean, variance / mean))
     }
 
-    /// The distribution of a mean cost per row; `scale` is θ of the module documentation.
+    /// The bootstrap distribution of a mean cost per row. `mean` and `scale` are μ and θ of the module documentation.
     fn distribution_of_mean_cost(&self, rows: &CostRows<'_>, mean: f64, scale: f64) -> BootstrapDistribution {
         let values = self.map_replicates(|replicate| {
             let mut random = self.generator_of_replicate(replicate);
             let paid = match scale {
-                // Without errors, or if all rows pay the same, the mean cost itself does not vary.
+                // If there are no errors, or if all rows pay the same, the first term of the replicate does not vary.
                 _ if mean == 0.0 || scale == 0.0 => mean,
                 scale => scale * random_gamma(&mut random, mean / scale),
             };
@@ -379,7 +383,8 @@ impl Bootstrap<'_> {
         BootstrapDistribution::new(values.into_iter())
     }
 
-    /// The same bootstrap with [`BlockLength::Auto`] replaced by the block length that suits the mean cost at a threshold.
+    /// The same bootstrap with [`BlockLength::Auto`] replaced by a block length that suits the mean cost at `threshold`. This length is computed from
+    /// `rows`.
     #[must_use]
     pub fn with_block_length_of_costs(&self, rows: &CostRows<'_>, threshold: f64) -> Self {
         if self.resampling != Resampling::Blocks(BlockLength::Auto) {
@@ -396,9 +401,9 @@ impl Bootstrap<'_> {
         resolved.best_of_copies(rows.labels, |copies| rows.best_of_copies(copies, conditions))
     }
 
-    /// An estimate, by cross-fitting, of the mean cost per row that the threshold with the lowest cost has on new rows: each of five folds of the rows
-    /// is classified with the threshold that has the lowest cost on the other folds. `None` if there is no best threshold for all rows, or for the
-    /// rows outside one of the folds.
+    /// An estimate, by cross-fitting, of the mean cost per row that the threshold with the lowest cost has on new rows: each of five folds of the
+    /// rows is classified with the threshold that has the lowest cost on the other folds. `None` if there is no best threshold for all rows, or for
+    /// the rows outside one of the folds.
     pub fn corrected_best_cost(&self, rows: &CostRows<'_>, conditions: &[Condition]) -> Result<Option<CorrectedCost>> {
         self.check_settings_for(rows.len())?;
         let Some(best) = rows.best(conditions) else { return Ok(None) };
@@ -423,8 +428,8 @@ impl Bootstrap<'_> {
 
     /// Compares the mean costs per row of two forecasts of the same rows, each at its own threshold.
     ///
-    /// The replicates of both mean costs are drawn separately, and paired so that they have the correlation that follows from the variances of the two
-    /// mean costs and of their difference, as for tables of counts ([`Bootstrap::paired_counts`]).
+    /// The replicates of the two mean costs are drawn separately and then paired so that they have the right correlation. It is computed from the
+    /// variances of the two mean costs and of their difference, as for tables of counts ([`Bootstrap::paired_counts`]).
     pub fn paired_costs(
         &self,
         first: &CostRows<'_>,
@@ -451,8 +456,8 @@ impl Bootstrap<'_> {
         Ok(PairedScores::new(&first.score, &pairs))
     }
 
-    /// Compares the mean costs per row of two forecasts of the same rows, each at the threshold with its lowest cost, which is searched anew in each
-    /// replicate.
+    /// Compares the mean costs per row of two forecasts of the same rows. In each replicate, the threshold with the lowest cost is searched anew for
+    /// each forecast.
     pub fn paired_best_costs(&self, first: &CostRows<'_>, second: &CostRows<'_>) -> Result<PairedScores> {
         check_same_length("the second forecast", first.len(), second.len())?;
         let threshold = first.best(&[]).map_or(0.5, |best| best.threshold);

@@ -1,6 +1,6 @@
 //! Recognises conditions on a ratio of counts, such as precision, from their formulas, and tests them with exact binomial tails.
 //!
-//! Many conditions say the same as a linear inequality between the cells of the confusion matrix:
+//! Many conditions are equivalent to a linear inequality between the cells of the confusion matrix:
 //!
 //! ```text
 //! precision ≥ 0.3         tp/(tp + fp) ≥ 0.3             0.7 tp − 0.3 fp ≥ 0
@@ -8,20 +8,22 @@
 //! alarms ≤ 50 per 1000    tp + fp ≤ 0.05 total           0.05 tn + 0.05 fn − 0.95 tp − 0.95 fp ≥ 0
 //! ```
 //!
-//! If all positive coefficients are equal (u), and all negative coefficients are equal (−v), then the condition is one on a share: among the rows in
-//! cells with a coefficient, at least the share c = v/(u + v) lies in cells with a positive coefficient. In a sample with m such rows, their
-//! number A follows the binomial distribution Bin(m, r), where r is the true share. If a of them are observed, r ≥ c is shown at the level α if
+//! If all positive coefficients are equal (u), and all negative coefficients are equal (−v), then the condition is about a share: among the rows in
+//! cells with a coefficient other than 0, at least the share c = v/(u + v) must lie in cells with a positive coefficient. If m rows have a
+//! coefficient other than 0, the number A of those with a positive coefficient follows the binomial distribution Bin(m, r), where r is the true
+//! share. If A = a is observed, r ≥ c is shown at the level α if
 //!
 //! ```text
 //! P(A ≥ a) ≤ α for A from Bin(m, c)        P(A ≥ a) = I_c(a, m − a + 1), the regularised incomplete beta function
 //! ```
 //!
-//! This is the test that belongs to the interval of Clopper and Pearson (1934).
+//! This test corresponds to the confidence interval of Clopper and Pearson (1934).
 //!
-//! The coefficients are computed from the formula at several class counts, and the inequality is compared with the condition at many confusion matrices.
-//! So no score is listed here, and a user's own formula is recognised like a registered score.
+//! The coefficients are computed from the formula at several class counts, and the inequality is compared with the condition at many confusion
+//! matrices. So this file needs no list of scores, and a user's own formula is recognised like a registered score.
 //!
-//! Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of the binomial. Biometrika 26(4), 404–413.
+//! Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of the binomial. Biometrika 26(4),
+//! 404–413.
 
 use statrs::function::beta::checked_beta_reg;
 
@@ -49,7 +51,7 @@ impl LinearCondition {
     /// The linear inequality that is equivalent to a condition for matrices with this total; `None` if there is none.
     pub fn new(condition: &Condition, total: f64) -> Option<Self> {
         let score = condition.nearness_score()?;
-        // With fixed class counts, the condition is a₀ + a₁ TP + a₂ FP ≥ 0, and a₀ is a linear function of the class counts: α P + β N + κ.
+        // For P positive and N negative rows, the condition is a₀ + a₁ tp + a₂ fp ≥ 0 with a₀ = α P + β N + κ.
         let boundary = |positives: f64, negatives: f64| {
             let [a0, a1, a2] = score.formula().linear_fraction(positives, negatives)?.above;
             let scale = a1.abs().max(a2.abs());
@@ -64,13 +66,13 @@ impl LinearCondition {
         let determinant = p1 * n2 - p2 * n1;
         let (alpha, beta) = ((d1 * n2 - d2 * n1) / determinant, (p1 * d2 - p2 * d1) / determinant);
         let constant = third[0] - alpha * at[2].0 - beta * at[2].1;
-        // A condition on a number of rows, such as fp ≤ 20, is one on their share of all rows.
+        // A condition on a number of rows, such as fp ≤ 20, has a constant κ. It is divided among all cells: κ = (tn + fp + fn + tp) κ / total.
         let constant = if constant.abs() < TOLERANCE { 0.0 } else { constant / total };
         let [_, tp, fp] = first;
         let mut weights = [beta, beta + fp, alpha, alpha + tp].map(|weight| weight + constant);
         let largest = weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
         weights.iter_mut().filter(|weight| weight.abs() < TOLERANCE * largest).for_each(|weight| *weight = 0.0);
-        // The denominator of the formula may be negative.
+        // If the denominator of the formula is negative, the inequality is reversed, so both directions are tried.
         [weights, weights.map(|weight| -weight)]
             .into_iter()
             .map(LinearCondition)
@@ -82,9 +84,10 @@ impl LinearCondition {
         self.0.iter().zip(cells).map(|(weight, cell)| weight * cell).sum()
     }
 
-    /// Whether the inequality holds for the same matrices as the condition, whose nearness is `score`. The matrices have this total, and some of their
-    /// cells are empty.
+    /// Whether the inequality and the condition hold for the same confusion matrices. `score` is the nearness score of the condition. The compared
+    /// matrices have the total `total`, and some of them have empty cells.
     fn agrees_with(&self, score: &Score, total: f64) -> bool {
+        /// The values of the cells of the compared matrices, before the matrices are scaled to the total.
         const CELLS: [f64; 6] = [0.0, 1.0, 3.0, 7.0, 40.0, 1000.0];
         let matrices = (1..CELLS.len().pow(4)).map(|index| {
             let cells: [f64; 4] = std::array::from_fn(|cell| CELLS[index / CELLS.len().pow(cell as u32) % CELLS.len()]);
@@ -107,7 +110,7 @@ impl LinearCondition {
         compared > 100
     }
 
-    /// The condition as one on a share; `None` if the coefficients have more than one positive or more than one negative value.
+    /// The equivalent condition on a share; `None` if the positive coefficients are not all equal, or if the negative coefficients are not all equal.
     pub fn ratio(&self) -> Option<CountRatio> {
         let common = |sign: f64| {
             let chosen = self.0.iter().map(|weight| sign * weight).filter(|weight| *weight > 0.0);
@@ -132,14 +135,14 @@ impl CountRatio {
         (sum(&self.successes), sum(&self.failures))
     }
 
-    /// The p-value of the test that the true share is at least `share`.
+    /// The p-value of the null hypothesis that the true share is below `share`.
     pub fn p_value(&self, (successes, failures): (f64, f64)) -> f64 {
         upper_binomial_tail(successes, successes + failures, self.share)
     }
 }
 
-/// The probability P(A ≥ `at_least`) for A from the binomial distribution with `trials` trials and the probability `share`. Both numbers may be
-/// fractions, as for effective numbers of rows; the regularised incomplete beta function is continuous in them.
+/// The probability P(A ≥ `at_least`) for A from the binomial distribution with `trials` trials and the probability `share`. `at_least` and `trials`
+/// may be fractions, because effective numbers of rows are fractions; the regularised incomplete beta function is continuous in both.
 pub(super) fn upper_binomial_tail(at_least: f64, trials: f64, share: f64) -> f64 {
     if at_least <= 0.0 {
         return 1.0;
@@ -157,8 +160,8 @@ pub(super) fn upper_binomial_tail(at_least: f64, trials: f64, share: f64) -> f64
 mod tests {
     use super::*;
 
-    /// The condition on a share that a text is recognised as, for matrices with a total of 2000: the names of the cells of successes and failures, and the
-    /// share.
+    /// The condition on a share that is equivalent to `text`: the names of the cells of the successes, the names of the cells of the failures, and
+    /// the share. The condition is applied to matrices with a total of 2000.
     fn recognised(text: &str) -> Option<(String, String, f64)> {
         let ratio = LinearCondition::new(&Condition::parse(text).unwrap()[0], 2000.0)?.ratio()?;
         let names = |chosen: [bool; 4]| {

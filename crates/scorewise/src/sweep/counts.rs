@@ -13,10 +13,10 @@
 //! nearby rows as dependent, and [`Resampling::Groups`] the rows of a group. A row without forecasts is not counted as a group, but in blocks it is
 //! still a step in time.
 //!
-//! *Two forecasts.* A table does not tell which forecasts both systems got right, so the scores of the two systems cannot be drawn from the same
-//! forecasts. Instead, the variances V₁ and V₂ of the two scores and the variance V of their difference are computed from the rows. The replicates
-//! of each score are drawn separately, and then paired so that the two scores have the correlation (V₁ + V₂ − V) / 2√(V₁V₂): the pairs have the same
-//! ranks as pairs of normal random numbers with this correlation.
+//! *Two forecasts.* Two tables do not tell in which cases both forecasts were right, so the two scores cannot be drawn from the same cases. Instead,
+//! the variances V₁ and V₂ of the two scores and the variance V of their difference are computed from the rows. The replicates of each score are
+//! drawn separately, and then paired so that the two scores have the correlation (V₁ + V₂ − V) / 2√(V₁V₂): the pairs have the same ranks as pairs of
+//! normal random numbers with this correlation.
 //!
 //! Iman, R. L. & Conover, W. J. (1982). A distribution-free approach to inducing rank correlation among input variables. Communications in Statistics
 //! – Simulation and Computation 11(3), 311–334. doi:10.1080/03610918208812265.
@@ -92,12 +92,14 @@ impl<'a> CountSample<'a> {
         [tn, fp, fn_, tp, 0.0, 0.0, 0.0, 0.0]
     }
 
-    /// The derivatives of a score with respect to the cells of the summed matrix, followed by four zeros.
+    /// The derivatives of a score with respect to the four cells of the summed matrix, followed by four zeros, because [`Linearisation`] has eight
+    /// cells.
     fn derivatives(&self, score: &Score) -> [f64; 8] {
         cell_derivatives(score, &self.sum, self.forecasts)
     }
 
-    /// For each row, the contribution of its forecasts to the error of a score, which is the score of the sample minus that of the population.
+    /// For each row, the contribution of its forecasts to the error of a score. The error is the score of the sample minus that of the population.
+    /// `linear` is the linear approximation of the score.
     fn terms(&self, linear: &Linearisation<'_>) -> Vec<f64> {
         let term = |matrix: &Confusion| {
             matrix.array().iter().enumerate().map(|(cell, count)| count * linear.slope(cell)).sum::<f64>()
@@ -117,7 +119,7 @@ pub(super) fn variance_of_rows(terms: &[f64], is_present: &[bool], resampling: R
     match resampling {
         Resampling::Poisson | Resampling::Stratified => of_groups(&|row| row as u32),
         Resampling::Groups(groups) => of_groups(&|row| groups[row]),
-        // Blocks of one row mean that rows are independent, so the variance is estimated as with each row as a group of its own.
+        // Blocks of one row treat the rows as independent: each row is a group of its own.
         Resampling::Blocks(length) => match block_rows(terms, length) {
             1 => of_groups(&|row| row as u32),
             length => variance_of_blocks(terms, BlockLength::Rows(length)),
@@ -125,8 +127,8 @@ pub(super) fn variance_of_rows(terms: &[f64], is_present: &[bool], resampling: R
     }
 }
 
-/// The number of rows of a block: the given number, or a number chosen from the terms of the rows if none is given. It is at most half the number of
-/// all rows: the terms of all rows sum to 0, so with longer blocks the variance would be underestimated.
+/// The number of rows of a block: the given number or, for [`BlockLength::Auto`], a number that is computed from `terms`, which contains one term for
+/// each row. It is at most about half the number of rows: the terms of all rows sum to 0, so longer blocks would underestimate the variance.
 fn block_rows(terms: &[f64], length: BlockLength) -> usize {
     length.rows().unwrap_or_else(|| safe_block_length(terms)).min(terms.len().div_ceil(2))
 }
@@ -153,7 +155,7 @@ impl Bootstrap<'_> {
         Ok(scores.iter().map(|score| self.score_of_counts(&sample, score).0).collect())
     }
 
-    /// The same bootstrap with [`BlockLength::Auto`] replaced by the block length that suits `score`, which is computed from these rows.
+    /// The same bootstrap with [`BlockLength::Auto`] replaced by a block length that suits `score`. This length is computed from `matrices`.
     pub fn with_block_length_of_counts(&self, matrices: &[Confusion], score: &Score) -> Result<Self> {
         if self.resampling != Resampling::Blocks(BlockLength::Auto) {
             return Ok(*self);
@@ -167,7 +169,8 @@ impl Bootstrap<'_> {
         Ok(Bootstrap { resampling: Resampling::Blocks(BlockLength::Rows(length)), ..*self })
     }
 
-    /// Compares the scores of two forecasts, for two tables whose rows with the same index have the counts of the same day, station or model run.
+    /// Compares the scores of two forecasts that are given as tables of counts. Rows with the same index in the two tables must have the counts of
+    /// the same day, station or model run.
     pub fn paired_counts(
         &self,
         first: &[Confusion],
@@ -241,7 +244,8 @@ pub(super) fn correlation(first: f64, second: f64, difference: f64) -> f64 {
 }
 
 /// Arranges the values of a distribution so that they have the same ranks as `numbers`: the smallest value is placed where the smallest number is,
-/// and so on. The positions of the largest numbers are `None` if the quantity is undefined in some replicates.
+/// and so on. If the quantity is undefined in some replicates, there are fewer values than numbers, and `None` is placed where the largest numbers
+/// are.
 fn in_order_of(distribution: &BootstrapDistribution, numbers: &[f64]) -> Vec<Option<f64>> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|one, other| numbers[*one].total_cmp(&numbers[*other]));

@@ -47,9 +47,9 @@ pub struct CorrectedScore {
 
 impl Bootstrap<'_> {
     /// An estimate, by cross-fitting, of the score that the best threshold ([`Sweep::best_subject_to`](super::Sweep::best_subject_to)) has on new
-    /// rows. `runs` are the runs of the same rows ([`Sweep::runs`](super::Sweep::runs)). `None` if there is no best threshold for all rows, or for
-    /// the rows outside one of the folds, for example because no threshold satisfies the conditions for these rows. Conditions with a confidence are tested
-    /// once, on all rows.
+    /// rows. `runs` must be the result of [`Sweep::runs`](super::Sweep::runs) for `rows`. `None` if there is no best threshold for all rows, or for
+    /// the rows outside one of the folds, for example because no threshold satisfies the conditions for these rows. Conditions with a confidence are
+    /// tested once, on all rows.
     pub fn corrected_best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -61,8 +61,8 @@ impl Bootstrap<'_> {
         self.corrected(rows, runs, score, |masses| runs.best_threshold(masses, score, conditions))
     }
 
-    /// Same as [`corrected_best`](Bootstrap::corrected_best), but for the smoothed threshold
-    /// ([`Sweep::smooth_best`](super::Sweep::smooth_best)) of this width.
+    /// Same as [`corrected_best`](Bootstrap::corrected_best), but for the smoothed threshold that [`Sweep::smooth_best`](super::Sweep::smooth_best)
+    /// finds with the smoothing width `width`.
     pub fn corrected_smooth_best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -76,7 +76,7 @@ impl Bootstrap<'_> {
 
     /// The score that the threshold chosen by `find` has on new rows, estimated by cross-fitting. So it is corrected for the optimism of choosing a
     /// threshold and computing its score on the same rows. `find` chooses a threshold and returns it with its score, given the weights of the
-    /// positives and of the negatives in each run of sorted rows.
+    /// positives and of the negatives in each run (group of consecutive sorted rows).
     fn corrected<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -118,7 +118,7 @@ impl Bootstrap<'_> {
         Ok(self.random_folds(labels, repeat))
     }
 
-    /// The fold of each row, for settings that have been checked.
+    /// Same as [`folds`](Bootstrap::folds), but does not check the settings, so the caller must have checked them.
     pub(super) fn random_folds(&self, labels: &[bool], repeat: usize) -> Vec<u8> {
         let mut random = generator(self.seed, Purpose::CrossFittedThreshold, repeat as u64);
         let unit_of_row: Box<dyn Fn(usize) -> usize> = match self.resampling {

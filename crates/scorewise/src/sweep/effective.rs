@@ -122,8 +122,8 @@ impl<'a> Linearisation<'a> {
         self.derivatives[cell] - self.mean
     }
 
-    /// The effective number of rows of a sample with this number of rows. `variance` returns an estimate of the variance of the quantity and the
-    /// degrees of freedom of this estimate; it is called only if the derivatives are finite and not the same for all rows.
+    /// The effective number of rows of a sample that has `rows` rows. `variance` returns an estimate of the variance of the quantity and the degrees
+    /// of freedom of this estimate; it is called only if the derivatives are finite and not the same for all rows.
     pub fn effective_rows(&self, rows: f64, variance: impl FnOnce() -> (f64, f64)) -> f64 {
         if !(self.reference > 0.0 && self.reference.is_finite()) {
             return rows;
@@ -133,7 +133,7 @@ impl<'a> Linearisation<'a> {
         effective.clamp(1.0, rows.max(1.0))
     }
 
-    /// The variance of the quantity for this number of independent rows.
+    /// The variance of the quantity in a sample of `rows` independent rows.
     pub fn variance_for(&self, rows: f64) -> f64 {
         self.reference / rows
     }
@@ -191,9 +191,9 @@ fn powers_of_blocks(terms: &[f64], length: usize) -> (f64, f64) {
     (squares / length as f64, fourth_powers / length as f64)
 }
 
-/// The length of the blocks for the interval of a sum of these terms: 1.5 times the length that is best for estimating the variance, because with the
-/// best length intervals would be too narrow for series that are autocorrelated over many rows. The length is at least the cube root of the number of
-/// rows, because the autocorrelation of a short series is often too weak to be noticed, and not too weak to matter.
+/// The length of the blocks for the confidence interval of the sum of `terms`: 1.5 times the length that is best for estimating the variance of the
+/// sum, and at least the cube root of the number of rows. With shorter blocks, intervals would be too narrow for series that are autocorrelated over
+/// many rows, and for short series, whose autocorrelation cannot be told from chance.
 pub(super) fn safe_block_length(terms: &[f64]) -> usize {
     let best = block_length(terms);
     let longer = if best == 1 { 1 } else { best + best.div_ceil(2) };
@@ -215,8 +215,8 @@ pub(super) fn degrees_of_freedom(count: f64, squares: f64, fourth_powers: f64) -
     (count.min(by_fourth_power) - 1.0).max(2.0)
 }
 
-/// The factor (z/t)² by which the effective number of rows is multiplied if the variance is an estimate with `freedom` degrees of freedom. Here z and
-/// t are the 97.5 % quantiles of the normal distribution and of Student's distribution.
+/// The factor (z/t)² by which the effective number of rows is reduced if the variance is an estimate with `freedom` degrees of freedom. Here z and t
+/// are the 97.5 % quantiles of the normal distribution and of Student's distribution.
 pub(super) fn share_for(freedom: f64) -> f64 {
     (NORMAL_QUANTILE / student_quantile(freedom)).powi(2)
 }
@@ -224,7 +224,7 @@ pub(super) fn share_for(freedom: f64) -> f64 {
 /// The 97.5 % quantile of the standard normal distribution.
 const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
 
-/// The 97.5 % quantile of Student's distribution.
+/// The 97.5 % quantile of Student's distribution with `freedom` degrees of freedom.
 pub(super) fn student_quantile(freedom: f64) -> f64 {
     if freedom > 1e6 {
         return NORMAL_QUANTILE;

@@ -1,32 +1,34 @@
 //! Thresholds at which a condition such as `precision >= 0.3 with 95%` holds for future rows, with the stated confidence.
 //!
-//! If a threshold is chosen because precision is at least 0.3 on some rows, then precision on future rows is below 0.3 about every second time. Here a
-//! threshold qualifies only if a statistical test shows that the condition holds for the distribution from which the rows come: *learn then test*. Each
-//! threshold has the null hypothesis that the condition does not hold there, and the tests are arranged such that the probability of rejecting any true
-//! null hypothesis is at most α = 1 − confidence. Whichever qualifying threshold is then used, the condition holds there with the stated confidence.
+//! If a threshold is chosen because precision is at least 0.3 on some rows, then precision on future rows is below 0.3 about every second time. Here
+//! a threshold qualifies only if a statistical test shows that the condition holds for the distribution from which the rows come: *learn then test*.
+//! Each threshold has the null hypothesis that the condition does not hold there, and the tests are arranged such that the probability of rejecting
+//! any true null hypothesis is at most α = 1 − confidence. Whichever qualifying threshold is then used, the condition holds there with the stated
+//! confidence.
 //!
-//! **The test of one threshold.** A condition on a ratio of counts ([`count_ratio`](super::count_ratio)) of independent rows without weights is tested
-//! with exact binomial tails. With weights, blocks or groups, the counts are first reduced to the effective number of rows
-//! ([`effective`](super::effective)). Any other condition is tested with bootstrap replicates of the confusion matrix at the threshold: the p-value
-//! is the share of the replicates in which the condition does not hold.
+//! **The test of one threshold.** A condition on a ratio of counts ([`count_ratio`](super::count_ratio)) of independent rows without weights is
+//! tested with exact binomial tails. With weights, blocks or groups, the counts are first reduced to the effective number of rows
+//! ([`effective`](super::effective)). Any other condition, and every condition if classes are resampled separately, is tested with bootstrap
+//! replicates of the confusion matrix at the threshold: the p-value is about the share of the replicates in which the condition does not hold.
 //!
-//! **The order of the thresholds.** The thresholds are tested one after the other, each at the full level α, and testing stops at the first
-//! that fails (fixed-sequence testing). A threshold that violates the condition can qualify only if the first such threshold of the sequence passes its
-//! own test, which happens with a probability of at most α; so there is no penalty for testing many thresholds. The sequence must be likely
-//! to begin with thresholds that pass, but it may not depend on the rows by which its first threshold is tested:
+//! **The order of the thresholds.** The thresholds are tested one after the other, each at the full level α, and testing stops at the first that
+//! fails (fixed-sequence testing). A threshold that violates the condition can qualify only if the first such threshold of the sequence passes its
+//! own test, which happens with a probability of at most α; so there is no penalty for testing many thresholds. The sequence must be likely to begin
+//! with thresholds that pass, but it may not depend on the rows by which its first threshold is tested:
 //!
-//! - If the left side of the condition only improves as the threshold falls (recall ≥ c), the sequence begins at the lowest threshold and rises.
-//! - If it only improves as the threshold rises (specificity ≥ c, alarms ≤ c), the sequence begins at the highest threshold and falls.
-//! - If it depends only on the rows predicted positive (precision ≥ c), there are few such rows at the highest threshold, and testing would stop there at
-//!   once. So the sequence begins at the lowest threshold for which the next rows below it, as many as above it, contain at least the share c of
-//!   hits: these rows do not take part in the test of this threshold. From there it falls, and a second sequence rises. Precision on future rows is
-//!   supposed to rise with the threshold; where it does not, the stated confidence may be missed by the second sequence.
-//! - If it depends only on the rows predicted negative (npv ≥ c), the same with the roles of low and high thresholds exchanged.
+//! - If a lower threshold can only help to satisfy the condition (recall ≥ c), the sequence begins at the lowest threshold and rises.
+//! - If a higher threshold can only help to satisfy the condition (specificity ≥ c, alarms ≤ c), the sequence begins at the highest threshold and
+//!   falls.
+//! - If the condition depends only on the rows predicted positive (precision ≥ c), there are few such rows at the highest threshold, and testing
+//!   would stop there at once. So the sequence begins at the lowest threshold for which the next rows below it, as many as above it, contain at least
+//!   the share c of hits: these rows do not take part in the test of this threshold. From there it falls, and a second sequence rises. The second
+//!   sequence assumes that precision on future rows rises with the threshold; where it does not, the stated confidence may be missed.
+//! - If the condition depends only on the rows predicted negative (npv ≥ c), the same is done with low and high thresholds exchanged.
 //! - Any other condition (F1, TSS) is best somewhere in the middle. Sequences begin at thresholds at which ½, ¼, ⅛, … of the rows are predicted
-//!   positive; with D of them, each is tested at the level α/D, and falls and rises from there.
+//!   positive. If there are D sequences, each is tested at the level α/D. It falls and rises from its first threshold.
 //!
-//! **Several conditions.** Each of J conditions with a confidence is tested at the level α/J (Bonferroni), and a threshold qualifies if all of them do.
-//! So all conditions hold together with the confidence.
+//! **Several conditions.** Each of J conditions with a confidence is tested at the level α/J (Bonferroni), and a threshold qualifies if it passes the
+//! tests of all conditions. So all conditions hold together with the confidence.
 //!
 //! Angelopoulos, A. N., Bates, S., Candès, E. J., Jordan, M. I. & Lei, L. (2021). Learn then test: calibrating predictive algorithms to achieve risk
 //! control. arXiv:2110.01052.
@@ -50,9 +52,10 @@ use crate::score::Score;
 const SLOW_TESTS: usize = 1024;
 /// With exact tests, only about this many thresholds are tested, which limits the memory that very many rows need.
 const EXACT_TESTS: usize = 1 << 20;
-/// A sequence of tests in the middle of the thresholds begins only where at least this many rows are predicted positive.
+/// If a condition is tested in several sequences, at least this many rows are predicted positive at the first threshold of each sequence.
 const FIRST_ALARMS: usize = 8;
-/// With more than this many times the rows, a condition counts as one that more rows cannot help to show.
+/// The search for the number of rows that a test needs stops at this multiple of the given number of rows. No number is reported if the test does not
+/// pass there.
 const LARGEST_FACTOR: f64 = 1e6;
 
 /// The thresholds at which conditions hold for future rows with their confidence; see [`Bootstrap::guarantee`].
@@ -63,8 +66,8 @@ pub struct Guarantee {
     pub thresholds: Vec<(f64, f64)>,
     /// The conditions that were tested.
     pub tests: Vec<ConditionTest>,
-    /// How many more rows would probably be enough for a threshold to qualify, if no threshold does; `None` if a threshold qualifies, or if more rows with
-    /// the same rates would not help, because no threshold satisfies the conditions on the given rows.
+    /// How many more rows would probably be enough for a threshold to qualify, if no threshold does; `None` if a threshold qualifies, or if more rows
+    /// with the same rates would not help, for example because no threshold satisfies the conditions on the given rows.
     pub needed: Option<NeededRows>,
 }
 
@@ -75,11 +78,11 @@ pub struct ConditionTest {
     pub condition: String,
     /// The confidence of the condition, for example 0.95.
     pub confidence: f64,
-    /// The level of each test. It is 1 − confidence, divided by the number of conditions with a confidence.
+    /// The level at which the condition is tested: 1 − confidence, divided by the number of conditions with a confidence.
     pub level: f64,
     /// The test that was used for each threshold.
     pub method: TestMethod,
-    /// The number of sequences of tests in which the thresholds were tested; the level is divided by this number.
+    /// The number of sequences in which the thresholds were tested. The level of each single test is `level` divided by this number.
     pub sequences: usize,
     /// Whether a threshold was shown to satisfy this condition, regardless of the others.
     pub is_met: bool,
@@ -88,11 +91,11 @@ pub struct ConditionTest {
 /// The test by which a condition is shown to hold at one threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestMethod {
-    /// Exact binomial tails: a ratio of counts of independent rows.
+    /// Exact binomial tails, used for a ratio of counts if the rows are independent and have no weights.
     Exact,
-    /// Binomial tails with the effective number of rows: a ratio of counts of rows that have weights or depend on each other.
+    /// Binomial tails with the effective number of rows, used for a ratio of counts if the rows have weights or depend on each other.
     EffectiveRows,
-    /// Bootstrap replicates of the confusion matrix: any other formula.
+    /// Bootstrap replicates of the confusion matrix, used for any other formula and always with [`Resampling::Stratified`].
     Bootstrap,
 }
 
@@ -129,25 +132,25 @@ struct ThresholdStep {
     cells: [f64; 4],
 }
 
-/// In which order the thresholds are tested for one condition.
+/// The order in which the thresholds are tested for one condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// From the lowest threshold upwards.
+    /// The tests begin at the lowest threshold and go up.
     Rising,
-    /// From the highest threshold downwards.
+    /// The tests begin at the highest threshold and go down.
     Falling,
-    /// Downwards and upwards from a threshold that is chosen by the rows below it.
+    /// The tests begin at a threshold that is chosen by the rows below it, and go down and up from there.
     StartedFromBelow,
-    /// Upwards and downwards from a threshold that is chosen by the rows above it.
+    /// The tests begin at a threshold that is chosen by the rows above it, and go down and up from there.
     StartedFromAbove,
-    /// Upwards and downwards from several thresholds.
+    /// The tests begin at several thresholds, and go down and up from each of them.
     ManyStarts,
 }
 
 /// A condition with what is needed to test it.
 struct Test<'a> {
     condition: &'a Condition,
-    /// How close the condition is to holding.
+    /// A score that measures how close the condition is to holding.
     score: Score,
     linear: Option<LinearCondition>,
     ratio: Option<CountRatio>,
@@ -157,7 +160,7 @@ struct Test<'a> {
 
 impl Bootstrap<'_> {
     /// Tests at which thresholds the conditions with a confidence hold for future rows. `None` if no condition has a confidence. Conditions without a
-    /// confidence are ignored here, except for the number of rows that would be needed.
+    /// confidence are not tested; they only limit the thresholds that are considered for [`Guarantee::needed`].
     ///
     /// ```
     /// use scorewise::sweep::{Bootstrap, Condition, Resampling, TestMethod, sweep};
@@ -226,7 +229,8 @@ impl Bootstrap<'_> {
         Ok(Some(Guarantee { thresholds, tests: described, needed }))
     }
 
-    /// The conditions, where each condition with a confidence that has not been tested yet is tested and restricted to the thresholds that qualify.
+    /// Returns the conditions after the tests of [`Bootstrap::guarantee`]: conditions with a confidence hold only at the thresholds that qualify. If
+    /// all of them have been tested before, they are not tested again.
     pub(crate) fn tested<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -239,7 +243,7 @@ impl Bootstrap<'_> {
         Ok(guarantee.map_or_else(|| conditions.to_vec(), |guarantee| guarantee.conditions(conditions)))
     }
 
-    /// For each candidate, whether its tests show that the condition holds; and the number of sequences in which the candidates were tested.
+    /// For each candidate, whether the tests show that the condition holds there; and the number of sequences in which the candidates were tested.
     fn passing<R: Real>(
         &self,
         test: &Test<'_>,
@@ -292,7 +296,7 @@ impl Bootstrap<'_> {
             }
             (TestMethod::EffectiveRows, Some(ratio)) => {
                 let (successes, failures) = ratio.counts(&candidate.cells);
-                // One row is added to each side, so that the variance is defined even if there are no failures.
+                // One row is added to the successes and one to the failures, so that the variance is above 0 even if there are no failures.
                 let row = total / rows.len() as f64;
                 let share = (successes + row) / (successes + failures + 2.0 * row);
                 let mut derivatives = [0.0; 8];
@@ -319,7 +323,8 @@ impl Bootstrap<'_> {
         }
     }
 
-    /// How many more rows would be needed to show the conditions at the candidate at which this takes the fewest rows.
+    /// How many more rows would be needed to show that the conditions hold at one candidate. This candidate has the strongest evidence, so it should
+    /// need the fewest rows.
     fn needed_rows<R: Real>(
         &self,
         tests: &[Test<'_>],
@@ -359,7 +364,8 @@ impl Bootstrap<'_> {
             factor = factor.max(high);
         }
         let labels = rows.labels.iter().filter(|label| **label).count() as f64;
-        // If the test of this threshold alone would pass, an earlier test of its sequence has failed; about one event more may be enough.
+        // If this threshold would pass its own tests (`factor` is 1), an earlier test of a sequence has failed. Then about one more event may be
+        // enough.
         Some(NeededRows {
             threshold: middle(best.interval),
             factor,
@@ -370,8 +376,8 @@ impl Bootstrap<'_> {
 }
 
 impl Guarantee {
-    /// The conditions, where each condition with a confidence holds only at the thresholds that qualify. Searches for the best threshold, and the bootstrap,
-    /// then do not test it again.
+    /// Returns the given conditions, but those with a confidence now hold only at the thresholds that qualify. Functions that search for the best
+    /// threshold do not test the returned conditions again.
     #[must_use]
     pub fn conditions(&self, conditions: &[Condition]) -> Vec<Condition> {
         let thresholds: Arc<[(f64, f64)]> = self.thresholds.clone().into();
@@ -412,7 +418,7 @@ impl<'a> Test<'a> {
         Some(Test { condition, score: condition.nearness_score()?, linear, ratio, method, level })
     }
 
-    /// In which order the thresholds are tested. When the threshold falls, positive rows move from fn to tp, and negative rows from tn to fp.
+    /// The order in which the thresholds are tested. When the threshold falls, positive rows move from fn to tp, and negative rows from tn to fp.
     fn order(&self) -> Order {
         let Some(LinearCondition([tn, fp, fn_, tp])) = self.linear else { return Order::ManyStarts };
         let (by_positive, by_negative) = (tp - fn_, fp - tn);
@@ -429,8 +435,9 @@ impl<'a> Test<'a> {
         }
     }
 
-    /// The evidence of the rows that the condition holds at a candidate, as a multiple of the evidence that is needed; approximate, because it is only used
-    /// to find the candidate that needs the fewest additional rows. It is the relative entropy per row, or half the squared number of standard errors.
+    /// The evidence that the condition holds at a candidate, divided by the evidence that its test needs. The evidence is a log-likelihood ratio for
+    /// a ratio of counts, and otherwise half the squared number of standard errors between the score and 0. This is approximate, but it is only used
+    /// to find the candidate that needs the fewest additional rows.
     fn evidence(&self, candidate: &ThresholdStep) -> f64 {
         let needed = -self.level.ln();
         if let Some(ratio) = self.ratio {
@@ -456,7 +463,8 @@ impl<'a> Test<'a> {
     }
 }
 
-/// The candidates with which sequences of tests begin. A sequence first goes to lower thresholds, that is to higher indices, and then to higher ones.
+/// The indices of the candidates at which sequences of tests begin. From its first candidate, a sequence goes to lower thresholds (higher indices),
+/// and then, again from the first candidate, to higher thresholds.
 fn starts(test: &Test<'_>, candidates: &[ThresholdStep]) -> Vec<usize> {
     let last = candidates.len() - 1;
     match (test.order(), test.ratio) {
@@ -484,9 +492,9 @@ fn starts(test: &Test<'_>, candidates: &[ThresholdStep]) -> Vec<usize> {
     }
 }
 
-/// The index at which a sequence of tests begins. `counts` are the cumulative numbers of successes and failures at each candidate. The start is the last
-/// candidate after which the next rows, as many as before it, contain at least the share `share` of successes. The test of the start uses only
-/// the rows before it, so it is independent of this choice.
+/// The index of the candidate at which a sequence of tests begins. `counts` contains the numbers of successes and failures up to each candidate. The
+/// chosen candidate is the last one for which at least the share `share` of the next rows are successes; the next rows are as many as the rows up to
+/// the candidate. Its test uses only the rows up to the candidate, so it is independent of this choice.
 fn start_by_next_rows(counts: &[(f64, f64)], share: f64, level: f64) -> usize {
     let rows = |at: usize| counts[at].0 + counts[at].1;
     // With fewer rows than this, the test cannot pass even if all rows are successes.
@@ -502,12 +510,12 @@ fn start_by_next_rows(counts: &[(f64, f64)], share: f64, level: f64) -> usize {
         }
         at -= 1;
     }
-    // No candidate has enough successes after it: the first one whose test can pass.
+    // No candidate has enough successes among the next rows, so the sequence begins at the first candidate whose test can pass.
     (at + 1).min(counts.len() - 1)
 }
 
-/// The candidates in descending order of their thresholds, at most about `at_most`: if there are more, they are spread evenly over the ranks of the rows
-/// and, more densely, over the highest and the lowest ranks.
+/// The candidates (thresholds that may be tested), in descending order of their thresholds. If there are too many, about `at_most` are chosen: half
+/// of them evenly over the ranks of the rows, and the others mostly near the highest and the lowest ranks.
 fn candidates<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, at_most: usize) -> Vec<ThresholdStep> {
     let count = rows.len();
     let prediction = |row: usize| rows.predictions.0[row].to_f64();
@@ -515,7 +523,8 @@ fn candidates<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, at_most: usize) ->
     order.sort_by(|one, other| prediction(*other).total_cmp(&prediction(*one)));
     let wanted = |above: usize| {
         let (quarter, half) = ((at_most / 4) as f64, at_most / 2);
-        // A rank is used if a new step of one of three scales begins there.
+        // Three scales divide the ranks into steps: one into equal steps, one into steps that are short at the highest predictions, and one into
+        // steps that are short at the lowest predictions. A rank is used if a step of any scale begins there.
         let even = |rank: usize| (rank as u128 * half as u128 / count.max(1) as u128) as usize;
         let geometric = |rank: usize| {
             let scale = quarter / (count as f64).ln_1p();
@@ -549,7 +558,8 @@ fn candidates<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, at_most: usize) ->
     candidates
 }
 
-/// The intervals of candidates in descending order of their thresholds, in ascending order, with adjacent intervals joined.
+/// The intervals of the candidates in ascending order, with adjacent intervals joined. The candidates themselves must be in descending order of their
+/// thresholds.
 fn merged_intervals<'a>(candidates: impl Iterator<Item = (&'a ThresholdStep, &'a bool)>) -> Vec<(f64, f64)> {
     let mut merged: Vec<(f64, f64)> = Vec::new();
     for (candidate, _) in candidates {

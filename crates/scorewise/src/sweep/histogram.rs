@@ -1,10 +1,10 @@
 //! A sweep in a fixed amount of memory: the total weights of the rows in bins of the probability. Histograms from several machines can be
 //! added.
 //!
-//! A bin contains the probabilities that agree in their leading bits (as f32, rounded down), so bins are narrow for small
-//! probabilities: with 16 bits, the width of every bin above 2⁻¹²⁶ is at most 1/512 of its lower edge. At a threshold between two
-//! bins, the confusion matrix and the score are exactly those of the rows. Thresholds inside a bin are not evaluated; instead, the best
-//! score is returned together with a bound: no threshold gives a better score than the bound.
+//! A bin contains the probabilities that agree in their leading bits. Probabilities are rounded down to f32, and the two bits that are 0 in every
+//! probability are not counted. So bins are narrow for small probabilities: with 16 bits, the width of every bin above 2⁻¹²⁶ is at most 1/512 of its
+//! lower edge. At a threshold between two bins, the confusion matrix and the score are exactly those of the rows. Thresholds inside a bin are not
+//! evaluated; instead, the best score is returned together with a bound: no threshold gives a better score than the bound.
 
 use super::best::{Best, best_threshold};
 use super::ranked::{RankedRows, RankedTable};
@@ -51,8 +51,8 @@ pub struct HistogramBest {
 const KEY_BITS: u32 = 30;
 
 impl Histogram {
-    /// An empty histogram over the leading `bits` bits of the probability. With 16 bits (the minimum) it takes 1 MiB, with 24
-    /// bits (the maximum) 256 MiB.
+    /// An empty histogram. A bin contains the probabilities (as f32) that agree in the first `bits` of the 30 bits that can differ between
+    /// probabilities. With 16 bits (the minimum) the histogram takes 1 MiB, with 24 bits (the maximum) 256 MiB.
     pub fn new(bits: u32) -> Result<Self> {
         if !(16..=24).contains(&bits) {
             return Err(Error::Setting {

@@ -9,10 +9,10 @@
 //! average precision    Σ (recallₖ − recallₖ₋₁) precisionₖ               one term for each distinct prediction
 //! ```
 //!
-//! **Intervals.** Near the sample each measure is a sum with one term ψ for each row, its derivative with respect to the weight of the row. For a mean
-//! of losses ℓ, for example, ψ = w (ℓ − mean) / Σw. The variance V of this sum is estimated as for scores ([`effective`](super::effective)): from
-//! single rows, from groups or from blocks of rows, so one sort is enough for any number of rows. With the quantile t of Student's distribution, the
-//! interval is
+//! **Intervals.** The error of a measure is approximately a sum with one term ψ for each row: ψ is the weight of the row times the derivative of the
+//! measure with respect to this weight. For a mean of losses ℓ with weights w, for example, ψ = w (ℓ − mean) / Σw. The variance V of this sum is
+//! estimated as for scores ([`effective`](super::effective)): from single rows, from groups or from blocks of rows. No replicates are drawn, so the
+//! rows are sorted only once. With the quantile t of Student's distribution, the interval is
 //!
 //! ```text
 //! logit m ± t √V / (m (1 − m))        for a measure m between 0 and 1
@@ -20,12 +20,12 @@
 //! d ± t √V                            for the difference of the measures of two forecasts, V from the differences of ψ
 //! ```
 //!
-//! If m is 0 or 1, then V = 0. The interval then reaches to 1 − 0.025^(1/n), or from 0.025^(1/n), where n is the number of independent rows, or of
-//! the rows of the smaller class for the ROC area, and of the positives for the average precision. For a share of n rows this is the interval of
-//! Clopper and Pearson.
+//! If m is 0 or 1, then V = 0. The interval is then [0, 1 − 0.025^(1/n)] for m = 0 and [0.025^(1/n), 1] for m = 1. Here n is the number of
+//! independent rows, groups or blocks; only the smaller class is counted for the ROC area, and only the positives for the average precision. For a
+//! share of n rows this is the interval of Clopper and Pearson.
 //!
-//! **Parts of the Brier score** (Murphy 1973): Brier score = reliability − resolution + uncertainty. They are computed with isotonic regression instead of bins,
-//! so they depend on no choice of bins and add up exactly (Dimitriadis, Gneiting and Jordan 2021).
+//! **Parts of the Brier score** (Murphy 1973): Brier score = reliability − resolution + uncertainty. They are computed with isotonic regression
+//! instead of bins, so they depend on no choice of bins and add up exactly (Dimitriadis, Gneiting and Jordan 2021).
 //!
 //! DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated receiver operating characteristic
 //! curves. Biometrics 44(3), 837–845. Dimitriadis, T., Gneiting, T. & Jordan, A. I. (2021). Stable reliability diagrams for probabilistic
@@ -108,15 +108,15 @@ pub struct PairedMeasure {
 pub struct BrierParts {
     /// By how much the Brier score would fall if the predictions were recalibrated; 0 is best.
     pub reliability: f64,
-    /// By how much the recalibrated predictions are better than always predicting the base rate; greater is better.
+    /// By how much the Brier score of the recalibrated predictions is below that of always predicting the base rate; greater is better.
     pub resolution: f64,
     /// The Brier score of always predicting the base rate. It does not depend on the forecast.
     pub uncertainty: f64,
 }
 
 impl Bootstrap<'_> {
-    /// The value of each measure of [`ProbabilityMeasure::ALL`] with its 95 % interval for rows that depend on each other as the resampling says;
-    /// `None` where a measure is undefined because a class has no rows. No random numbers are drawn.
+    /// The value of each measure of [`ProbabilityMeasure::ALL`] with its 95 % interval; `None` where a measure is undefined because a class has no
+    /// rows. The resampling of the bootstrap says which rows depend on each other. No random numbers are drawn.
     ///
     /// ```
     /// use scorewise::sweep::{Bootstrap, Resampling};
@@ -178,28 +178,29 @@ impl Bootstrap<'_> {
     ) -> MeasureEstimate {
         let (value, reach) = (linear.value, self.reach(&linear.terms));
         let interval = match measure {
-            // A log-loss of nearly 0 is that of a forecast without any doubt, whose next mistake may cost any amount.
+            // If the log-loss is nearly 0, the forecast was certain and right for every row. Nothing is known about the cost of a mistake.
             ProbabilityMeasure::LogLoss if value < 1e-12 || !reach.is_finite() => None,
             ProbabilityMeasure::LogLoss => {
                 let factor = (reach / value).exp();
                 Some((value / factor, value * factor)).filter(|(_, high)| high.is_finite())
             }
             _ if value <= 0.0 || value >= 1.0 => {
-                let share = 0.025f64.powf(1.0 / self.units(measure, ranked).max(1.0));
+                let share = 0.025f64.powf(1.0 / self.independent_units(measure, ranked).max(1.0));
                 Some(if value <= 0.0 { (0.0, 1.0 - share) } else { (share, 1.0) })
             }
             _ => {
                 let at = Probability::new(value);
                 let (logit, reach) = (at.ln_p() - at.ln_q(), reach / (at.p * at.q));
                 let end = |logit: f64| Probability::from_logit(logit).p;
-                // The value is always inside, also if the logit is rounded.
+                // The interval contains the value even if the logit is rounded.
                 Some((end(logit - reach).min(value), end(logit + reach).max(value)))
             }
         };
         MeasureEstimate { value, interval }
     }
 
-    /// Half the length of the 95 % interval of a sum of these terms: the quantile of Student's distribution times the standard deviation.
+    /// Half the length of the 95 % interval of the sum of these terms: the standard deviation of the sum times the quantile of Student's
+    /// distribution.
     fn reach(&self, terms: &[f64]) -> f64 {
         let (variance, freedom) = match self.resampling {
             Resampling::Poisson | Resampling::Stratified => {
@@ -213,8 +214,9 @@ impl Bootstrap<'_> {
         if variance == 0.0 { 0.0 } else { student_quantile(freedom) * variance.sqrt() }
     }
 
-    /// The number of independent rows that a measure with the value 0 or 1 is based on. Of rows with weights, it is (Σw)² / Σw².
-    fn units<R: Real>(&self, measure: ProbabilityMeasure, ranked: &RowsByPrediction<'_, R>) -> f64 {
+    /// The number of independent units (rows, groups or blocks, depending on the resampling) for the interval of a measure with the value 0 or 1.
+    /// Rows with weights w count as (Σw)² / Σw² rows.
+    fn independent_units<R: Real>(&self, measure: ProbabilityMeasure, ranked: &RowsByPrediction<'_, R>) -> f64 {
         let (rows, labels) = (ranked.labels.len(), ranked.labels);
         let of = |is_counted: &dyn Fn(usize) -> bool| match self.resampling {
             Resampling::Groups(groups) => {
@@ -231,7 +233,7 @@ impl Bootstrap<'_> {
                 match self.resampling {
                     Resampling::Blocks(BlockLength::Rows(length)) => count / length as f64,
                     Resampling::Blocks(BlockLength::Auto) => {
-                        // The losses do not vary, so the length of the blocks is that for the labels.
+                        // The contributions of all rows are 0 here, so the length of the blocks is computed from the labels.
                         let labels: Vec<f64> = labels.iter().map(|label| f64::from(u8::from(*label))).collect();
                         count / safe_block_length(&labels) as f64
                     }
@@ -266,16 +268,16 @@ pub fn brier_parts<'a, R: Real>(rows: &Rows<'a, Probabilities<'a, R>>) -> Result
     }))
 }
 
-/// A measure and its linear approximation near the sample.
+/// The value of a measure, and the contribution of each row to its error.
 struct Linear {
     value: f64,
-    /// For each row, its contribution ψ to the error of the measure.
+    /// For each row, its contribution ψ to the error of the measure: its weight times the derivative of the measure with respect to this weight.
     terms: Vec<f64>,
 }
 
-/// Rows with the same prediction.
+/// A group of rows with the same prediction, which is one step of the ROC curve.
 struct Step {
-    /// The position after the last of these rows in the order of the rows.
+    /// The index after the last row of the group in [`RowsByPrediction::order`].
     end: usize,
     /// The weight of the positives with this prediction.
     hits: f64,
@@ -334,7 +336,7 @@ impl<'a, R: Real> RowsByPrediction<'a, R> {
         steps
     }
 
-    /// The measure with the contribution of each row; `None` if it is undefined.
+    /// The value of a measure and the contribution of each row to its error; `None` if the measure is undefined.
     fn linear(&self, measure: ProbabilityMeasure) -> Option<Linear> {
         match measure {
             ProbabilityMeasure::Brier => self.mean(|p, label| if label { p.q * p.q } else { p.p * p.p }),
@@ -361,7 +363,8 @@ impl<'a, R: Real> RowsByPrediction<'a, R> {
     }
 
     /// The area under the ROC curve. Its derivative with respect to the weight of a positive is the share of negatives with lower predictions minus
-    /// the area, divided by the weight of all positives; for negatives accordingly.
+    /// the area, divided by the weight of all positives. Its derivative with respect to the weight of a negative is the share of positives with
+    /// higher predictions minus the area, divided by the weight of all negatives. Equal predictions count ½ in both shares.
     fn roc_area(&self) -> Option<Linear> {
         let (positives, negatives) = (self.positives, self.negatives);
         if positives <= 0.0 || negatives <= 0.0 {
@@ -390,8 +393,9 @@ impl<'a, R: Real> RowsByPrediction<'a, R> {
         Some(Linear { value, terms })
     }
 
-    /// The average precision Σ hₖ Tₖ/Nₖ / P, where hₖ is the weight of the positives at the k-th highest prediction, Tₖ and Nₖ that of the positives and of all
-    /// rows down to it, and P that of all positives. Its derivative with respect to the weight of a row at the prediction k is
+    /// The average precision. Let hₖ be the weight of the positives at the k-th highest distinct prediction, Tₖ the weight of the positives with this
+    /// or a higher prediction, Nₖ the weight of all rows with this or a higher prediction, and P the weight of all positives. Then the average
+    /// precision is Σ hₖ Tₖ/Nₖ / P. Its derivative with respect to the weight of a row with label y (1 or 0) at the k-th highest prediction is
     ///
     /// ```text
     /// [ y (Tₖ/Nₖ − value) + Σ hⱼ (y/Nⱼ − Tⱼ/Nⱼ²) ] / P        sum over j ≥ k
@@ -445,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn the_contribution_of_a_row_is_the_derivative_with_respect_to_its_weight() {
+    fn the_contribution_of_a_row_is_its_weight_times_the_derivative_with_respect_to_it() {
         let (values, labels, weights) = rows();
         let value = |weights: &[f64], measure| {
             let rows = Rows::new(Probabilities(&values), &labels).unwrap().weighted(weights).unwrap();

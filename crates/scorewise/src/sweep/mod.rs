@@ -146,8 +146,8 @@ impl Sweep {
     /// The best threshold of a score among the thresholds that satisfy all conditions; `None` if no threshold satisfies them, or if the score is
     /// undefined at every threshold that does.
     ///
-    /// Conditions with a confidence, such as `precision >= 0.3 with 95%`, are tested as if the rows were independent. If they depend on each other, use
-    /// [`Bootstrap::guarantee`] first.
+    /// Conditions with a confidence, such as `precision >= 0.3 with 95%`, are tested as if the rows were independent. If the rows depend on each
+    /// other, use [`Bootstrap::guarantee`] first.
     #[must_use]
     pub fn best_subject_to(&self, score: &Score, conditions: &[Condition]) -> Option<Best> {
         if conditions.iter().any(Condition::is_untested) {
@@ -157,7 +157,7 @@ impl Sweep {
         for_sorted!(&self.sorted, table => best_threshold(table, score, conditions))
     }
 
-    /// The conditions, with those that have a confidence tested as if the rows were independent.
+    /// The conditions after a test of those that have a confidence. The test treats the rows as independent.
     fn tested_as_independent(&self, conditions: &[Condition]) -> Result<Vec<Condition>> {
         let (mut predictions, mut labels, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         for_sorted!(&self.sorted, table => {
@@ -173,8 +173,8 @@ impl Sweep {
         Bootstrap { resampling: Resampling::Poisson, replicates: 1000, seed: 0 }.tested(&rows, conditions)
     }
 
-    /// The threshold whose score is best on average over nearby thresholds, which depends less on single rows than the exactly best threshold;
-    /// `None` if the score is undefined at every threshold.
+    /// The smoothed threshold: the threshold whose score is best on average over nearby thresholds. It depends less on single rows than the exactly
+    /// best threshold. `None` if the score is undefined at the threshold 1 and for the expected confusion matrix of every centre.
     ///
     /// More precisely, the threshold is the centre of the prior for which the score of the expected confusion matrix is best. The prior is a raised
     /// cosine on the scale of log-odds. Its half-width is given by `width`, which must lie in [`SMOOTHING_WIDTHS`]: a prior centred at ½ reaches
@@ -213,9 +213,9 @@ impl Sweep {
         self.best(&condition.nearness_score()?)
     }
 
-    /// Divides the sorted rows into at most `at_most` runs of consecutive rows. The share of all positives plus the share of all negatives in a
-    /// run is about the same for every run, so runs are short where rare positives lie. If `at_most` is at least the number of rows, every
-    /// distinct prediction has its own run.
+    /// Divides the sorted rows into at most `at_most` runs of consecutive rows. Each run contains a share of all positives and a share of all
+    /// negatives. The sum of the two shares is about the same for every run, so runs are short where rare positives lie. If `at_most` is at least the
+    /// number of rows, every distinct prediction has its own run.
     #[must_use]
     pub fn runs(&self, at_most: usize) -> Runs {
         for_sorted!(&self.sorted, table => Runs::new(table, at_most))
@@ -228,7 +228,8 @@ impl Sweep {
         for_sorted!(&self.sorted, table => curve_points(table, scores, points))
     }
 
-    /// The interval of thresholds with the same confusion matrix as `threshold`, and that matrix, like a point of [`curve`](Sweep::curve).
+    /// The interval of all thresholds that have the same confusion matrix as `threshold`, together with this matrix. It is one point of the full
+    /// [`curve`](Sweep::curve).
     #[must_use]
     pub fn step(&self, threshold: f64) -> CurvePoint {
         for_sorted!(&self.sorted, table => step_containing(table, threshold))

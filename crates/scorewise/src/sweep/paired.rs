@@ -64,8 +64,9 @@ impl Bootstrap<'_> {
         let compare = |score: &Score| {
             let rows = first.len();
             let [one, other] = matrices.map(|matrix| cell_derivatives(score, &matrix, rows));
-            // The three bits of the index of a pair of cells are, from the highest to the lowest: the label, whether the first forecast gives an
-            // alarm, and whether the second forecast gives an alarm.
+            // A row belongs to one cell of each forecast's matrix, and both cells have the same label. So there are eight pairs of cells. The three
+            // bits of the index of a pair are, from the highest to the lowest: the label, whether the first forecast gives an alarm, and whether the
+            // second forecast gives an alarm.
             let of_difference = std::array::from_fn(|pair| one[pair >> 1] - other[(pair >> 2) * 2 + (pair & 1)]);
             let effective = sample.effective_rows(&of_difference, self.resampling);
             let values = self.map_replicates(|replicate| {
@@ -98,7 +99,7 @@ impl Bootstrap<'_> {
         self.check_both_forecasts(first, second)?;
         if conditions.iter().any(Condition::is_untested) {
             let reason =
-                "must have no confidence here, because each of the two forecasts has thresholds of its own".into();
+                "must have no confidence if two forecasts are compared, because each has its own thresholds".into();
             return Err(Error::Setting { what: "conditions", reason });
         }
         let one = sweep(first)?.runs(at_most);
@@ -127,7 +128,8 @@ impl Bootstrap<'_> {
     }
 }
 
-/// The confusion matrices of both forecasts, given the weights of the eight pairs of cells.
+/// The confusion matrices of both forecasts. A row belongs to one cell of each matrix, and both cells have the same label, so there are eight pairs
+/// of cells. `pairs` contains the total weight of the rows of each pair.
 fn matrices(pairs: &[f64; 8]) -> [Confusion; 2] {
     [
         Confusion::new(pairs[0] + pairs[1], pairs[2] + pairs[3], pairs[4] + pairs[5], pairs[6] + pairs[7]),

@@ -225,8 +225,8 @@ impl<T: RankedRows> RankedTable<T> {
         (start.0 + hits, start.1 + alarms)
     }
 
-    /// The interval of thresholds at which exactly the first `above` ranks are predicted positive, from the first end up to but not including the
-    /// second (1 is included if `above` is 0). `None` if there is no such threshold in [0, 1].
+    /// The interval of thresholds at which exactly the first `above` ranks are predicted positive; `None` if there is no such threshold in [0, 1].
+    /// The interval contains its lower end but not its upper end; only the interval with `above = 0` also contains its upper end, 1.
     pub fn threshold_interval(&self, above: usize) -> Option<(f64, f64)> {
         let length = self.rows.len();
         let low = if above == length { 0.0 } else { self.rows.lowest_threshold_above(above) };

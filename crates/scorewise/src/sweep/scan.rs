@@ -1,10 +1,10 @@
-//! The best threshold of a quantity whose value at every threshold is known, by looking at every interval between two neighbouring predictions.
+//! Finds the best threshold of a quantity whose value at every threshold is known. Every interval between two neighbouring predictions is examined.
 
 use super::best::middle;
 use crate::score::Score;
 
-/// Two values count as equally good if they differ by at most this number times the greater of 1 and the absolute value of the better one. They may
-/// differ by rounding errors, because the values at different thresholds are summed in different orders.
+/// Two values of the quantity count as equally good if they differ by at most this number times max(1, |better value|). Equal values may differ by
+/// rounding errors, because the sums for different thresholds are computed in different orders.
 const TOLERANCE: f64 = 1e-12;
 
 /// The best threshold of a quantity, as [`best_interval`] finds it.
@@ -20,15 +20,15 @@ pub(crate) struct BestInterval {
     pub above: usize,
 }
 
-/// The interval of thresholds at which exactly the first `above` of the distinct predictions, which are in descending order, are above the threshold.
-/// It contains its lower but not its upper end; only the interval with `above = 0` also contains its upper end, 1.
+/// The interval of the thresholds that lie below exactly the `above` highest predictions. `predictions` are the distinct predictions in descending
+/// order. The interval contains its lower end but not its upper end; only the interval with `above = 0` also contains its upper end, 1.
 pub(crate) fn interval_below(predictions: &[f64], above: usize) -> (f64, f64) {
     let high = if above == 0 { 1.0 } else { predictions[above - 1] };
     (predictions.get(above).copied().unwrap_or(0.0), high)
 }
 
-/// Whether an interval contains a threshold. An interval is empty below a prediction of 0, for example. The first interval is never empty, because it
-/// contains the threshold 1.
+/// Whether an interval from [`interval_below`] contains a threshold. The interval below all predictions is empty if the lowest prediction is 0. The
+/// interval with `above = 0` is never empty, because it contains the threshold 1.
 pub(crate) fn has_thresholds((low, high): (f64, f64), above: usize) -> bool {
     low < high || above == 0
 }
@@ -38,8 +38,8 @@ pub(crate) fn is_as_good(value: f64, best: f64) -> bool {
     best - value <= TOLERANCE * best.abs().max(1.0)
 }
 
-/// The best threshold of a quantity. `predictions` are the distinct predictions in descending order. `value` returns the quantity at the thresholds
-/// for which this many of them are above the threshold; higher is better, and `None` means that these thresholds are excluded. The result is `None` if
+/// The best threshold of a quantity. `predictions` are the distinct predictions in descending order. `value(above)` returns the quantity at the
+/// thresholds that lie below exactly the `above` highest predictions; higher is better, and `None` excludes these thresholds. The result is `None` if
 /// all thresholds are excluded.
 pub(crate) fn best_interval(predictions: &[f64], value: impl Fn(usize) -> Option<f64>) -> Option<BestInterval> {
     let mut best = f64::NEG_INFINITY;
@@ -70,7 +70,7 @@ pub(crate) fn best_interval(predictions: &[f64], value: impl Fn(usize) -> Option
     Some(BestInterval { threshold, interval, intervals: merged.len(), above })
 }
 
-/// The value of a score with the sign for which higher is better; `None` if the score is undefined.
+/// The value of a score, transformed so that higher is better; `None` if the score is undefined.
 pub(crate) fn oriented(score: &Score, matrix: &crate::confusion::Confusion) -> Option<f64> {
     score.checked(matrix).map(|value| score.oriented_value(value))
 }

@@ -21,9 +21,9 @@
 //! So the sums of 1, sin q, 1 − cos q and q − sin q over the rows of each bin give the expected confusion matrix of every centre exactly, with a
 //! small relative error even where nearly all rows are negative.
 //!
-//! The best of all possible centres is at most h/256 away from a centre that is tried. Over this distance F changes by a linear term, which does
-//! not change the score near its maximum, and by at most π/4 (1/256)² ≈ 1.2e-5 more. So trying more centres would not improve the result
-//! noticeably.
+//! The best of all possible centres is at most h/256 away from a centre that is tried. A shift of the prior by this distance changes F by a term that
+//! is linear in the distance, and by at most π/4 (1/256)² ≈ 1.2e-5 more. The score is at its maximum at the best centre, so the linear term hardly
+//! changes it there. Trying more centres would therefore not improve the result noticeably.
 
 use std::f64::consts::PI;
 use std::ops::Range;
@@ -35,8 +35,9 @@ use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::score::Score;
 
-/// The allowed half-widths of the prior of a smoothed threshold, measured for a prior that is centred at ½. Below 0.001, the smoothed threshold
-/// would hardly differ from the exactly best one; at ½, the prior would reach from 0 to 1.
+/// The allowed values of `width`, the half-width of the prior of a smoothed threshold: a prior centred at ½ reaches from ½ − `width` to ½ + `width`.
+/// With a width below 0.001, the smoothed threshold would hardly differ from the exactly best one. With a width of ½, the prior would reach from 0
+/// to 1.
 pub const SMOOTHING_WIDTHS: Range<f64> = 0.001..0.5;
 
 /// Number of centres that are tried in an interval of log-odds as long as the half-width of the prior.
@@ -46,7 +47,8 @@ const RANKS_PER_TASK: usize = 1 << 16;
 /// If the relative difference of two scores is below this number, they are treated as equal. Rounding errors are smaller.
 const SCORE_TOLERANCE: f64 = 1e-12;
 
-/// If log-odds differ from a centre by less than this fraction of the width of a bin, they are treated as equal to it. Rounding errors are smaller.
+/// Log-odds that differ from the centre of a prior by less than this fraction of the width of a bin are set to the centre. Rounding errors are
+/// smaller than this tolerance.
 const POSITION_TOLERANCE: f64 = 1e-8;
 
 /// The threshold with the best score on average over nearby thresholds.
@@ -80,8 +82,8 @@ pub(crate) fn half_width(width: f64) -> Result<f64> {
 pub(super) struct BinPosition {
     /// The index of the bin; [`ALWAYS_POSITIVE`] for a prediction of 1 and [`NEVER_POSITIVE`] for a prediction of 0.
     bin: i64,
-    /// sin q, 1 − cos q and q − sin q for q = πt/128. Here t is the place of the prediction inside the bin, from 0 at its lower end to 1 at its upper
-    /// end, and 128 is the number of bins in half the width of the prior.
+    /// Let t be the position of the prediction inside the bin, from 0 at the lower end of the bin to 1 at its upper end, and q = πt/128. The terms
+    /// are sin q, 1 − cos q and q − sin q. Half the width of the prior contains 128 bins.
     terms: [f64; 3],
 }
 
@@ -116,8 +118,9 @@ impl BinPosition {
 #[derive(Clone, Copy)]
 struct LogOddsBin {
     index: i64,
-    /// Four sums over the negatives, then over the positives: of weight · 1, weight · sin q, weight · (1 − cos q) and weight · (q − sin q), where q
-    /// is π/128 times the position of the row inside the bin (0 to 1), and 128 is the number of bins in half the width of the prior.
+    /// Let t be the position of a row inside the bin, from 0 to 1, and q = πt/128; half the width of the prior contains 128 bins. The first array
+    /// contains the sums of weight, weight · sin q, weight · (1 − cos q) and weight · (q − sin q) over the negatives in the bin, the second array the
+    /// same sums over the positives.
     sums: [[f64; 4]; 2],
 }
 
@@ -189,26 +192,21 @@ struct SmoothSearch<'a> {
     coefficients: Vec<BinCoefficients>,
 }
 
-/// The coefficients by which the sums over the rows of a bin are multiplied to compute 2π times the expected numbers of rows that are predicted
-/// positive and negative, under a threshold with a raised-cosine prior. They depend on the angle φ = πd/128, where d is the number of bins between
-/// the lower end of the prior and the bin; half the width of the prior contains 128 bins.
+/// The factors by which the four sums over the rows of a bin ([`LogOddsBin`]) are multiplied. The products give 2π times the expected numbers of rows
+/// in the bin that are predicted positive and negative, under a threshold with a raised-cosine prior. If d bins lie between the lower end of the
+/// prior and this bin, the factors depend on the angle φ = πd/128; half the width of the prior contains 128 bins.
 #[derive(Clone, Copy)]
 struct BinCoefficients {
-    /// The coefficient φ − sin φ of the sum of the weights of the rows in the bin: 2π times the probability that a threshold with a raised-cosine
-    /// prior lies below the lower end of the bin. φ is an angle: π/128 times the number of bins between the lower end of the prior and this bin,
-    /// where half the width of the prior contains 128 bins.
+    /// φ − sin φ, the factor of the sum of the weights: 2π times the probability that the threshold lies below the lower end of the bin.
+    /// [`BinCoefficients`] defines the angle φ.
     positive: f64,
-    /// The coefficient 1 − cos φ, by which the sum of weight · sin q over the rows of the bin is multiplied. φ and q are angles: half the width of
-    /// the prior is the angle π and contains 128 bins, so φ is π/128 times the number of bins between the lower end of the prior and this bin, and q
-    /// is π/128 times the position of a row inside the bin (0 to 1).
+    /// 1 − cos φ, the factor of the sum of weight · sin q. [`BinCoefficients`] defines the angle φ, and [`LogOddsBin::sums`] the angle q.
     sine: f64,
-    /// The coefficient sin φ, by which the sum of weight · (1 − cos q) over the rows of the bin is multiplied (1 − cos q is the versine of q). φ and
-    /// q are angles: half the width of the prior is the angle π and contains 128 bins, so φ is π/128 times the number of bins between the lower end
-    /// of the prior and this bin, and q is π/128 times the position of a row inside the bin (0 to 1).
+    /// sin φ, the factor of the sum of weight · (1 − cos q), where 1 − cos q is the versine of q. [`BinCoefficients`] defines the angle φ, and
+    /// [`LogOddsBin::sums`] the angle q.
     versine: f64,
-    /// The coefficient 2π − φ + sin φ of the sum of the weights of the rows in the bin: 2π times the probability that a threshold with a
-    /// raised-cosine prior lies above the lower end of the bin. φ is an angle: π/128 times the number of bins between the lower end of the prior and
-    /// this bin, where half the width of the prior contains 128 bins.
+    /// 2π − φ + sin φ, the factor of the sum of the weights: 2π times the probability that the threshold lies above the lower end of the bin.
+    /// [`BinCoefficients`] defines the angle φ.
     negative: f64,
 }
 
@@ -276,8 +274,9 @@ impl<'a> SmoothSearch<'a> {
         value.is_some_and(|value| value - other > SCORE_TOLERANCE * other.abs())
     }
 
-    /// The centres for which at least one row lies inside the prior, and the neighbours of these centres, in ascending order; only the centre 0 if
-    /// there are no such centres. For all centres that are left out between two entries, the expected confusion matrix is the same.
+    /// The centres that are tried, in ascending order: those whose prior contains at least one row, and the neighbours of these centres. If no prior
+    /// contains a row, only the centre 0 is tried. Centres that are left out between two entries of the list all have the same expected confusion
+    /// matrix.
     fn centres(&self) -> Vec<i64> {
         let mut centres: Vec<i64> = Vec::new();
         let is_finite = |bin: &&LogOddsBin| bin.index != ALWAYS_POSITIVE && bin.index != NEVER_POSITIVE;
@@ -353,8 +352,8 @@ impl<'a> SmoothSearch<'a> {
         let ((low, high), first, last) = widest?;
         let middle = (0.5 * (low + high)).min(1.0_f64.next_down());
         let next = first + centres[first..=last].partition_point(|centre| self.threshold(*centre) <= middle);
-        // Below the first centre, above the last one, and between two listed centres that are not neighbours, no row lies inside the prior. There
-        // the threshold can be the exact middle of the interval, even if no centre lies there.
+        // Centres are left out of the list where no row lies inside the prior: below the first entry, above the last entry, and between two entries
+        // that are not neighbouring centres. There the threshold is the exact middle of the interval, even if the middle is not a centre.
         let is_free = match next {
             0 => true,
             _ if next == centres.len() => true,

@@ -19,7 +19,8 @@ pub(crate) trait RadixKey: Copy + Ord + Send + Sync + 'static {
     const BITS: u32;
     /// The integer 0.
     const ZERO: Self;
-    /// The digit of the key that starts at bit `shift`; the bits of the digit are those that are set in `mask`.
+    /// The digit of the key that starts at bit `shift`: the key is shifted right by `shift` bits, and only the bits that are set in `mask`
+    /// are kept.
     fn digit(self, shift: u32, mask: usize) -> usize;
     /// The bits in which two keys differ, as a key with exactly these bits set.
     #[must_use]
@@ -135,7 +136,7 @@ fn sort_bytes<K: RadixKey, V: Copy>(
     varying: K,
     in_spare: bool,
 ) {
-    /// The bits of one digit.
+    /// The lowest [`BYTE_BITS`] bits are set: the mask of one digit.
     const MASK: usize = (1 << BYTE_BITS) - 1;
     let (mut from, mut to, mut is_spare) = (data, spare, false);
     for shift in (0..K::BITS).step_by(BYTE_BITS as usize) {
@@ -190,7 +191,7 @@ fn partition<K: RadixKey, V: Copy + Send + Sync>(
     to_values: &mut [V],
     shift: u32,
 ) -> Vec<usize> {
-    /// The bits of one digit.
+    /// The lowest [`PARTITION_BITS`] bits are set: the mask of one digit.
     const MASK: usize = (1 << PARTITION_BITS) - 1;
     let length = keys.len().div_ceil(thread_count()).max(1);
     let count = |chunk: &[K]| {
@@ -255,7 +256,7 @@ fn thread_count() -> usize {
     rayon::current_num_threads()
 }
 
-/// The number of threads without the `rayon` feature.
+/// The number of threads that partition keys in parallel; 1 without the `rayon` feature.
 #[cfg(not(feature = "rayon"))]
 fn thread_count() -> usize {
     1

@@ -27,7 +27,8 @@ pub(super) const FN: usize = 2;
 /// Index of the true positives in an array of the cells tn, fp, fn, tp of a confusion matrix.
 const TP: usize = 3;
 
-/// A band of thresholds: a row contributes `size` to `cell` while (prediction of row `lower`) ≤ τ < (prediction of row `upper`).
+/// A band of thresholds: the thresholds τ with (prediction of row `lower`) ≤ τ < (prediction of row `upper`). At these thresholds, a row contributes
+/// `size` to `cell`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ThresholdBand {
     pub cell: usize,

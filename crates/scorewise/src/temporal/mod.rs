@@ -5,8 +5,8 @@
 //! TP = Σ y F        TN = Σ (1 − y)(1 − F)        wFP = Σ (1 − yₜ) Fₜ (1 − ωₜ + αₜ)        wFN = Σ yₜ (1 − Fₜ − σₜ + βₜ)
 //! ```
 //!
-//! Here yₜ is the label of row t, Fₜ = F(pₜ) the distribution function of the prior at its prediction, and w₁ ≥ w₂ ≥ … are the weights of
-//! the distances 1, 2, … The credits and penalties, under one threshold τ for all rows, are:
+//! Here yₜ is the label of row t, F the distribution function of the prior, Fₜ = F(pₜ) its value at the prediction pₜ, and w₁ ≥ w₂ ≥ … are the
+//! weights of the distances 1, 2, … The credits and penalties are expected values under one random threshold τ for all rows:
 //!
 //! ```text
 //! ωₜ  credit of an alarm before an event:      Σ wₖ yₜ₊ₖ                      or   max wₖ yₜ₊ₖ
@@ -15,10 +15,10 @@
 //! βₜ  penalty of an isolated miss:             1 − F(the highest p within ±window)
 //! ```
 //!
-//! Here rₖ = max(pₜ, pₜ₋₁, …, pₜ₋ₖ). Since the weights do not increase with distance, the nearest alarm gives the maximum, and
-//! the nearest alarm is at distance k while rₖ₋₁ ≤ τ < rₖ. All these expectations are exact. The row sums tp + fn and fp + tn of
-//! the matrix depend on the threshold, so the gradient needs the derivatives of the score with respect to all four cells. There are three
-//! [`Weighting`]s:
+//! The left formulas apply if all credits are added, the right ones if only the largest credit is used. Here x₊ = max(x, 0) and rₖ = max(pₜ, pₜ₋₁, …,
+//! pₜ₋ₖ). Since the weights do not increase with distance, the nearest alarm gives the largest credit; it is at distance k while rₖ₋₁ ≤ τ < rₖ. All
+//! these expectations are exact. Unlike in an ordinary confusion matrix, the sums TP + wFN and wFP + TN depend on the threshold, so the gradient
+//! needs the derivatives of the score with respect to all four cells. There are three [`Weighting`]s:
 //!
 //! | weighting | ω, σ | α, β | default weights |
 //! |---|---|---|---|

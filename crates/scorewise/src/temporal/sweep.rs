@@ -1,4 +1,4 @@
-//! The time-weighted confusion matrices at all thresholds, and the best threshold for them.
+//! The time-weighted confusion matrices at all thresholds, and the threshold with the best score.
 //!
 //! A band is an interval of thresholds between two predictions, in which a row contributes to a cell of the matrix (see `band.rs`). So, while the
 //! threshold falls from 1 to 0, the matrix changes only at predictions: the contribution of a band is added when the threshold falls below the
@@ -195,9 +195,10 @@ impl TemporalSweep {
     }
 
     /// The smoothed threshold of a score, which depends less on single rows than the exactly best one: the centre of the prior under which the score
-    /// of the expected time-weighted matrix is best. The prior is the one of [`Sweep::smooth_best`](crate::sweep::Sweep::smooth_best), a raised
-    /// cosine on the scale of log-odds; around the threshold ½ it reaches from ½ − `width` to ½ + `width`. `None` if the score is undefined for
-    /// every centre. Returns an error if `width` is not in [`SMOOTHING_WIDTHS`](crate::sweep::SMOOTHING_WIDTHS).
+    /// of the expected time-weighted matrix is best, or 1 if the score is better without any alarm. The prior is the one of
+    /// [`Sweep::smooth_best`](crate::sweep::Sweep::smooth_best), a raised cosine on the scale of log-odds; around the threshold ½ it reaches from ½ −
+    /// `width` to ½ + `width`. `None` if every prediction is 0 or 1, or if the score is undefined at the threshold 1 and for every centre. Returns an
+    /// error if `width` is not in [`SMOOTHING_WIDTHS`](crate::sweep::SMOOTHING_WIDTHS).
     ///
     /// The centres that are tried are the multiples of 1/32 of the half-width. Of neighbouring centres that are equally good, the middle one is used.
     pub fn smooth_best(&self, score: &Score, width: f64) -> Result<Option<SmoothBest>> {
@@ -240,8 +241,8 @@ impl TemporalSweep {
     }
 
     /// The expected matrix if the log-odds of the threshold have a raised-cosine distribution around `centre` with this half-width. `log_odds` are
-    /// those of the predictions. Each prediction that may lie above the threshold or not contributes the change of the matrix at this prediction,
-    /// multiplied by the probability that the threshold lies below the prediction.
+    /// those of the predictions. The computation starts with the matrix at the upper end of the distribution. For each prediction inside the
+    /// distribution, it adds the change of the matrix at this prediction, multiplied by the probability that the threshold lies below the prediction.
     fn expected(&self, log_odds: &[f64], centre: f64, half_width: f64) -> Confusion {
         let first = log_odds.partition_point(|z| *z >= centre + half_width);
         let end = log_odds.partition_point(|z| *z > centre - half_width);
@@ -283,12 +284,13 @@ fn best_threshold(
     Some(Best { value: score.value(&confusion), threshold, interval, intervals, confusion })
 }
 
-/// The change of a cell of the matrix when the threshold falls below a prediction. The sum of all changes down to a threshold is the cell at this
-/// threshold.
+/// How much a cell of the matrix changes when the threshold falls below a prediction. The value of the cell at a threshold is the sum of its changes
+/// at all predictions above this threshold.
 #[derive(Clone, Copy, Debug, Default)]
 struct Change {
     size: f64,
-    /// As the threshold falls below the prediction: the number of contributions to the cell that begin minus the number that end.
+    /// The number of bands that begin at the prediction minus the number of bands that end there, as the threshold falls. A band is an interval of
+    /// thresholds in which a row contributes to the cell.
     bands: i64,
 }
 
@@ -300,9 +302,10 @@ impl Change {
     }
 }
 
-/// The confusion matrix at a threshold, given for each cell the sum of its changes down to this threshold. A cell to which no row contributes is set
-/// to exactly 0, because its sum may differ from 0 by rounding errors, and then a score that is undefined there would get a value. A sum that is
-/// slightly negative because of rounding errors is also set to 0; this can happen in the cell fn, where early alarms reduce the weight of a miss.
+/// The confusion matrix at a threshold. `cells` contains, for tn, fp, fn and tp, the sum of the changes of the cell at all predictions above the
+/// threshold. Rounding errors of the sums are removed. A cell to which no row contributes becomes exactly 0; otherwise a score that is undefined for
+/// 0 would get a value. A sum slightly below 0 also becomes 0. Such sums occur for the false negatives, because early alarms reduce the weight of a
+/// miss.
 fn matrix(cells: [Change; 4]) -> Confusion {
     let [tn, fp, fn_, tp] = cells.map(|cell| if cell.bands == 0 { 0.0 } else { cell.size.max(0.0) });
     Confusion::new(tn, fp, fn_, tp)
@@ -418,7 +421,8 @@ mod tests {
             for centre in -400..=400 {
                 let centre = f64::from(centre) * 0.01;
                 let expected = sweep.expected(&log_odds, centre, half_width);
-                // The same expected matrix as a sum over the intervals of thresholds, each with the probability that the threshold lies in it.
+                // The expected matrix is computed in a second way: as the sum, over all intervals of thresholds, of the matrix times the probability
+                // that the threshold lies in the interval.
                 let below = |threshold: f64| {
                     let u = (((threshold / (1.0 - threshold)).ln() - centre) / half_width).clamp(-1.0, 1.0);
                     0.5 * (1.0 + u + (PI * u).sin() / PI)

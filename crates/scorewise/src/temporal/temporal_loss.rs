@@ -1,10 +1,12 @@
-//! The loss of a score on a time-weighted matrix: 1 − s(TN, wFP, wFN, TP) under one random threshold.
+//! The loss ℓ of a score on the expected time-weighted matrix under one random threshold. If higher values of the score s are better, ℓ = 1 − s(TN,
+//! wFP, wFN, TP). The gradient of the loss is
 //!
 //! ```text
-//! ∂ℓ/∂zⱼ = f(pⱼ) pⱼ (1 − pⱼ) Σ wₜ ∂ℓ/∂cell · (± size)        over all bands, of any row t, that end at row j
+//! ∂ℓ/∂zⱼ = f(pⱼ) pⱼ (1 − pⱼ) Σ wₜ ∂ℓ/∂cell · (± size)        sum over all bands that end at row j
 //! ```
 //!
-//! Here zⱼ is the logit of row j, pⱼ its probability, f the density of the prior, and wₜ the weight of row t; `band.rs` explains bands and `size`.
+//! Here zⱼ is the logit of row j, pⱼ its probability, f the density of the prior, and wₜ the weight of the row t to which the band belongs. The sign
+//! is + if row j is the upper end of the band, and − if it is the lower end. `band.rs` explains bands and `size`.
 //!
 //! As with [`ScoreLoss`](crate::ScoreLoss), the matrices of batches can be added, and the gradient of each batch is computed from the
 //! derivatives with respect to the four cells of the sum. A batch must consist of whole sequences, because a window does not extend from one
@@ -89,7 +91,7 @@ impl TemporalLoss {
             let probability = alarm_probabilities[band.upper] - alarm_probabilities[band.lower];
             cells[band.cell] += series.rows().weight(row) * band.size * probability;
         });
-        // Credits are subtracted from the weight of a miss, so rounding may make the cell fn slightly negative; it is clamped at 0.
+        // Credits are subtracted from the weight of a miss, so rounding may make the false negatives slightly negative; they are clamped at 0.
         cells[FN] = cells[FN].max(0.0);
         let [tn, fp, fn_, tp] = cells;
         Confusion::new(tn, fp, fn_, tp)
@@ -175,7 +177,8 @@ impl<P: Predictions> RowTask<P::Number> for PriorCdfTask<P> {
     }
 }
 
-/// Computes the gradient ∂ℓ/∂z = ∂ℓ/∂L · dL/dz for every row, where z is the logit and L the distribution function of the prior at the prediction.
+/// Computes the derivative of the loss with respect to the logit of every row: the derivative with respect to the alarm probability of the row times
+/// the derivative of the alarm probability with respect to the logit.
 struct TemporalGradientTask<'a, R> {
     logits: &'a [R],
     by_alarm_probability: &'a [f64],

@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// A weighting of errors: the weights of the distances 1, 2, … in time, and how the weights are combined. The number of weights is the number
-/// of rows of the window before an error, and also of the window after it.
+/// A weighting of errors: one weight for each of the distances 1, 2, … in rows, and how the weights are combined. The window around an error has as
+/// many rows before the error as there are weights, and as many rows after it.
 ///
 /// The default is [`value_weighted`](Weighting::value_weighted) with [`MASKS`](Weighting::MASKS), the form used in the
 /// literature on forecast value.
@@ -30,8 +30,8 @@ pub(super) enum CreditCombination {
 }
 
 impl Weighting {
-    /// The credits of Guastavino et al. (2021), there called masks, for distances of one, two and three steps. An error counts as 1 minus its credit: an
-    /// alarm one step before an event, or a miss one step after an alarm, as ½; at two steps as ⅔, at three steps as ¾.
+    /// The credits of Guastavino et al. (2021) for distances of one, two and three steps; the paper calls them masks. An error counts as 1 minus its
+    /// credit: an alarm one step before an event, or a miss one step after an alarm, counts as ½; at two steps it counts as ⅔, at three steps as ¾.
     pub const MASKS: [f64; 3] = [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0];
 
     /// The weights of the weighted score-oriented losses (wSOL, Legnaro et al. 2026). They are halved at each step, so that their sum stays below 1
@@ -40,7 +40,7 @@ impl Weighting {
 
     /// The value-weighted matrix of Guastavino et al. (2021): only the largest credit is used, and isolated errors count twice.
     ///
-    /// Masks must lie in [0, 1] and must not increase with distance.
+    /// `masks` are the credits for the distances 1, 2, … They must lie in [0, 1] and must not increase with distance.
     pub fn value_weighted(masks: &[f64]) -> Result<Self> {
         check_weights_by_distance("masks", masks)?;
         Ok(Weighting { weights: masks.to_vec(), credit: CreditCombination::Maximum, isolation_penalty: 1.0 })

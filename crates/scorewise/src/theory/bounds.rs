@@ -73,8 +73,8 @@ pub fn trace_as_printed(counts: &ClassCounts, epsilon: f64) -> f64 {
     hoeffding_bound(epsilon, counts.positives.hypot(counts.negatives))
 }
 
-/// Theorem 1: the probability that a score deviates from its mean by ε or more. Marchetti et al. (2022) state it for linear scores, whose mean
-/// is the score of the expected matrix; for deviations from the mean it holds for every score.
+/// Theorem 1 of Marchetti et al. (2022): the probability that a score deviates from its mean by ε or more. The paper states the theorem for linear
+/// scores, whose mean is the score of the expected matrix. For deviations from the mean, the theorem holds for every score.
 #[must_use]
 pub fn score(distribution: &ScoreDistribution, epsilon: f64) -> Bound {
     let (low, high) = distribution.range();

@@ -20,8 +20,8 @@ use crate::score::{Direction, Score};
 /// predicted positive, 1 if none should. (For a linear score the threshold does not depend on the optimum.)
 ///
 /// The result is `None` if a class is absent, if the score is not a quotient of two linear functions of the matrix, if the denominator of this
-/// quotient changes its sign, or if the best value of the score is neither its maximum nor its minimum (such as 1 for the bias). It is also `None` if
-/// predicting a row as positive does not improve the score more for a row with a higher probability than for a row with a lower one.
+/// quotient changes its sign, or if the best value of the score is neither its maximum nor its minimum (such as 1 for the bias). It is also `None`
+/// if the gain from predicting a row as positive does not increase with the probability of the row.
 #[must_use]
 pub fn calibrated_threshold(score: &Score, counts: &ClassCounts, optimum: f64) -> Option<f64> {
     if counts.positives <= 0.0 || counts.negatives <= 0.0 {

@@ -5,9 +5,9 @@
 //! |s(A) − s(B)| ≤ K max(|TP_A − TP_B|, |FP_A − FP_B|)
 //! ```
 //!
-//! K is found by branch and bound: interval arithmetic bounds the derivatives of the score over a rectangle of matrices, and the rectangle
-//! with the largest bound is halved until its bound is within 0.1 % of a gradient norm that some matrix attains. This works for any
-//! formula, and the result is never too small. K is 2/(P + N) for accuracy, 1/P for recall, 1/P + 1/N for TSS, and 2/P for F1, CSI and HSS1.
+//! K is found by branch and bound: interval arithmetic bounds the derivatives of the score over a rectangle of matrices, and the rectangle with the
+//! largest bound is halved until its bound is within 0.1 % of a gradient norm that some matrix attains. This works for any formula, and the result is
+//! never too small, apart from rounding errors. K is 2/(P + N) for accuracy, 1/P for recall, 1/P + 1/N for TSS, and 2/P for F1, CSI and HSS1.
 //! Where a quotient becomes 0/0 or a root becomes √0, the derivatives are unbounded (precision, NPV, MCC, G-mean) and no Lipschitz constant exists.
 
 use std::cmp::Ordering;
@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use crate::formula::{ClassCounts, Interval, LinearFraction, Number};
 use crate::score::Score;
 
-/// The search returns an upper bound of the supremum. It stops when the bound is greater than the supremum by at most this fraction.
+/// The search for the Lipschitz constant stops when its upper bound exceeds the constant by at most this fraction.
 const RELATIVE_TOLERANCE: f64 = 1e-3;
 /// The search stops and returns its current bound when it has examined this many rectangles (ranges of TP and FP), which takes about 50 ms. Most
 /// scores need about a hundred rectangles.
@@ -24,11 +24,12 @@ const MAX_RECTANGLES: usize = 20_000;
 /// The number of halvings after which the search stops even if the bound of a rectangle is still infinite: the sides of the rectangle are
 /// then 2⁻³⁰ of the sides of the rectangle of all matrices.
 const MAX_HALVINGS: u32 = 60;
-/// The result is increased by this fraction, because interval ends and coefficients are rounded. The fraction is larger than the accumulated
-/// rounding errors, unless the formula has cancellation.
+/// The bound of the Lipschitz constant is increased by this fraction, because interval ends and coefficients are rounded. The rounding errors are
+/// smaller than this, unless the formula subtracts nearly equal numbers.
 const ROUNDING_MARGIN: f64 = 1e-9;
 
-/// K = sup ‖∇s‖₁ in (TP, FP) at fixed class counts, as an upper bound; `None` if the score is not Lipschitz.
+/// An upper bound of the Lipschitz constant K = sup (|∂s/∂TP| + |∂s/∂FP|) of a score s at fixed class counts. `None` if no finite bound is found, for
+/// example because the score is not Lipschitz.
 ///
 /// The bound exceeds K by at most 0.1 % for linear scores and quotients of linear functions. For other scores it may exceed K by more: at a
 /// kink, as in `min`, the derivatives of both sides count at once, and the search for a large formula may stop early.
@@ -53,8 +54,8 @@ pub fn lipschitz(score: &Score, counts: &ClassCounts) -> Option<f64> {
     supremum_of_norm(counts, derivatives, |sizes| sizes.iter().sum())
 }
 
-/// K as printed in Marchetti et al. (2022): sup ‖∇s‖_∞ over the four cells, which does *not* bound the change of a score. Used only to check
-/// Theorem 2 as printed.
+/// The constant K in Theorem 2 as printed in Marchetti et al. (2022): sup ‖∇s‖_∞, the largest absolute derivative of the score s with respect to one
+/// of the four cells. It does *not* bound the change of a score, and is used only to check the printed theorem.
 #[must_use]
 pub fn lipschitz_as_printed(score: &Score, counts: &ClassCounts) -> Option<f64> {
     let derivatives = |tp: Interval, fp: Interval| {
@@ -64,9 +65,9 @@ pub fn lipschitz_as_printed(score: &Score, counts: &ClassCounts) -> Option<f64> 
     supremum_of_norm(counts, derivatives, |sizes| sizes.into_iter().fold(0.0, f64::max))
 }
 
-/// The derivatives of (a₀ + a₁ TP + a₂ FP) / D, D = b₀ + b₁ TP + b₂ FP, in a form in which every cell occurs once in the
-/// numerator and once in the denominator, so that interval arithmetic is tight: (a₁b₀ − a₀b₁ + c FP) / D² and
-/// (a₂b₀ − a₀b₂ − c TP) / D², c = a₁b₂ − a₂b₁.
+/// The derivatives with respect to TP and FP of the quotient (a₀ + a₁ TP + a₂ FP) / D with D = b₀ + b₁ TP + b₂ FP. With c = a₁b₂ − a₂b₁, they are
+/// (a₁b₀ − a₀b₁ + c FP) / D² and (a₂b₀ − a₀b₂ − c TP) / D². Interval arithmetic gives narrow intervals for these formulas, because a cell occurs at
+/// most once in each numerator and once in D.
 fn fraction_derivatives(fraction: &LinearFraction, tp: Interval, fp: Interval) -> [Interval; 2] {
     let ([a0, a1, a2], [b0, b1, b2]) = (fraction.above, fraction.below);
     let number = Interval::constant;
@@ -92,8 +93,8 @@ fn supremum_of_norm<const N: usize>(
     norm: impl Fn([f64; N]) -> f64,
 ) -> Option<f64> {
     let upper = |tp: Interval, fp: Interval| norm(derivatives(tp, fp).map(Interval::magnitude));
-    // At a kink of the score, the interval of a derivative contains both one-sided derivatives. So only the smallest absolute value in the interval
-    // is a lower bound of the absolute derivative that is certain.
+    // At a kink of the score, the interval of a derivative contains both one-sided derivatives. Only the smallest absolute value in the interval is
+    // certainly a lower bound of the absolute derivative.
     let attained =
         |tp: f64, fp: f64| norm(derivatives(Interval::constant(tp), Interval::constant(fp)).map(smallest_magnitude));
     let (tp, fp) = (Interval::new(0.0, counts.positives), Interval::new(0.0, counts.negatives));
@@ -119,7 +120,8 @@ fn supremum_of_norm<const N: usize>(
     bound.is_finite().then_some(bound * (1.0 + ROUNDING_MARGIN))
 }
 
-/// A rectangle of matrices and a bound of the gradient norm inside it.
+/// A rectangle in the plane of TP and FP: all matrices with TP and FP in these intervals. `bound` is an upper bound of the norm of the gradient for
+/// all these matrices; `depth` is the number of halvings.
 struct MatrixRectangle {
     tp: Interval,
     fp: Interval,
@@ -128,7 +130,7 @@ struct MatrixRectangle {
 }
 
 impl MatrixRectangle {
-    /// The two halves of the rectangle, split across the side that is longer relative to the same side of the rectangle of all matrices.
+    /// The two halves of the rectangle. The side is halved that is longer as a fraction of the same side of the rectangle of all matrices.
     fn halves(&self, counts: &ClassCounts) -> [(Interval, Interval); 2] {
         let halve = |side: Interval| {
             let middle = midpoint(side);
@@ -215,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_score_that_jumps_at_a_division_by_zero_is_not_lipschitz() {
-        // The formula equals tp/(1 + tp), except at tp = 0, where 1/tp := 0 makes its value 1 instead of 0.
+        // The formula equals tp/(1 + tp), except at tp = 0. There 1/tp is replaced by 0, so the value is 1 instead of 0.
         assert_eq!(lipschitz_constant("1/(1 + 1/tp)", &COUNTS), None);
     }
 

@@ -18,7 +18,7 @@ const MAX_LEVELS: usize = 12;
 
 /// Number of days in a year without a leap day.
 const YEAR_DAYS: u32 = 365;
-/// Number of days between two days of the year for which the partial dependence on a column of times is computed.
+/// The partial dependence on the day of the year is computed for days that are this many days apart.
 const YEAR_DAY_STEP: usize = 15;
 
 /// The values to which a column is set for its partial dependence, and the features into which they are encoded.

@@ -161,8 +161,8 @@ fn changed_decisions(
     Ok(positions.iter().zip(rows.predictor.labels(&probabilities)).filter_map(changed).collect())
 }
 
-/// The confusion matrix before any column is shuffled, in which each row counts with its weight, and the score of this matrix on a scale on which
-/// greater is better.
+/// The confusion matrix before any column is shuffled, and its score, converted to a scale on which greater is better. Each row counts with its
+/// weight.
 struct WeightedMatrix<'a> {
     score: &'a DecidedScore,
     cells: Vec<f64>,

@@ -168,7 +168,7 @@ pub struct Explanation {
     /// Names of the classes; with two classes, the second is the positive one.
     #[serde(default)]
     pub classes: Vec<String>,
-    /// A description of the rows, such as `test rows not used in training`.
+    /// Description of the rows on which the model is explained, such as `test rows not used in training`.
     #[serde(default)]
     pub part: String,
 }

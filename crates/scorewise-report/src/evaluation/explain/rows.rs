@@ -143,7 +143,7 @@ impl<'a> ExplainedRows<'a> {
         self.rows.is_empty()
     }
 
-    /// A description of the rows, such as `test rows not used in training`.
+    /// Description of the rows on which the model is explained, such as `test rows not used in training`.
     pub(super) fn part(&self) -> &str {
         &self.part
     }
@@ -262,7 +262,7 @@ impl<'a> SampledRows<'a> {
 }
 
 /// The positions from 0 to `count − 1`, in ascending order. If there are more than `at_most`, the result is a random sample of `at_most` of them,
-/// without replacement. Different values of `number` give independent samples with the same seed.
+/// without replacement. With the same seed, different values of `number` give independent samples.
 fn sampled_positions(count: usize, at_most: usize, seed: u64, number: u64) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..count).collect();
     if count > at_most {

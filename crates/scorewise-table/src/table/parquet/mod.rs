@@ -35,7 +35,7 @@ pub(super) struct ParquetReader {
 /// one reader for each column the time would grow with the square of the number of columns.
 const MAX_COLUMN_GROUPS: usize = 64;
 
-/// Reads a group of columns from all row groups of the file, one after the other.
+/// Reads a group of columns from all row groups of the file, one row group after the other.
 struct ColumnGroup {
     source: ByteSource,
     metadata: ArrowReaderMetadata,
@@ -111,7 +111,7 @@ fn read_metadata(source: &ByteSource) -> std::result::Result<ArrowReaderMetadata
     ArrowReaderMetadata::try_new(metadata, options)
 }
 
-/// The names and types of all columns of the file, and whether each declaration is valid.
+/// The columns that the file declares. The declaration of a column is valid if the column is not nested and its values have a possible length.
 fn declared_columns(metadata: &ArrowReaderMetadata) -> Vec<DeclaredColumn> {
     /// A decimal number takes at most 32 bytes; a file that declares more is damaged.
     const MAX_NUMBER_BYTES: i32 = 32;
@@ -134,8 +134,8 @@ fn declared_columns(metadata: &ArrowReaderMetadata) -> Vec<DeclaredColumn> {
 }
 
 impl ColumnGroup {
-    /// Decodes the next rows. Returns one array for each column of the group; at the end of the file, `None` for each column; after a failure, a
-    /// list with a single error.
+    /// Decodes the next rows. Returns a list of one array for each column of the group. At the end of the file, the list contains `None` for each
+    /// column. If the rows cannot be decoded, the list contains only the error.
     fn next(&mut self) -> Vec<std::result::Result<Option<ArrayRef>, String>> {
         match self.next_batch() {
             Ok(Some(arrays)) => arrays.into_iter().map(|array| Ok(Some(array))).collect(),

@@ -15,8 +15,8 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use super::thrift::{ThriftError, ThriftReader};
 use crate::table::byte_source::ByteSource;
 
-/// A page may decompress to this many bytes, or to [`MAX_COMPRESSION_RATIO`] times its compressed size if that is more. The limit is generous,
-/// because programs that write Parquet aim at pages of 1 MiB.
+/// A page may decompress to this many bytes, or to [`MAX_COMPRESSION_RATIO`] times its compressed size if that is more. Programs that write
+/// Parquet usually aim at pages of 1 MiB, which is far below this limit.
 const MAX_DECOMPRESSED_BYTES: u64 = 8 << 20;
 /// A page may decompress to this many times its compressed size, or to [`MAX_DECOMPRESSED_BYTES`] bytes if that is more.
 const MAX_COMPRESSION_RATIO: u64 = 1024;
@@ -56,7 +56,7 @@ fn parquet_error(problem: &str) -> ParquetError {
 fn check_headers(source: &ByteSource, chunk: &ColumnChunkMetaData) -> Result<bool> {
     let offsets = [chunk.data_page_offset(), chunk.dictionary_page_offset().unwrap_or(0), chunk.compressed_size()];
     if offsets.iter().any(|offset| *offset < 0) {
-        return Err(parquet_error("the position of a column is negative"));
+        return Err(parquet_error("the offset or size of a column is negative"));
     }
     let (start, length) = chunk.byte_range();
     let end = start

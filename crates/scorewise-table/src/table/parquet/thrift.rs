@@ -35,14 +35,15 @@ impl<'a> ThriftReader<'a> {
         self.position
     }
 
-    /// Reads a struct and calls `visit(id, 0, number)` for each integer in it, where `id` is the id of the field, and `visit(outer, inner, number)`
-    /// for each integer in a directly nested struct, where `outer` is the field id of the nested struct and `inner` the id of the field in it.
+    /// Reads a struct and calls `visit` for each integer in it and in the structs that are its fields. For an integer in the struct itself, the
+    /// call is `visit(id, 0, integer)`, where `id` is the field id of the integer. For an integer in a struct that is a field, the call is
+    /// `visit(outer, inner, integer)`, where `outer` is the id of that field and `inner` the id of the integer in the inner struct.
     pub(super) fn visit_integers(&mut self, mut visit: impl FnMut(i16, i16, i64)) -> ThriftResult<()> {
         self.read_struct(0, 0, &mut visit)
     }
 
-    /// Reads a struct at the given nesting depth and calls `visit` as in [`visit_integers`](Self::visit_integers). `outer` is the field id of the
-    /// struct in the struct that contains it.
+    /// Reads a struct at the given nesting depth and calls `visit` as in [`visit_integers`](Self::visit_integers). If the struct is a field of
+    /// another struct, `outer` is the id of that field.
     fn read_struct(&mut self, depth: usize, outer: i16, visit: &mut dyn FnMut(i16, i16, i64)) -> ThriftResult<()> {
         let mut id = 0i16;
         loop {
@@ -64,8 +65,8 @@ impl<'a> ThriftReader<'a> {
         }
     }
 
-    /// Reads the header of the next field of a struct. Replaces `id`, the id of the previous field, by the id of this field, and returns the type
-    /// code of this field. Type code 0 ends the struct.
+    /// Reads the header of the next field of a struct and returns the type code of the field. `id` must be the id of the previous field and becomes
+    /// that of the next field. Type code 0 ends the struct.
     fn field_header(&mut self, id: &mut i16) -> ThriftResult<u8> {
         let head = self.read_byte()?;
         if head & 15 != 0 {
@@ -101,8 +102,8 @@ impl<'a> ThriftReader<'a> {
             })?;
             open.push(children);
             deepest = deepest.max(open.len());
-            // `open` holds, for each element that is not complete, the number of its children that are still to come. An element without further
-            // children is complete, which may complete its parent as well.
+            // For each element that is not complete, `open` holds the number of its children that are still to come. An element is complete as
+            // soon as none are to come, and this may complete its parent too.
             while open.last().is_some_and(|remaining| *remaining <= 0) {
                 open.pop();
                 if let Some(parent) = open.last_mut() {
@@ -177,7 +178,7 @@ mod tests {
 
     #[test]
     fn integers_are_visited_with_their_field_ids() {
-        // The bytes of the struct { 1: 0, 2: 300, 5: { 1: -1, 2: 3 }, 6: "ab" }, written as field id: value, and one more byte.
+        // The struct { 1: 0, 2: 300, 5: { 1: -1, 2: 3 }, 6: "ab" }, in which each field is written as `id: value`, and one byte after the struct.
         let bytes = [0x15, 0, 0x15, 0xd8, 0x04, 0x3c, 0x15, 1, 0x15, 6, 0, 0x18, 2, b'a', b'b', 0, 99];
         let mut seen = Vec::new();
         let mut reader = ThriftReader::new(&bytes);
@@ -195,8 +196,9 @@ mod tests {
 
     #[test]
     fn schema_depth_is_the_depth_of_the_deepest_element() {
-        // Field 2 is the schema in depth-first order, and field 5 of an element is the number of its children: { 1: 1, 2: [ { 5: 2 }, { 5: 1 }, {},
-        // {} ] } is a root with two children, the first of which has one child.
+        // The struct { 1: 1, 2: [ { 5: 2 }, { 5: 1 }, {}, {} ] }, in which each field is written as `id: value`. Field 2 lists the elements of the
+        // schema in depth-first order, and field 5 of an element is the number of its children. The root has two children, and the first of them
+        // has one child.
         let bytes = [0x15, 2, 0x19, 0x4c, 0x55, 4, 0, 0x55, 2, 0, 0, 0, 0];
         assert_eq!(ThriftReader::new(&bytes).schema_depth(), Ok(3));
         let mut chain = vec![0x15, 2, 0x19, 0xfc, 200, 1];

@@ -2,17 +2,17 @@
 //!
 //! A line end within quotes does not end a record. As in csv-core, a quote only opens a quoted cell at the start of the cell.
 //! No block ends with empty lines. The number of empty lines after a block is passed to the next block, because empty lines are rows only if
-//! more records follow, which a block alone does not show.
+//! more records follow.
 
 use std::io::Read;
 
 use crate::error::{Error, Location, Result};
 use crate::table::source::{check_encoding, unreadable_error};
 
-/// The size of a block in bytes: large enough to occupy a thread, small enough to keep several blocks in memory. It does not depend on the
+/// The usual size of a block in bytes: large enough to occupy a thread, small enough to keep several blocks in memory. It does not depend on the
 /// number of threads, so that the chunks of a table are always the same.
 const BLOCK_BYTES: usize = 2 << 20;
-/// A block is made large enough for at least this many rows, even if rows are very long.
+/// If the header is very long, blocks are made large enough for this many rows that are as long as the header.
 const MIN_BLOCK_ROWS: usize = 16;
 /// The maximum length of a record in bytes. A longer record most likely has a quote that is never closed.
 const MAX_RECORD_BYTES: usize = 64 << 20;
@@ -132,7 +132,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// The error for a quote at this position of `pending` that is never closed.
+    /// The error for a quoted cell that is never closed. `quote` is the index of its opening quote in `pending`, the bytes that were read last.
     fn unclosed_quote_error(&self, quote: usize) -> Error {
         let lines = memchr::memchr_iter(self.line_end, &self.pending[..quote]).count() as u64;
         let line = self.line + self.empty + lines;
@@ -162,8 +162,8 @@ fn end_of_rows(text: &[u8], delimiter: u8, line_end: u8) -> usize {
         .map_or(0, |last| memchr::memchr(line_end, &text[last..]).map_or(text.len(), |end| last + end + 1))
 }
 
-/// The position after the last complete record (`None` if there is none), and the position of a quote that is not closed (`None` if all quotes
-/// are closed).
+/// Returns two positions in `text`. The first is the end of the last complete record; `None` if there is no such record. The second is that of an
+/// opening quote that is not closed; `None` if all quotes are closed.
 fn last_record_end(text: &[u8], delimiter: u8, line_end: u8) -> (Option<usize>, Option<usize>) {
     let last_line_end = |text: &[u8]| memchr::memrchr(line_end, text).map(|at| at + 1);
     let mut end = None;

@@ -7,9 +7,9 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// The number of bytes from which the delimiter is recognised; a few hundred records are enough.
 const SAMPLE_BYTES: usize = 64 << 10;
 
-/// The delimiter for which the largest share of records has as many cells as the first record, which must have at least two cells. `None` if no
-/// delimiter gives two cells. Of delimiters with equal shares, the one that gives the first record most cells is chosen. If `decimal_comma` is
-/// `true`, the comma is not tried. `is_whole` says whether `text` is the whole file.
+/// Tries each delimiter that splits the first record into at least two cells; `None` if there is no such delimiter. Returns the delimiter for
+/// which the largest share of records has as many cells as the first record. If these shares are equal, returns the delimiter that splits the
+/// first record into the most cells. If `decimal_comma` is `true`, the comma is not tried. `is_whole` says whether `text` is the whole file.
 pub(super) fn recognise_delimiter(text: &[u8], is_whole: bool, line_end: u8, decimal_comma: bool) -> Option<u8> {
     let text = if is_whole && text.len() <= SAMPLE_BYTES {
         text

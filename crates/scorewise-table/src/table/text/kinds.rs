@@ -9,8 +9,8 @@ use crate::table::{ColumnKind, cell_excerpt, number, parse_boolean};
 /// A cell of eight digits such as `20200131` could be a date or a number. A column is read as dates if all its cells are such dates and at
 /// least this many are different: the probability that ten random numbers between 19000101 and 20991231 are all dates is below 10⁻¹⁴.
 const MIN_COMPACT_DATES: usize = 10;
-/// Numbers are counted by their per cent or currency sign, in the order of [`UNIT_SIGNS`]. This is the index of the last count, that of numbers
-/// without such a sign.
+/// The index under which numbers without a per cent or currency sign are counted. Numbers with a sign are counted under its index in
+/// [`UNIT_SIGNS`].
 const NO_SIGN: usize = UNIT_SIGNS.len();
 
 /// Counts how many cells of a column look like numbers, dates, booleans and so on, in the sample of the first rows.
@@ -28,7 +28,7 @@ pub(super) struct Tally {
     comma_numbers: u64,
     marks: DecimalMarks,
     booleans: u64,
-    /// Number of cells that are dates, with or without a time of day.
+    /// Number of cells that are dates, with or without a time of day. Dates of eight digits are not counted here.
     times: u64,
     /// Number of dates that only make sense with the day first, such as `31/01/2020`.
     day_first: u64,
@@ -79,14 +79,14 @@ struct ExtraCounts {
     ambiguous: u64,
     /// The first date whose meaning depends on the order of day and month.
     ambiguous_date: String,
-    /// Number of cells that are numbers with thousands separators or a per cent or currency sign, by decimal mark (point, comma) and by the
-    /// index of the sign in [`UNIT_SIGNS`]; numbers without a sign have the index [`NO_SIGN`].
+    /// Number of cells that are numbers with thousands separators, a per cent sign or a currency sign. The first index is 0 if the decimal mark
+    /// is a point and 1 if it is a comma. The second index is that of the sign in [`UNIT_SIGNS`], or [`NO_SIGN`].
     numbers: [[u64; NO_SIGN + 1]; 2],
-    /// For each sign of [`UNIT_SIGNS`], the first cell that contains this sign.
+    /// For each sign of [`UNIT_SIGNS`], the first cell that is a number with this sign.
     signed: [String; NO_SIGN],
-    /// Number of cells that are numbers with thousands separators, by decimal mark (point, comma).
+    /// Number of cells that are numbers with thousands separators if the decimal mark is a point (index 0) or a comma (index 1).
     grouped: [u64; 2],
-    /// The first number with thousands separators, by decimal mark (point, comma).
+    /// The first cell that is a number with thousands separators if the decimal mark is a point (index 0) or a comma (index 1).
     group: [String; 2],
 }
 
@@ -117,8 +117,8 @@ impl Tally {
             self.add_digits(cell);
             return;
         }
-        // The point in `1.234` can be a decimal point or a thousands separator, because exactly three digits follow. A plain number
-        // with another number of digits after its point or comma has no thousands separator, so it is not parsed a second time.
+        // The point in `1.234` can be a decimal point or a thousands separator, because exactly three digits follow. If more or fewer digits
+        // follow, the point or comma of a plain number is no thousands separator, so the cell is not parsed a second time.
         let may_be_formatted = !point && !comma || cell.len() > 4 && matches!(cell[cell.len() - 4], b'.' | b',');
         let with_point =
             point || may_be_formatted && self.add_formatted_number(number::parse_formatted(cell, b'.'), 0, cell);
@@ -134,7 +134,8 @@ impl Tally {
         }
     }
 
-    /// Counts a cell that consists of digits only: its length, a leading zero, a date of eight digits. Other cells are ignored.
+    /// If the cell consists of digits only, counts it and records its length, whether it has a leading zero, and whether it is a date of eight
+    /// digits. Other cells are ignored.
     fn add_digits(&mut self, cell: &[u8]) {
         if !cell.iter().all(u8::is_ascii_digit) {
             return;
@@ -159,8 +160,8 @@ impl Tally {
         }
     }
 
-    /// If `number` is `Some`, counts the cell as a number with thousands separators or a per cent or currency sign, and returns `true`. `mark` is 0
-    /// for the decimal point and 1 for the decimal comma.
+    /// Counts a cell that was parsed as a number with thousands separators, a per cent sign or a currency sign, and returns `true`. If `number` is
+    /// `None`, counts nothing and returns `false`. `mark` is 0 for a decimal point and 1 for a decimal comma.
     fn add_formatted_number(&mut self, number: Option<FormattedNumber>, mark: usize, cell: &[u8]) -> bool {
         let Some(FormattedNumber { is_grouped, sign, .. }) = number else { return false };
         let extra = self.extra_counts();
@@ -234,7 +235,7 @@ impl Tally {
         }
     }
 
-    /// Whether the cells are codes such as zip codes: digits of the same length, some with a leading 0.
+    /// Whether the cells are codes such as zip codes: they have the same number of digits, and some have a leading 0.
     fn are_codes(&self) -> bool {
         let leading_zeros = self.extra.as_ref().map_or(0, |extra| extra.leading_zeros);
         leading_zeros > 0 && self.shortest == self.longest && self.is_nearly_all(self.digits)
@@ -256,8 +257,8 @@ impl Tally {
         grouped + if comma { self.comma_numbers } else { self.point_numbers }
     }
 
-    /// The most frequent per cent or currency sign: how many numbers have it, and its index in [`UNIT_SIGNS`], which is `None` if no number has a
-    /// sign. `comma` says whether numbers have a decimal comma.
+    /// Finds the most frequent per cent or currency sign. Returns how many numbers have it, and its index in [`UNIT_SIGNS`]; `(0, None)` if no
+    /// number has a sign. `comma` says whether numbers have a decimal comma.
     fn most_frequent_sign(&self, comma: bool) -> (u64, Option<usize>) {
         let Some(extra) = &self.extra else { return (0, None) };
         let counts = extra.numbers[usize::from(comma)];
@@ -268,7 +269,7 @@ impl Tally {
     }
 
     /// The per cent or currency sign that numbers of the column may have; `None` if no number has such a sign, or if more than 90 % of the
-    /// cells are numbers without one. `comma` says whether numbers have a decimal comma.
+    /// cells are numbers without a sign. `comma` says whether numbers have a decimal comma.
     pub(super) fn sign(&self, comma: bool) -> Option<char> {
         let (_, most_frequent) = self.most_frequent_sign(comma);
         most_frequent.filter(|_| !self.is_nearly_all(self.count_without_sign(comma))).map(|sign| UNIT_SIGNS[sign])
@@ -279,7 +280,7 @@ impl Tally {
         self.times + self.count_of_times_of_day() > 0 || self.extra.as_ref().is_some_and(|extra| extra.compact > 0)
     }
 
-    /// Whether the cells with times of day without a date outnumber the cells with dates.
+    /// Whether more cells are times of day without a date than dates. Dates of eight digits are not counted.
     pub(super) fn holds_times_of_day(&self) -> bool {
         self.count_of_times_of_day() > self.times
     }
@@ -308,7 +309,8 @@ impl Tally {
         }
     }
 
-    /// The order of day and month that most dates show; `None` if no date shows the order, as in `01/02/2020`.
+    /// The order of day and month that most dates show, or day first if both orders are equally frequent. `None` if no date shows the order:
+    /// `01/02/2020` does not show it.
     pub(super) fn date_order(&self) -> Option<DateOrder> {
         match self.month_first.cmp(&self.day_first) {
             std::cmp::Ordering::Greater => Some(DateOrder::MonthFirst),
@@ -346,7 +348,7 @@ impl Tally {
             }
             ColumnKind::Category if self.are_codes() => {
                 let text = format!(
-                    "column `{name}` is read as text: its cells are digits of the same length, some with a leading 0 (`{}`); \
+                    "column `{name}` is read as text: its cells have the same number of digits, some with a leading 0 (`{}`); \
                      `{numeric}` reads them as numbers",
                     extra.leading_zero
                 );
@@ -405,7 +407,7 @@ impl Tally {
 }
 
 impl ExtraCounts {
-    /// Adds the counts of a later part of the sampled rows, and takes its example cell if there is none yet.
+    /// Adds the counts of a later part of the sampled rows. Where there is no example cell yet, takes that of the later part.
     fn merge(&mut self, part: &ExtraCounts) {
         let first = |example: &mut String, other: &String| {
             if example.is_empty() {
@@ -455,9 +457,9 @@ impl DecimalMarks {
         self.point + self.comma + self.either_point + self.either_comma > 0
     }
 
-    /// Whether numbers have a decimal comma. This is so if the numbers that only make sense with a decimal comma outnumber those that only make
-    /// sense with a decimal point. If the counts are equal, the decimal mark is that of the `earlier` table, such as the training table. Without an
-    /// earlier table, `1,234` is read as 1.234 only in files separated by semicolons, which are common in countries with decimal commas.
+    /// Whether numbers have a decimal comma. The numbers that only make sense with one decimal mark decide by majority. If there is no majority,
+    /// `earlier` decides: whether an earlier table, such as the training table, has a decimal comma. If it is `None`, numbers have a decimal comma
+    /// only if the delimiter is a semicolon, as in countries with decimal commas, and more numbers look like `1,234` than like `1.234`.
     pub(super) fn decimal_comma(&self, earlier: Option<bool>, delimiter: u8) -> bool {
         if self.comma != self.point {
             return self.comma > self.point;

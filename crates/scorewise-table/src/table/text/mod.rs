@@ -71,7 +71,7 @@ impl TextReader {
         };
         blocks.fit_block_size(after.0);
         if header.len() > MAX_COLUMNS {
-            let problem = format!("{} columns; at most {MAX_COLUMNS} can be read", header.len());
+            let problem = format!("the line has {} columns; at most {MAX_COLUMNS} can be read", header.len());
             return Err(Error::data(
                 Location { line: Some(line), ..Location::file(file) },
                 problem,
@@ -236,8 +236,8 @@ impl HeaderRecord {
 }
 
 impl TextColumn {
-    /// Decides how a column is read: by the user's settings first, then by the cells of the column, then by the conventions of an earlier table,
-    /// such as the training table ([`Reading::writing`]).
+    /// Decides how a column is read. The user's settings come first, then the cells of the column, then the conventions of an earlier table, such
+    /// as the training table ([`Reading::writing`]). If the user set the type, the per cent or currency sign is that of the earlier table.
     fn new(index: usize, name: &str, tally: &Tally, comma: bool, reading: &Reading) -> Self {
         let forced = reading.kinds.get(name).copied();
         let kind = forced.unwrap_or_else(|| tally.kind(comma));
@@ -308,7 +308,7 @@ fn tally_columns(
     sum
 }
 
-/// The names of the columns from the header. Columns at the right that have neither a name nor any content are left out.
+/// The names of the columns from the header. Columns at the right are left out if they have no name and all their cells in the sample are empty.
 fn column_names(
     file: &str,
     line: u64,

@@ -17,7 +17,7 @@ pub(super) struct TextLayout {
     pub(super) line_end: u8,
     /// The decimal mark of numbers: `.` or `,`.
     pub(super) mark: u8,
-    /// The number of cells in the header, without empty columns at the right.
+    /// The number of cells in the header. Empty columns at the right are not counted.
     pub(super) cells: usize,
     /// Whether the user set the names of the columns.
     pub(super) has_given_names: bool,
@@ -52,8 +52,8 @@ enum ColumnBuilder {
 /// A chunk of the table, and the empty lines that were read as rows of the chunk.
 pub(super) type ParsedChunk = (Table, EmptyLines);
 
-/// The empty lines of a block may give at most this many values, plus four for each byte of the block. An empty line takes one byte but
-/// gives a missing value in every column, so without a limit a small file could exhaust the memory.
+/// The empty lines of a block may become at most this many missing values, plus four for each byte of the block. An empty line takes one byte but
+/// becomes a missing value in every column, so without a limit a small file could exhaust the memory.
 const MAX_EMPTY_CELLS: u64 = 1 << 20;
 
 /// Parses a block of text into a chunk of the table.
@@ -98,8 +98,8 @@ pub(super) fn parse_block(layout: &TextLayout, block: &Block) -> Result<ParsedCh
 }
 
 impl TextLayout {
-    /// Whether the record has a cell for each column: `true` if it has as many cells as the header, or more if the additional cells are empty;
-    /// `false` if it has another number of cells and all of them are blank, as in an empty line. Any other record is an error.
+    /// Returns `true` if the record has as many cells as the header. A record with another number of cells gives `false` if all of them are blank,
+    /// as in an empty line, and `true` if it only has additional empty cells. Any other record is an error.
     #[inline]
     pub(super) fn has_all_cells(&self, record: Record<'_>) -> Result<bool> {
         if record.len() == self.cells {
@@ -115,7 +115,7 @@ impl TextLayout {
     }
 
     #[cold]
-    /// The error for a block with so many empty lines that the values would take too much memory.
+    /// The error for a block with so many empty lines that their missing values would take too much memory.
     fn too_many_empty_lines(&self, line: u64) -> Error {
         let place = Location { line: Some(line), ..Location::file(&self.file) };
         let problem = format!("too many empty lines for a table of {} columns", self.columns.len());
@@ -151,8 +151,8 @@ impl TextLayout {
     }
 }
 
-/// Parses a number that may have thousands separators and a sign such as % or $. NaN if the cell means a missing value; `None` if the cell is not a
-/// number, or if it has such a sign other than `sign`.
+/// Parses a number that may have thousands separators and the per cent or currency sign `sign`. Returns NaN if the cell means a missing value, and
+/// `None` if the cell is not a number or has a different per cent or currency sign.
 pub(in crate::table) fn number_or_missing(
     cell: &[u8],
     mark: u8,
@@ -211,7 +211,7 @@ pub(in crate::table) fn invalid_cell(
         }
     }
     let alternative = match (kind, is_forced) {
-        (ColumnKind::Number, true) => "name a column of numbers, or correct the cell",
+        (ColumnKind::Number, true) => "use a column of numbers, or correct the cell",
         _ => "correct the cell, or remove its row",
     };
     Error::data(place, problem, alternative_hints(&[hint, alternative.into()]))

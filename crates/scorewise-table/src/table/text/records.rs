@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_line_ending_counts_as_one_line() {
+    fn line_ends_with_carriage_returns_are_counted_once() {
         for end in ["\n", "\r\n", "\r\r\n"] {
             let text = format!("a,b{end}1,2{end}{end}\"\"{end}3,4{end}");
             let lines: Vec<(u64, usize)> =

@@ -14,7 +14,8 @@ use crate::network::LayerLayout;
 /// Number of rows in a panel, which is a transposed block of rows, stored as `[feature][PANEL]`.
 pub(crate) const PANEL: usize = 32;
 
-/// Calls a kernel with a block size from 1 to 12 that is known only at run time, although the block size of a kernel is a const generic parameter.
+/// Calls a kernel with a block size from 1 to 12 that is known only at run time. A macro is needed because the kernel takes the block size as a
+/// const generic parameter.
 macro_rules! with_block {
     ($block:expr, $call:ident :: <$v:ident, $n:tt> ( $($argument:expr),* )) => {
         match $block {
@@ -47,7 +48,7 @@ struct RegisterBlocks {
 }
 
 impl RegisterBlocks {
-    /// All blocks of `width` inputs or outputs, with at most `max_size` of them in a block.
+    /// Divides `width` inputs or outputs into blocks of at most `max_size` inputs or outputs.
     #[inline(always)]
     fn new(width: usize, max_size: usize) -> Self {
         let remaining = width.div_ceil(max_size);
@@ -92,7 +93,7 @@ pub(crate) unsafe fn forward<V: SimdVector>(
     }
 }
 
-/// Computes the forward product of a layer for one panel of 32 rows, which fills `N` vector registers per input or output.
+/// Computes the forward product of a layer for one panel of 32 rows. Each input or output of the panel fills `N` vector registers.
 #[inline(always)]
 unsafe fn forward_panel<V: SimdVector, const N: usize>(
     layer: &LayerLayout,
@@ -114,7 +115,7 @@ unsafe fn forward_panel<V: SimdVector, const N: usize>(
     }
 }
 
-/// Computes `B` outputs of a layer for one panel of 32 rows, which fills `N` vector registers per input or output.
+/// Computes `B` outputs of a layer for one panel of 32 rows. Each input or output of the panel fills `N` vector registers.
 #[inline(always)]
 unsafe fn forward_block<V: SimdVector, const N: usize, const B: usize>(
     weights: *const f32,
@@ -180,7 +181,8 @@ pub(crate) unsafe fn backward<V: SimdVector>(
     }
 }
 
-/// Computes the gradient with respect to all inputs of a layer for one panel of 32 rows, which fills `N` vector registers per input or output.
+/// Computes the gradient with respect to all inputs of a layer for one panel of 32 rows. Each input or output of the panel fills `N` vector
+/// registers.
 #[inline(always)]
 unsafe fn backward_panel<V: SimdVector, const N: usize>(
     layer: &LayerLayout,
@@ -203,7 +205,8 @@ unsafe fn backward_panel<V: SimdVector, const N: usize>(
     }
 }
 
-/// Computes the gradient with respect to `B` inputs of a layer for one panel of 32 rows, which fills `N` vector registers per input or output.
+/// Computes the gradient with respect to `B` inputs of a layer for one panel of 32 rows. Each input or output of the panel fills `N` vector
+/// registers.
 #[inline(always)]
 unsafe fn backward_block<V: SimdVector, const N: usize, const B: usize>(
     weights: *const f32,
@@ -237,10 +240,10 @@ unsafe fn backward_block<V: SimdVector, const N: usize, const B: usize>(
     }
 }
 
-/// Adds up the gradient of the weights and biases of a layer over one or more panels (blocks of 32 rows):
+/// Adds up the gradient of the weights and biases of a layer over the rows r of one or more panels (blocks of 32 rows):
 ///
 /// ```text
-/// gradient of W[o][·] += Σ_rows output_gradient[o][row] · row[·]        gradient of b[o] += Σ_rows output_gradient[o][row]
+/// gradient of W[o][·] += Σ_r output_gradient[o][r] · input[r][·]        gradient of b[o] += Σ_r output_gradient[o][r]
 /// ```
 ///
 /// If `overwrite` is set, the sums replace the old gradient, which need not be set to 0 first. The rows may lie anywhere in memory,
@@ -263,7 +266,7 @@ pub(crate) unsafe fn add_outer_products<V: SimdVector>(
         let vectors = layer.stride / V::WIDTH;
         let mut vector = 0;
         while vector < vectors {
-            // A block of three registers of inputs and eight outputs uses all 24 accumulators of AVX-512. So does one of four registers and six outputs.
+            // Three registers of inputs times eight outputs use all 24 accumulators of AVX-512, and so do four registers times six outputs.
             let remaining = vectors - vector;
             let columns = if remaining == 5 || remaining == 6 { 3 } else { remaining.min(4) };
             let column = vector * V::WIDTH;

@@ -1,11 +1,11 @@
 //! The forward and backward pass of a look-up layer over panels of 32 rows.
 //!
 //! ```text
-//! out = b + Σ_c (1 − f) T[k] + f T[k + 1]        for the position k + f of column c
+//! out = b + Σ_c ((1 − f) T[k] + f T[k + 1])        where the input of column c is the position k + f
 //! ```
 //!
-//! The table T has one table row for each position of each column, which holds the weights of all units side by side. So each data row reads one
-//! or two table rows for each column, and the cost does not depend on the number of positions.
+//! The table T has one or more table rows for each column. Here k is the index of one of them, and 0 ≤ f < 1 interpolates toward the next. A table
+//! row holds the weights of all units side by side. Each data row reads one or two table rows for each column, however many table rows there are.
 
 use scorewise_table::AlignedBuffer;
 
@@ -23,7 +23,7 @@ pub(super) struct TableColumn {
 }
 
 impl TableColumn {
-    /// The parts of the table that belong to the columns of a look-up layer, in order; empty if the first layer is dense.
+    /// For each column of a look-up layer, the table rows that belong to it; empty if the first layer is dense.
     pub fn of_shape(shape: &NetworkShape) -> Vec<TableColumn> {
         let mut next = 0;
         let column = |positions: &usize| {
@@ -34,8 +34,8 @@ impl TableColumn {
         shape.positions().iter().map(column).collect()
     }
 
-    /// Splits a position k + f into k, the table row (counted from the first row of the column) at or before the position, and the fraction f, with
-    /// which to interpolate toward the next table row. A position outside of the column is replaced by the nearest one inside, and NaN by 0.
+    /// Splits a position k + f into k, the index of a table row of this column, and the fraction f, which interpolates toward the next table row.
+    /// A position outside of the column is first replaced by the nearest position inside, and NaN by 0.
     #[inline(always)]
     fn place(self, position: f32) -> (u32, f32) {
         let position = position.max(0.0).min(self.last);
@@ -119,25 +119,25 @@ unsafe fn look_up_units<V: SimdVector, const N: usize>(
     }
 }
 
-/// Number of data rows in a block, whose derivatives are added to the gradient of the table together. For each column, the data rows of a block are
-/// sorted by the table row that they use, so that the sums for one table row stay in registers. The derivatives of a larger block would leave too
-/// little of the caches for the table.
+/// Number of data rows in a block. The gradient of the table is computed block by block. For each column, the data rows of a block are sorted by
+/// the table row that they use, so that the sums for one table row stay in registers. The derivatives of a larger block would leave too little
+/// room in the caches for the table.
 pub(super) const TABLE_BLOCK: usize = 16 * PANEL;
 
-/// The inputs and the derivatives of a block of data rows, from which the gradient of the table of a look-up layer is computed.
+/// A block of data rows, from which the gradient of the table of a look-up layer is computed.
 #[derive(Debug)]
 pub(super) struct TableBlock {
     /// The inputs of the layer: the position of every data row in every column, transposed into panels of 32 rows.
     positions: AlignedBuffer,
     /// The gradient with respect to the outputs of the layer, row by row.
     derivatives: AlignedBuffer,
-    /// For each data row, the table row at or before its position in one column.
+    /// For each data row, the whole part k of its position k + f in one column, which is the index of a table row of this column.
     places: Vec<u32>,
-    /// For each data row, the fraction f with which it interpolates between the table row in `places` (weight 1 − f) and the next one (weight f).
+    /// For each data row, the fraction f of its position: the table row in `places` has the weight 1 − f, and the next table row the weight f.
     shares: Vec<f32>,
     /// For each data row, the index in `derivatives` at which its derivatives begin, and its entry of `shares`; sorted by `places`.
     sorted: Vec<(u32, f32)>,
-    /// For each table row of one column, the end of its range in `sorted`, that is, the number of data rows whose place is at or before it.
+    /// For each table row of one column, the index in `sorted` at which its data rows end.
     ends: Vec<u32>,
     /// The gradient of the table rows of one column, for [`TableGradient`].
     column_gradient: AlignedBuffer,
@@ -159,7 +159,7 @@ pub(crate) struct TableGradient<'a> {
 enum TableGradientSource<'a> {
     /// The gradient of the whole table has been computed.
     Table(&'a [f32]),
-    /// The gradient is not computed yet. It is the sum over this number of data rows, the first ones of the block.
+    /// The gradient is not computed yet. It will be summed over the data rows at the beginning of the block; the number says how many.
     Block(&'a mut TableBlock, usize),
 }
 
@@ -167,7 +167,7 @@ impl<'a> TableGradient<'a> {
     /// Wraps the gradient of the whole table, which has already been computed.
     pub(super) fn of_table(layer: &'a LayerLayout, columns: &'a [TableColumn], gradient: &'a [f32]) -> Self {
         let table = TableGradient { layer, columns, source: TableGradientSource::Table(gradient) };
-        assert!(gradient.len() >= table.rows() * layer.stride, "the gradient must have all rows of the table");
+        assert!(gradient.len() >= table.rows() * layer.stride, "the gradient must cover all rows of the table");
         table
     }
 
@@ -210,7 +210,7 @@ impl<'a> TableGradient<'a> {
 }
 
 impl TableBlock {
-    /// An empty block with room for [`TABLE_BLOCK`] data rows; without any room if the first layer is dense.
+    /// Creates an empty block. It has room for [`TABLE_BLOCK`] data rows, or for none if the first layer is dense.
     pub fn new(layer: &LayerLayout, columns: &[TableColumn]) -> Self {
         let rows = if columns.is_empty() { 0 } else { TABLE_BLOCK };
         TableBlock {
@@ -224,8 +224,8 @@ impl TableBlock {
         }
     }
 
-    /// Copies 32 data rows into the block, as its panel `number`: the inputs, and the gradient with respect to the outputs of the layer, which is
-    /// stored unit by unit.
+    /// Copies 32 data rows into panel `number` of the block: their inputs `rows`, and the gradient with respect to their outputs. The array
+    /// `output_gradient` holds this gradient unit by unit; the block stores it row by row.
     ///
     /// # Safety
     /// The conditions of [`SimdVector`] must hold, each row must have one number for each column, rounded up to a multiple of 4, and
@@ -340,11 +340,11 @@ impl TableBlock {
         let (places, shares, sorted) = (&places[..count], &shares[..count], &mut sorted[..count]);
         for place in places {
             debug_assert!((*place as usize) < table_rows);
-            // SAFETY: `TableColumn::place` returns an index below `table_rows`, and `ends` has one element more than that.
+            // SAFETY: `TableColumn::place` returns an index below `table_rows`, and `ends` has `table_rows + 1` elements.
             unsafe { *ends.get_unchecked_mut(*place as usize + 1) += 1 };
         }
-        // `ends[k + 1]` is the number of data rows at table row k. After the cumulative sums, `ends[k]` is the index in `sorted` at which the data
-        // rows at table row k begin. The last loop increments it for each data row that it writes, so in the end it is the index at which they end.
+        // Here `ends[k + 1]` is the number of data rows that use table row k. The next loop makes `ends[k]` the index in `sorted` at which these data
+        // rows begin. The last loop increments `ends[k]` for each of these data rows that it writes, so it becomes the index at which they end.
         let mut sum = 0;
         for end in ends.iter_mut() {
             sum += *end;
@@ -364,8 +364,8 @@ impl TableBlock {
         ends.pop();
     }
 
-    /// Adds the derivatives of the units that fill `N` registers, beginning with the unit `unit`, to the gradient of one column, which begins at
-    /// `table`. The data rows must be sorted by this column. Returns the number of units that fill `N` registers.
+    /// Adds derivatives to the gradient of one column, which begins at `table`. The derivatives are those of the unit `unit` and its successors, as
+    /// many as fill `N` registers. Returns the number of these units. The data rows must be sorted by the column.
     #[inline(always)]
     unsafe fn add_units<V: SimdVector, const N: usize>(
         &self,
@@ -381,8 +381,8 @@ impl TableBlock {
             let zero = [V::splat(0.0); N];
             let (mut next, mut start, mut is_next_zero) = (zero, 0, true);
             for (at, end) in self.ends.iter().enumerate() {
-                // Each data row adds to its own table row (`sums`) and to the one after (`next`). So the sums for this table row begin with the
-                // `next` of the previous table row.
+                // A data row with the fraction f adds 1 − f times its derivatives to its own table row (`sums`), and f times its derivatives to the
+                // next table row (`next`). So `sums` begins with the value of `next` from the previous table row.
                 let mut sums = std::mem::replace(&mut next, zero);
                 let rows = &self.sorted[start..*end as usize];
                 for (row, share) in rows {
@@ -418,8 +418,8 @@ mod tests {
     use super::*;
     use crate::network::{Engine, Network, uniform};
 
-    /// A network with a look-up layer, some of whose columns have many positions, and data rows with positions between two table rows, exactly at a
-    /// table row, outside of the table, and NaN.
+    /// A network with a look-up layer, and data rows for it. Some columns have many table rows. The positions of the data rows lie between two
+    /// table rows, exactly at a table row or outside of the table, or are NaN.
     fn case(rows: usize) -> (Network, Matrix) {
         let positions = vec![49, 1, 120, 7, 200, 306, 3, 49];
         let mut random = random(7, Purpose::InitialWeights, 0);
@@ -472,7 +472,7 @@ mod tests {
     fn the_logits_and_the_gradient_of_a_look_up_layer_do_not_depend_on_the_batch_size() {
         let order: Vec<u32> = (0..1100).map(|row| row * 331 % 1100).collect();
         let case = case(1100);
-        // The last of several blocks of rows may be full, or have a single row.
+        // The last block of these batches is partly filled, full, has a single row, or is the only block.
         for rows in [1100, 2 * TABLE_BLOCK, TABLE_BLOCK + 1, TABLE_BLOCK - 1] {
             compare_with_small_batches(&case, &order[..rows]);
         }
@@ -480,12 +480,13 @@ mod tests {
 
     #[test]
     fn the_table_gradient_is_the_same_if_each_column_is_computed_only_when_it_is_used() {
-        /// A task that appends the gradient of all columns of the table to a list.
+        /// A task that appends the gradient of the whole table to a list. The fields are the gradient, the number of table rows of each column, the
+        /// length of a table row, and the list.
         struct CopyGradient<'a>(TableGradient<'a>, &'a [usize], usize, &'a mut Vec<f32>);
         impl crate::network::engine::SimdTask for CopyGradient<'_> {
             unsafe fn run_with<V: SimdVector>(mut self) {
                 for (number, positions) in self.1.iter().enumerate() {
-                    // SAFETY: a column has one row of the table for each position, and `run` has checked that the processor has the instructions of V.
+                    // SAFETY: a column has one table row for each position, and `run` has checked that the processor has the instructions of V.
                     let column = unsafe { std::slice::from_raw_parts(self.0.column::<V>(number), positions * self.2) };
                     self.3.extend_from_slice(column);
                 }

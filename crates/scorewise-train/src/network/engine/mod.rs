@@ -37,7 +37,7 @@ const MAX_SEGMENTS: usize = 16;
 /// again in the backward pass, which needs less memory and more time.
 const MAX_STORED_ACTIVATIONS: usize = 1 << 24;
 
-/// Computes the logits and gradients of networks with one shape. It owns the scratch buffers and the threads.
+/// Computes the logits and gradients of networks that all have the same shape. It owns the scratch buffers and the threads.
 #[derive(Debug)]
 pub struct Engine {
     instructions: InstructionSet,
@@ -98,8 +98,8 @@ impl Engine {
         }
     }
 
-    /// This engine with the given number of threads, which are used for batches of thousands of rows. The results are bit-identical. If the
-    /// system cannot start threads, the caller's thread does all the work.
+    /// This engine with the given number of threads, which are used for batches of thousands of rows. The results have the same bits for any
+    /// number of threads. If the system cannot start threads, the caller's thread does all the work.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.pool = None;
@@ -123,8 +123,8 @@ impl Engine {
         }
     }
 
-    /// Computes logits like [`forward`](Engine::forward), but stores nothing for [`backward`](Engine::backward), which still refers to the last
-    /// call of `forward`.
+    /// Computes logits like [`forward`](Engine::forward), but stores nothing for [`backward`](Engine::backward): a later call of `backward` still
+    /// refers to the last call of `forward`.
     ///
     /// # Panics
     /// Under the same conditions as [`forward`](Engine::forward).
@@ -148,7 +148,7 @@ impl Engine {
         assert_eq!(
             network.parameters.len(),
             self.shape.parameters(),
-            "the network must have all parameters of its shape"
+            "the network must have as many parameters as its shape needs"
         );
         assert_eq!(matrix.columns(), self.layout.layers[0].inputs, "the matrix must have one column for each input");
         let highest = order.iter().fold(0, |highest, row| highest.max(*row));
@@ -185,7 +185,7 @@ impl Engine {
     }
 
     /// Computes the gradient with respect to the parameters from the gradient with respect to the logits of the last call of
-    /// [`forward`](Engine::forward). The padding of `gradient` is not written and must be 0.
+    /// [`forward`](Engine::forward). The padding of `gradient` must be 0 before the call, because not all of it is written.
     ///
     /// # Panics
     /// If `logit_gradient` or `gradient` has the wrong length.
@@ -193,8 +193,8 @@ impl Engine {
         self.backward_pass(network, logit_gradient, gradient, false);
     }
 
-    /// Computes the gradient like [`backward`](Engine::backward), except that the gradient of the table of a look-up layer need not be written to
-    /// `gradient`: [`table_gradient`](Engine::table_gradient) returns it, and may compute it later.
+    /// Computes the gradient like [`backward`](Engine::backward), but if the batch is small, it leaves out the gradient of the table of a look-up
+    /// layer. After this call, [`table_gradient`](Engine::table_gradient) returns the gradient of the table for a batch of any size.
     ///
     /// # Panics
     /// Under the same conditions as [`backward`](Engine::backward).
@@ -202,8 +202,8 @@ impl Engine {
         self.backward_pass(network, logit_gradient, gradient, true);
     }
 
-    /// The gradient with respect to the table of the look-up layer, after [`backward_without_table`](Engine::backward_without_table) with this
-    /// `gradient`.
+    /// The gradient with respect to the table of the look-up layer. Call this after [`backward_without_table`](Engine::backward_without_table), with
+    /// the part of its `gradient` that belongs to the table.
     pub(super) fn table_gradient<'a>(&'a mut self, gradient: &'a [f32]) -> TableGradient<'a> {
         let leaves_table = self.leaves_table();
         let (layer, columns) = (&self.layout.layers[0], &self.layout.columns[..]);
@@ -215,7 +215,8 @@ impl Engine {
         }
     }
 
-    /// Whether the last forward pass had at most as many rows as one [`TABLE_BLOCK`] holds, so that the gradient of the table can be computed later.
+    /// Whether the last call of [`forward`](Engine::forward) had at least one row, and all its rows fit into one chunk and one block of
+    /// [`TABLE_BLOCK`] rows. If so, the gradient of the table can be computed later from this block.
     fn leaves_table(&self) -> bool {
         (1..=TABLE_BLOCK.min(self.chunk_rows)).contains(&self.order.len())
     }
@@ -231,7 +232,11 @@ impl Engine {
             "there must be one derivative for each row and output of the last forward pass"
         );
         assert_eq!(gradient.len(), network.parameters.len(), "there must be one derivative for each parameter");
-        assert_eq!(gradient.len(), self.shape.parameters(), "the network must have all parameters of its shape");
+        assert_eq!(
+            gradient.len(),
+            self.shape.parameters(),
+            "the network must have as many parameters as its shape needs"
+        );
         assert_eq!(network.shape(), &self.shape, "the network must have the same layer sizes as the engine");
         let stored = self.stores_activations(self.order.len());
         let segment_rows = self.segment_rows(self.order.len());
@@ -327,7 +332,7 @@ struct ForwardSegment<'a> {
     stored_activations: Option<&'a mut [f32]>,
 }
 
-/// Adds each term to the sum at the same position, in f64.
+/// Adds each term to the sum with the same index, in f64.
 fn add(sums: &mut [f64], terms: impl Iterator<Item = f64>) {
     for (sum, term) in sums.iter_mut().zip(terms) {
         *sum += term;

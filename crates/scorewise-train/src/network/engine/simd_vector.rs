@@ -6,8 +6,8 @@
 /// A vector register of `WIDTH` f32 numbers.
 ///
 /// # Safety
-/// The methods may use instructions of one instruction set. Call them only inside [`run`](super::simd_task::run) with that instruction
-/// set, and with pointers to at least `WIDTH` numbers.
+/// The methods of an implementation use the instructions of its instruction set. Call them only inside [`run`](super::simd_task::run) with this
+/// instruction set. The pointers of `load` and `store` must be valid for `WIDTH` numbers.
 pub(crate) trait SimdVector: Copy {
     /// How many f32 numbers a register holds.
     const WIDTH: usize;
@@ -33,8 +33,8 @@ pub(crate) trait SimdVector: Copy {
     unsafe fn prefetch_at(_: *const f32) {}
     /// `self` / (√`square` + `epsilon`) in each lane. Every lane of `square` must be positive and not denormal.
     unsafe fn over_root(self, square: Self, epsilon: Self) -> Self;
-    /// Transposes a block of 16 rows and 4 columns: to[column][row] = from[row][column]. In the output, the 4 columns, of 16 numbers each, are
-    /// `stride` numbers apart.
+    /// Transposes a block of 16 rows and 4 columns: to[column][row] = from[row][column]. Each row of `from` must have 4 numbers. `to` must have room
+    /// for 4 columns of 16 numbers, which begin `stride` numbers apart.
     unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
         for (row, from) in from.iter().enumerate() {
             for column in 0..4 {
@@ -276,16 +276,16 @@ pub(crate) mod x86 {
             // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe { _mm512_max_ps(self, other) }
         }
-        /// Computes the square root and the quotient from an estimate with 14 correct bits and one Newton step, which doubles the number of correct
-        /// bits. The error is at most two units in the last place. The exact instructions are not used, because each of them occupies the
-        /// processor's only divider for the time of a dozen multiplications.
+        /// Computes the square root and the quotient without the exact instructions, because each of those occupies the processor's only divider for
+        /// the time of a dozen multiplications. Instead, each result comes from an estimate with 14 correct bits and one Newton step, which doubles
+        /// the number of correct bits. The error is at most two units in the last place.
         #[inline(always)]
         unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
             // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe {
                 let estimate = _mm512_rsqrt14_ps(square);
                 let root = _mm512_mul_ps(square, estimate);
-                // The Newton step: root (1 + ½(1 − root · estimate)).
+                // A Newton step replaces `root` by root + ½ · root · (1 − root · estimate), where `estimate` approximates 1 / √`square`.
                 let half = _mm512_mul_ps(_mm512_set1_ps(0.5), root);
                 let root = _mm512_fmadd_ps(half, _mm512_fnmadd_ps(root, estimate, _mm512_set1_ps(1.0)), root);
                 let divisor = _mm512_add_ps(root, epsilon);

@@ -19,7 +19,7 @@ pub(super) const PANEL_GROUP: usize = 2;
 /// How many f32 numbers fit into the L2 cache together with the other data in use.
 const L2_CACHE_NUMBERS: usize = 1 << 18;
 
-/// The layers of a network, and where in a buffer the activations of each layer are stored for one panel of rows.
+/// The layers of a network, and the indices at which the activations of each layer begin in the buffer of a panel of rows.
 #[derive(Clone, Debug)]
 pub(super) struct EngineLayout {
     pub layers: Vec<LayerLayout>,
@@ -62,7 +62,7 @@ pub(super) struct Workspace {
     activations: AlignedBuffer,
     /// Two buffers that take turns: one holds the gradient with respect to the outputs of a layer, the other that with respect to its inputs.
     gradients: [AlignedBuffer; 2],
-    /// Scratch space for numbers that are stored row by row: the inputs of a dense layer after the first, or the outputs of a look-up layer.
+    /// Numbers that are stored row by row: in the forward pass the outputs of a look-up layer, in the backward pass the inputs of a dense layer.
     rows: AlignedBuffer,
     pub table_block: TableBlock,
 }
@@ -136,7 +136,7 @@ pub(super) struct Forward<'a> {
     pub matrix: &'a Matrix,
     pub order: &'a [u32],
     pub logits: &'a mut [f32],
-    /// Buffer for the hidden activations of every panel, which [`Backward`] uses; `None` if they are not stored.
+    /// The buffer in which the hidden activations of every panel are stored for [`Backward`]; `None` if they are not stored.
     pub stored_activations: Option<&'a mut [f32]>,
 }
 

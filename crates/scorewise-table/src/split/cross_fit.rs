@@ -57,7 +57,7 @@ impl Split {
             }
         }
         if labels.names.len() == 2 {
-            check_classes(labels, &splits)?;
+            check_classes(labels, &splits, folds)?;
         }
         Ok(splits)
     }
@@ -97,14 +97,15 @@ pub fn rarest_class(labels: &Labels, rows: &[u32]) -> (usize, usize) {
     counts.into_iter().enumerate().min_by_key(|(_, count)| *count).unwrap_or((0, 0))
 }
 
-/// Checks that the training rows and the validation rows of every split contain both classes.
-fn check_classes(labels: &Labels, splits: &[MemberSplit]) -> Result<()> {
-    for (fold, split) in splits.iter().enumerate() {
+/// Checks that the training rows and the validation rows of every split contain both classes. The splits are those of the first repetition, then those
+/// of the second, and so on; each repetition has `folds` splits.
+fn check_classes(labels: &Labels, splits: &[MemberSplit], folds: usize) -> Result<()> {
+    for (index, split) in splits.iter().enumerate() {
         for (set, rows) in [("training", &split.training), ("validation", &split.validation)] {
             let (class, count) = rarest_class(labels, rows);
             if count == 0 {
                 let class = quoted(&labels.names[class]);
-                let problem = format!("the {set} set of fold {} has no row of the class {class}", fold + 1);
+                let problem = format!("the {set} set of fold {} has no row of the class {class}", index % folds + 1);
                 return Err(Error::setting("cross-fit", problem, "give fewer folds, or 0 for one validation set"));
             }
         }

@@ -50,7 +50,7 @@ pub(super) fn divide(
 fn divide_part(rows: &mut [u32], scratch: &mut [u32], column: &[u8], left_codes: LeftCodes) -> usize {
     assert!(scratch.len() >= rows.len());
     assert!(
-        (rows.iter().copied().max().unwrap_or(0) as usize) < column.len().max(1),
+        rows.iter().copied().max().is_none_or(|last| (last as usize) < column.len()),
         "every row must have a code in the column"
     );
     let (mut left, mut right) = (0, 0);
@@ -58,7 +58,7 @@ fn divide_part(rows: &mut [u32], scratch: &mut [u32], column: &[u8], left_codes:
         // Every row is written to the ends of both lists, but only the list to which the row belongs gets longer; in the other list, the next row
         // overwrites it. This avoids a branch, which the processor would often predict wrongly.
         // SAFETY: `left` and `right` are at most `index`, which is below the length of `rows`, and `scratch` is at least as long as `rows`. All rows
-        // have a code, as checked above (if the column is empty, there are no rows).
+        // have a code, as checked above.
         unsafe {
             let row = *rows.get_unchecked(index);
             let is_left = left_codes.contain(*column.get_unchecked(row as usize));
@@ -95,5 +95,11 @@ mod tests {
     #[should_panic(expected = "every row must have a code in the column")]
     fn a_row_without_a_code_is_refused() {
         divide(&mut [0, 3], &mut [0; 2], &[1, 1, 1], LeftCodes { low: 0, span: 0 }, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "every row must have a code in the column")]
+    fn a_row_of_an_empty_column_is_refused() {
+        divide(&mut [0], &mut [0], &[], LeftCodes { low: 0, span: 0 }, 1);
     }
 }

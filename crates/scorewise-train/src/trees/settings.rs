@@ -50,7 +50,7 @@ pub struct TreeSettings {
     pub random_strength: f64,
     /// Number of Newton steps by which the value of each leaf is computed.
     pub leaf_steps: usize,
-    /// Maximum number of codes (bins) of a feature. Values with the same code cannot be separated by a split.
+    /// Maximum number of codes (bins) of a feature, from 8 to 256. Values with the same code cannot be separated by a split.
     pub codes: usize,
     /// In a column with at most this many levels, a split compares the value with one level. In a column with more levels, target
     /// statistics are used.
@@ -173,10 +173,10 @@ impl TreeSettings {
         if let Some(leaves) = self.leaves.filter(|leaves| !(2..=4096).contains(leaves)) {
             return refuse(format!("`leaves` must be from 2 to 4096, not {leaves}"));
         }
-        if [self.codes, self.statistic_codes].iter().any(|codes| !(2..=256).contains(codes)) || self.single_levels > 256
-        {
+        if !(8..=256).contains(&self.codes) || !(2..=256).contains(&self.statistic_codes) || self.single_levels > 256 {
             return refuse(
-                "`codes` and `statistic_codes` must be from 2 to 256, and `single_levels` at most 256".into(),
+                "`codes` must be from 8 to 256, `statistic_codes` from 2 to 256, and `single_levels` at most 256"
+                    .into(),
             );
         }
         if !(self.l2 >= 0.0 && self.l2.is_finite() && self.random_strength >= 0.0 && self.random_strength.is_finite()) {

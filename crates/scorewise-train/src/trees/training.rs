@@ -536,7 +536,7 @@ fn max_codes(settings: &TreeSettings, rows: usize, features: usize) -> usize {
         Growth::LeafWise => settings.leaves(rows),
     };
     let max = if features > WIDE_TABLE { CODES_OF_WIDE_TABLES } else { MAX_CODES };
-    (MAX_HISTOGRAM_BYTES / (8 * features.clamp(1, MAX_FEATURES) * leaves)).clamp(8, settings.codes.min(max).max(8))
+    (MAX_HISTOGRAM_BYTES / (8 * features.clamp(1, MAX_FEATURES) * leaves)).clamp(8, settings.codes.min(max))
 }
 
 /// Logits that predict the shares of the classes in the training rows.

@@ -347,25 +347,33 @@ impl Bootstrap<'_> {
             .1;
         let mut factor: f64 = 1.0;
         for test in tests {
-            let sequences = starts(test, candidates).len().max(1) as f64;
-            let passes = |factor: f64| self.p_value(test, rows, best, factor) <= test.level / sequences;
-            let mut high = factor;
-            while !passes(high) {
-                high *= 2.0;
-                if high > LARGEST_FACTOR {
-                    return None;
+            let starts = starts(test, candidates);
+            let level = test.level / starts.len().max(1) as f64;
+            // The factor by which the number of rows must grow, so that the test at a candidate passes.
+            let needed_at = |candidate: &ThresholdStep| {
+                let passes = |factor: f64| self.p_value(test, rows, candidate, factor) <= level;
+                let mut high = 1.0;
+                while !passes(high) {
+                    high *= 2.0;
+                    if high > LARGEST_FACTOR {
+                        return None;
+                    }
                 }
-            }
-            let mut low = (0.5 * high).max(factor);
-            while high - low > 1e-3 * low {
-                let between = 0.5 * (low + high);
-                if passes(between) { high = between } else { low = between }
-            }
-            factor = factor.max(high);
+                let mut low: f64 = (0.5 * high).max(1.0);
+                while high - low > 1e-3 * low {
+                    let between = 0.5 * (low + high);
+                    if passes(between) { high = between } else { low = between }
+                }
+                Some(high)
+            };
+            factor = factor.max(needed_at(best)?);
+            // The test at `best` only counts if the tests before it in the sequence pass too, and first of all the one at the start of a sequence.
+            let holding =
+                starts.iter().map(|start| &candidates[*start]).filter(|start| test.condition.holds(&start.confusion()));
+            factor = factor.max(holding.filter_map(needed_at).min_by(f64::total_cmp).unwrap_or(1.0));
         }
         let labels = rows.labels.iter().filter(|label| **label).count() as f64;
-        // If this threshold would pass its own tests (`factor` is 1), an earlier test of a sequence has failed. Then about one more event may be
-        // enough.
+        // If `factor` is 1, a test between the start and `best` has failed. Then about one more event may be enough.
         Some(NeededRows {
             threshold: middle(best.interval),
             factor,

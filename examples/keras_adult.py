@@ -55,7 +55,7 @@ def main() -> None:
         keras.layers.Dense(1, activation="sigmoid", bias_initializer=output_bias(PRIOR),
                            kernel_initializer=keras.initializers.RandomNormal(stddev=0.05)),
     ])  # fmt: skip
-    # In the reference implementation by the authors of the paper, the same loss is SOL(score="f1_score", distribution="cosine", mu=.5, delta=.1).
+    # In the reference implementation of Marchetti et al. (2022), the same loss is SOL(score="f1_score", distribution="cosine", mu=.5, delta=.1).
     model.compile(keras.optimizers.Adam(1e-3), ScoreLoss("f1", PRIOR))
     model.fit(x[train], y[train], batch_size=256, epochs=12, verbose=0)
     with tempfile.TemporaryDirectory() as folder:

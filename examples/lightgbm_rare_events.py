@@ -45,7 +45,7 @@ class LightGBM:
         return Trees(lgb.train(self.parameters(depth, "binary"), lgb.Dataset(*train), rare_events.ROUNDS), margins=False)
 
     def train_with_early_stopping(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
-        """Train with log-loss, or with the score as the objective if a prior is given; stop at the best score on ``tune``."""
+        """Train with log-loss, or with the score as the objective if a prior is given, until the score on ``tune`` stops improving."""
         loss = objective(score, prior) if prior else "binary"
         data = lgb.Dataset(*train)
         booster = lgb.train(

@@ -41,9 +41,9 @@ class Library(Protocol):
         """Train with log-loss on ``train`` for all boosting rounds, with trees of this depth."""
 
     def train_with_early_stopping(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
-        """Train with log-loss, or with the score as the objective if a prior is given; stop at the best score on ``tune`` with threshold 0.5.
+        """Train with log-loss, or with the score as the objective if a prior is given, until the score on ``tune`` stops improving.
 
-        Returns the trees, the number of rounds, and the best score on ``tune``.
+        The score is computed at threshold 0.5. Returns the trees, the number of rounds with the best score on ``tune``, and that score.
         """
 
 
@@ -81,7 +81,7 @@ def choice_with_best_threshold(score: str, tune: Split, depth: int, trees: Trees
 
 
 def score_on_test_year(score: str, test: Split, choice: Choice) -> ScoreOnTestYear:
-    """Return the score of a model with its threshold on the year 2014, and its scores on bootstrap replicates of the weeks of that year."""
+    """Return the score of the chosen model and threshold on the year 2014, and on bootstrap replicates of the weeks of that year."""
     p = choice.trees.forecast(test.x, choice.rounds)
 
     def score_with_weights(weights: np.ndarray | None = None) -> float:

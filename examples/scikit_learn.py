@@ -39,7 +39,7 @@ def main() -> None:
 
     models = {
         "logistic regression at ½": logistic,
-        "  its best threshold for F1": sw.ScoreThreshold(logistic, "f1"),
+        "  at its best threshold for F1": sw.ScoreThreshold(logistic, "f1"),
         "  the same, precision ≥ 0.75": sw.ScoreThreshold(logistic, "f1", subject_to="precision >= 0.75"),
         "ensemble trained for F1": sw.ScoreClassifier("f1", patience=15),
     }

@@ -45,7 +45,7 @@ class XGBoost:
         return Trees(xgb.train(self.parameters(depth), xgb.DMatrix(*train), rare_events.ROUNDS))
 
     def train_with_early_stopping(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
-        """Train with log-loss, or with the score as the objective if a prior is given; stop at the best score on ``tune``."""
+        """Train with log-loss, or with the score as the objective if a prior is given, until the score on ``tune`` stops improving."""
         score_metric = metric(score, margins=prior is not None)
         booster = xgb.train(
             self.parameters(depth), xgb.DMatrix(*train), rare_events.ROUNDS, obj=objective(score, prior) if prior else None,

@@ -79,7 +79,7 @@ def built_packages(folder: Path) -> dict[tuple[str, str], str]:
 
 
 def licence_faults(packages: dict[tuple[str, str], str], settings: dict[str, Any]) -> list[str]:
-    """Return an error for each package whose licence is not allowed, and for each exception in deny.toml that is not needed."""
+    """Return an error for each package whose licence is not allowed, and for each exception in deny.toml whose package is not built."""
     exceptions = {entry["crate"]: set(entry["allow"]) for entry in settings.get("exceptions", [])}
     faults = []
     for (name, version), licence in sorted(packages.items()):
@@ -91,7 +91,7 @@ def licence_faults(packages: dict[tuple[str, str], str], settings: dict[str, Any
 
 
 def source_faults(lock: dict[str, Any]) -> list[str]:
-    """Return an error for each package in Cargo.lock that does not come from crates.io with a checksum."""
+    """Return an error for each external package in Cargo.lock that does not come from crates.io with a checksum."""
     faults = []
     for package in lock["package"]:
         # In Cargo.lock, packages of this repository have no source.
@@ -101,7 +101,7 @@ def source_faults(lock: dict[str, Any]) -> list[str]:
 
 
 def duplicate_faults(packages: dict[tuple[str, str], str], settings: dict[str, Any]) -> list[str]:
-    """Return an error for each package that is built in several versions and not listed under `skip` in deny.toml."""
+    """Return an error for each package with more than one version that `skip` in deny.toml does not list, and for each unneeded entry of `skip`."""
     if settings["multiple-versions"] == "allow":
         return []
     known = {entry["crate"] for entry in settings.get("skip", [])}

@@ -18,7 +18,7 @@ from golden_parts.priors import make_priors
 from golden_parts.probabilities import make_probabilities
 from golden_parts.scores import make_scores
 
-# For each name on the command line, the function that writes the golden file.
+# Maps the name of each golden file on the command line to the function that writes the file.
 MAKERS = {
     "scores": make_scores,
     "priors": make_priors,

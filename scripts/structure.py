@@ -24,7 +24,7 @@ USUAL_NAMES = {"Error", "Result"}
 
 
 def crate_dependencies() -> set[tuple[str, str]]:
-    """Return all pairs of crates of the workspace in which the first crate depends on the second."""
+    """Return all pairs (a, b) of workspace crates in which b is a normal dependency of a, not only a dev- or build-dependency."""
     command = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked", "--offline"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
     names = {package["name"] for package in metadata["packages"]}
@@ -46,7 +46,7 @@ def documented_dependencies() -> set[tuple[str, str]]:
 
 
 def missing_paths() -> list[str]:
-    """Return the paths that the documentation names but that do not exist."""
+    """Return the paths that the documentation names but that do not exist or are empty."""
     missing = []
     for name in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
         folder = ROOT

@@ -18,16 +18,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DECLARATION = re.compile(r"^\s*(?:pub(?:\([a-z]+\))? )?(?:const |unsafe |async )*(?:fn|struct|enum|trait|type|const|static|def|class) \w+")
 CONTAINER = re.compile(r"^\s*(?:pub(?:\([a-z]+\))? )?(?:unsafe )?(?:impl|trait|struct|enum|mod|class)\b")
-# A string of Rust, or a character in quotes, which is skipped because it may be a quotation mark.
+# Matches string literals of Rust; group 1 is the text. It also matches character literals, without group 1: '"' contains a quotation mark.
 RUST_STRING = re.compile(r"""'(?:[^'\\]|\\.)'|"((?:[^"\\]|\\[\s\S])*)\"""")
 
 
-# Items of a file, each with its line number and its text.
+# Comments, names or messages of a file, each as (line number, text).
 Items = list[tuple[int, str]]
 
 
 def comments(lines: list[str], marks: tuple[str, ...]) -> Items:
-    """Return whole comment blocks, each with the line of code that follows it and, for documentation, the type that it belongs to."""
+    """Return whole comment blocks, each with the line of code below it. A doc comment also has the first line of the type around it."""
     found: Items = []
     block: list[str] = []
     for number, line in enumerate([*lines, ""], start=1):
@@ -61,7 +61,7 @@ def container(lines: list[str], index: int) -> list[str]:
 
 
 def documentation(lines: list[str], index: int) -> list[str]:
-    """Return the comment directly above a declaration of Rust, or the first line of the docstring below one of Python."""
+    """Return the doc comment directly above a Rust declaration, or the first line of the docstring directly below a Python declaration."""
     above = index
     while above > 0 and lines[above - 1].strip().startswith(("///", "#[")):
         above -= 1
@@ -71,7 +71,7 @@ def documentation(lines: list[str], index: int) -> list[str]:
 
 
 def names(lines: list[str]) -> Items:
-    """Return the declarations of functions, types and constants, each with its documentation and what it belongs to."""
+    """Return the declarations of functions, types and constants, each with its documentation and the first line of the type around it."""
     found: Items = []
     for index, line in enumerate(lines):
         if DECLARATION.match(line):
@@ -86,7 +86,7 @@ def is_message(string: str) -> bool:
 
 
 def rust_messages(text: str) -> Items:
-    """Return the strings of Rust that read as a message."""
+    """Return the string literals in Rust source text that `is_message` accepts."""
     without_comments = re.sub(r"^\s*//.*$", "", text, flags=re.M)
     found: Items = []
     for match in RUST_STRING.finditer(without_comments):
@@ -97,7 +97,7 @@ def rust_messages(text: str) -> Items:
 
 
 def python_messages(text: str) -> Items:
-    """Return the strings of Python that read as a message, without docstrings."""
+    """Return the string literals in Python source text that `is_message` accepts, without docstrings."""
     tree = ast.parse(text)
     docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     parts = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node) if part is not node}
@@ -112,7 +112,7 @@ def python_messages(text: str) -> Items:
 
 
 def items_of(path: str) -> list[tuple[str, int, str]]:
-    """Return the kind, line and text of every item of a file."""
+    """Return each comment, name and message of a file as (kind, line number, text)."""
     text = (ROOT / path).read_text(encoding="utf-8")
     lines = text.splitlines()
     is_rust = path.endswith(".rs")
@@ -125,7 +125,7 @@ def items_of(path: str) -> list[tuple[str, int, str]]:
 
 
 def main() -> None:
-    """Print a random sample of items, or all items of some files."""
+    """Print a random sample of comments, names and messages, or all of them in the given files."""
     arguments = sys.argv[1:]
     every = arguments[0] == "--all"
     folders = arguments[1:] if every else ["."]

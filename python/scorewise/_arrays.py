@@ -121,7 +121,7 @@ def row_arrays(labels: Any, predictions: Any, weights: Any, positive: Any = None
 def dependence(block: int | str | None, groups: Any) -> int | str | Array | None:
     """Convert the parameters ``block`` and ``groups``, which say how rows depend on each other, to one argument for the native functions.
 
-    The argument is the length of the blocks, the string ``auto``, the number of the group of each row, or None for independent rows.
+    The argument is the length of the blocks, the string ``auto``, the group number of each row, or None for independent rows.
     """
     if groups is None:
         return block
@@ -131,7 +131,7 @@ def dependence(block: int | str | None, groups: Any) -> int | str | Array | None
 
 
 def codes(groups: Any, name: str) -> Array:
-    """Convert values that separate groups of rows to the number of the group of each row."""
+    """Return the group number of each row; rows with equal values in ``groups`` have the same number."""
     values = np.asarray(unmasked(groups))
     if values.ndim != 1:
         raise ValueError(f"{name} must have one value for each row, but has {values.ndim} dimensions")

@@ -61,7 +61,8 @@ class Objective:
         training slower and steadier.
     """
 
-    # The end of an error message, which says with which parameters of XGBoost or LightGBM the first prediction lies inside the support of the prior.
+    # The end of the error message of `_check_start`. It names the parameters of XGBoost or LightGBM that move the first prediction into the support
+    # of the prior.
     start_hint: ClassVar[str]
 
     def __init__(self, score: str, prior: str = PRIOR, *, floor: float = FLOOR) -> None:
@@ -133,7 +134,7 @@ class Metric:
         self.__name__ = "".join(name.split())
 
     def value(self, labels: Any, predictions: Any, sample_weight: Any = None) -> float:
-        """Return the score, or its distance from a finite ideal value; the parameter ``undefined`` if the score is undefined."""
+        """Return the score, or its distance from its ideal value if that is finite. If the score is undefined, return the parameter ``undefined``."""
         flags, p, weights = _rows(labels, predictions, sample_weight)
         if self.margins:
             p = probabilities(p)

@@ -23,8 +23,8 @@ from ._measures import Document
 from ._report import Report
 
 
-#: The name of the column of groups that is added to the caller's columns. It contains private-use characters of Unicode, so that no column of the caller
-#: has the same name.
+#: The name of the column of groups that is added to the caller's columns. It contains private-use characters of Unicode, so that no column of the
+#: caller has the same name.
 _GROUPS = "\ue000groups\ue000"
 
 
@@ -32,18 +32,19 @@ class ScoreClassifier(ScoreEstimator):
     """Classifier that is trained, in Rust, for the score it is evaluated by: a pool of neural networks, boosted trees and linear models.
 
     Accepts pandas, polars and pyarrow tables with numbers, categories, times and missing values (NaN, None). NumPy arrays are tables of numbers.
-    By default the model is that of the command ``scorewise train``: for each of five folds, three networks, two ensembles of boosted trees and a linear
-    model are trained on the other folds. The weights of the three types of models in the mean, and the threshold, are chosen on the predictions for
-    rows that a model was not trained on. ``recipe="quick"`` trains one network, in a fraction of the time. With two classes, ``classes_[1]`` is the
-    positive class; it is predicted if its probability is above ``threshold_``.
+    By default the model is that of the command ``scorewise train``: for each of five folds, three networks, two ensembles of boosted trees and a
+    linear model are trained on the other folds. The weights of the three types of models in the mean, and the threshold, are chosen on the
+    predictions for rows that a model was not trained on. ``recipe="quick"`` trains one network, in a fraction of the time. With two classes,
+    ``classes_[1]`` is the positive class; it is predicted if its probability is above ``threshold_``.
 
     Parameters
     ----------
     score : str, default="f1"
         The score to optimise, by name (see :func:`scorewise.scores`) or as a formula. With more than two classes it is ``accuracy``, ``mcc``,
         ``hss``, ``peirce``, ``gerrity``, or an average of a score of two classes: ``macro(…)``, ``weighted(…)``, ``micro(…)``. A score of two
-        classes without an average, such as ``f1``, is macro-averaged. ``cost_matrix(0, 1, 5; 1, 0, 2; 10, 3, 0)`` is the mean cost, with the costs of all
-        predicted classes for each true class in the order of ``classes_``; the class with the lowest expected cost is predicted.
+        classes without an average, such as ``f1``, is macro-averaged. ``cost_matrix(0, 1, 5; 1, 0, 2; 10, 3, 0)`` is the mean cost. It has a
+        row of costs for each true class, and in each row a cost for each predicted class, in the order of ``classes_``. The class with the lowest
+        expected cost is predicted.
     prior : str, default=None
         The distribution of the threshold in the loss, such as ``"cosine:0.5,0.1"``. None uses the recipe's prior.
     loss : {"sol", "exact", "ce", "weighted-ce"}, default="sol"
@@ -81,11 +82,12 @@ class ScoreClassifier(ScoreEstimator):
         Whether to train with cross-entropy before training with the loss of the score.
     threshold : {"auto", "tuned", "centre"} or float, default=None
         How the threshold is chosen: the best one on the validation rows, or with cross-fitting the one that is best on average over nearby
-        thresholds ("tuned"); the centre of the prior ("centre"); the better of these two ("auto"); or a fixed number, on the scale of ``raw_predictions``.
+        thresholds ("tuned"); the centre of the prior ("centre"); the better of these two ("auto"); or a fixed number, on the scale of
+        ``raw_predictions``.
     temporal : str, optional
-        For a time series whose rows are in the order of time: weight errors by their timing, ``"value"``, ``"maximum"`` or ``"sum"``, also with numbers,
-        as in ``"sum:0.5,0.25"``; see :func:`scorewise.temporal_sweep`. Networks and linear models are trained for the score of the weighted counts, and
-        the threshold is chosen by it; trees are trained for the score of the unweighted counts. Folds are blocks of time.
+        For a time series whose rows are in the order of time: weight errors by their timing, ``"value"``, ``"maximum"`` or ``"sum"``, also with
+        numbers, as in ``"sum:0.5,0.25"``; see :func:`scorewise.temporal_sweep`. Networks and linear models are trained for the score of the weighted
+        counts, and the threshold is chosen by it; trees are trained for the score of the unweighted counts. Folds are blocks of time.
     multiclass : {"simplex", "one-versus-rest"}, default="simplex"
         How more than two classes are trained: as one decision among all classes ("simplex"), or as each class against the rest.
     optimiser : {"adam", "sgd"}, default=None
@@ -211,12 +213,12 @@ class ScoreClassifier(ScoreEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, series: Any = None) -> ScoreClassifier:
         """Train on a table and the class of each row.
 
-        If errors are weighted by their timing (``temporal``), the rows must be in the order of time, or X must have a column of dates. ``series`` then
-        holds values that tell several time series apart, such as stations, one for each row.
+        If errors are weighted by their timing (``temporal``), the rows must be in the order of time, or X must have a column of dates. ``series``
+        then holds one value for each row, which tells several time series apart, such as the station.
         """
         settings = self._settings()
         if series is not None and self.temporal is None:
-            raise ValueError('series tells several time series apart for temporal: set temporal="value", or leave out series')
+            raise ValueError('series is given, but the parameter temporal is not set: set temporal="value", or leave out series')
         columns = self._columns(X, reset=True)
         n_rows = _n_rows(columns)
         labels = _checks.labels(y, n_rows)
@@ -224,7 +226,7 @@ class ScoreClassifier(ScoreEstimator):
         codes_of_series = None if series is None else _arrays.codes(series, "series")
         if codes_of_series is not None and len(codes_of_series) != n_rows:
             raise ValueError(f"series has {len(codes_of_series)} values, but X has {n_rows} rows")
-        # Without a row of weight 0, its neighbours in a time series would follow each other.
+        # With `temporal`, rows of weight 0 are kept, because their neighbours in the time series would otherwise become consecutive.
         if weights is not None and not weights.all() and self.temporal is None:
             kept = weights > 0
             columns = [(name, _select_rows(values, kept)) for name, values in columns]
@@ -249,8 +251,8 @@ class ScoreClassifier(ScoreEstimator):
     def raw_predictions(self, X: Any) -> Array:
         """Return the predictions before the calibration.
 
-        With two classes there is one number for each row, between 0 and 1, in the same order as the probabilities of the positive class: the positive class
-        is predicted if it is above ``raw_threshold_``. With more classes there is one column for each class.
+        With two classes there is one number between 0 and 1 for each row; the calibration never reverses the order of two rows. The positive class is
+        predicted if the number is above ``raw_threshold_``. With more classes there is one column for each class.
         """
         raw = self._probabilities(X, raw=True)
         return raw if len(self.classes_) == 2 else raw.reshape(-1, len(self.classes_))[:, self._places]
@@ -381,7 +383,7 @@ class ScoreClassifier(ScoreEstimator):
         sample_weight : array-like, optional
             The weights of the rows in the score; they need y.
         time : array-like, optional
-            The time of each row, which divides the rows into periods. By default periods are runs of rows in the order of X.
+            The time of each row, which divides the rows into periods. By default, each period consists of consecutive rows of X.
         every : {"day", "week", "month"} or int, optional
             The length of a period; an integer is a number of rows.
         at_least : float, optional
@@ -398,10 +400,10 @@ class ScoreClassifier(ScoreEstimator):
         Returns
         -------
         Report
-            A report with a page and a figure, whose ``document["result"]`` is a dictionary with the keys of ``scorewise monitor --json``: ``change`` is ``"none"``, ``"worse"``,
-            ``"better"`` or ``"unknown"``; ``value``, ``base_rate`` and ``alarm_rate`` have the keys ``then``, ``now`` and ``difference``, each
-            with a 95 % interval; ``periods``, ``tune``, ``predictions`` and ``columns`` have the score over time, the best threshold and the
-            shift of the predictions and of each column.
+            A report with a page and a figure. ``document["result"]`` is a dictionary with the keys of ``scorewise monitor --json``: ``change`` is
+            ``"none"``, ``"worse"``, ``"better"`` or ``"unknown"``; ``value``, ``base_rate`` and ``alarm_rate`` have the keys ``then``, ``now`` and
+            ``difference``, each with a 95 % interval; ``periods`` has the score over time, ``tune`` the best threshold, and ``predictions`` and
+            ``columns`` the shift of the predictions and of each column.
         """
         check_is_fitted(self, "_model")
         replicates = _checks.whole("replicates", replicates, 1)
@@ -437,7 +439,8 @@ class ScoreClassifier(ScoreEstimator):
         """Read a model file written by :meth:`save` or by the command ``scorewise train``.
 
         The columns of the model are ``feature_names_in_``; from a larger table, pass ``X[list(model.feature_names_in_)]``. A model file stores
-        classes as strings; if all of them look like numbers, they become numbers. With two classes, the second class is positive.
+        classes as strings; they become numbers if all of them look like numbers, and booleans if all are ``True`` or ``False``. With two classes, the
+        second class is positive.
         """
         with open(path, "rb") as file:
             content = file.read()
@@ -459,7 +462,7 @@ class ScoreClassifier(ScoreEstimator):
         return model
 
     def _set_model(self, model: Any) -> None:
-        """Store a native model, and for each class of ``classes_`` its index in the list of classes of the native model, whose order may differ."""
+        """Store a native model, its thresholds and its calibration, and the index of each class of ``classes_`` in the native list of classes."""
         self._model = model
         self.threshold_ = model.threshold
         self.raw_threshold_ = model.raw_threshold
@@ -478,7 +481,10 @@ class ScoreClassifier(ScoreEstimator):
         self._training = facts["report"]
 
     def _probabilities(self, X: Any, raw: bool = False) -> Array:
-        """Return the probabilities of the native model, row by row: of its second class if there are two classes, otherwise of each class."""
+        """Return the probabilities of the native model as a flat array, row by row; they are not calibrated if ``raw``.
+
+        With two classes there is one number for each row, the probability of the second class, otherwise one number for each row and class.
+        """
         check_is_fitted(self, "_model")
         found: Array = self._model.probabilities(self._columns(X, reset=False), raw)
         return found
@@ -605,9 +611,9 @@ def _array_of_rows(X: Sequence[Any]) -> Any:
 
 
 def _with_costs_in_order_of_names(score: Any, names: list[str]) -> Any:
-    """Return a score in which the costs of a cost matrix are in the alphabetical order of the names of the classes, which is their order in a model.
+    """Reorder the costs of a cost matrix from the order of ``names``, in which users give them, to their alphabetical order, which the model uses.
 
-    Users give the costs in the order of ``classes_``. A matrix of another size is returned unchanged, so that training refuses it.
+    Other scores are returned unchanged, and so is a matrix of the wrong size, which training refuses.
     """
     text = score.strip() if isinstance(score, str) else ""
     if not (text.startswith("cost_matrix(") and text.endswith(")")):

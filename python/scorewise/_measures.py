@@ -280,8 +280,8 @@ class Sweep:
     ) -> Document | None:
         """Return an estimate of the score that the best threshold has on new rows, with a 95 % interval; None if it cannot be estimated.
 
-        ``best(score).value`` is the score on the rows on which the threshold was chosen, which is better on average. Here every row is classified with a
-        threshold that was chosen on other rows. The parameters are those of :meth:`bootstrap`.
+        ``best(score).value`` is on average better than the score on new rows, because the threshold was chosen on the same rows. Here every row is
+        classified with a threshold that was chosen on other rows. The parameters are those of :meth:`bootstrap`.
         """
         width = None if smooth is None else check_smooth(smooth, subject_to)
         dependence = _arrays.dependence(block, groups)
@@ -378,8 +378,8 @@ def score(
 ) -> Document:
     """Compute scores at a threshold, with 95 % intervals.
 
-    The key ``probabilities`` has the measures of the probabilities, which do not depend on the threshold: ``brier``, ``log_loss``, ``roc_area`` and
-    ``average_precision``, and the parts of the Brier score.
+    Unless ``temporal`` is given, the result also has the measures of the probabilities, which do not depend on the threshold, under the key
+    ``probabilities``: ``brier``, ``log_loss``, ``roc_area`` and ``average_precision``, and the parts of the Brier score.
 
     Parameters
     ----------
@@ -401,7 +401,7 @@ def score(
         settings = (replicates, seed, _time_dependence(block, groups))
         return Document(json.loads(_scorewise.score_series(rows, threshold, names, _series_settings(temporal, series), settings)))
     if series is not None:
-        raise ValueError('series tells several time series apart for temporal: add temporal="value", or leave out series')
+        raise ValueError('series is given, but temporal is not: add temporal="value", or leave out series')
     return Document(json.loads(_scorewise.score(rows, threshold, names, (replicates, seed, _arrays.dependence(block, groups)))))
 
 
@@ -434,7 +434,7 @@ def compare(
     score : str, default="tss"
         The name or formula of the score.
     threshold : float or tuple of two floats, default=0.5
-        The threshold of both forecasts, or of each.
+        One threshold for both forecasts, or one for each.
     tuned : bool, default=False
         Compare each forecast at its own best threshold, which is found again in every bootstrap replicate; ``threshold`` is then ignored.
     names : tuple of two str
@@ -457,7 +457,7 @@ def compare(
     )
     timing = None if temporal is None else _series_settings(temporal, series)
     if temporal is None and series is not None:
-        raise ValueError('series tells several time series apart for temporal: add temporal="value", or leave out series')
+        raise ValueError('series is given, but temporal is not: add temporal="value", or leave out series')
     dependence = _arrays.dependence(block, groups) if temporal is None else _time_dependence(block, groups)
     thresholds = None if tuned else np.broadcast_to(np.asarray(threshold, np.float64), 2).tolist()
     result = _scorewise.compare(
@@ -542,14 +542,14 @@ def temporal_sweep(
 
 
 def _series_settings(temporal: Any, series: Any) -> tuple[str, Array | None]:
-    """Return the weighting of errors, and the number of the time series of each row."""
+    """Return the weighting of errors, and for each row the number of its time series, or None if there is only one series."""
     if not isinstance(temporal, str):
         raise ValueError(f'temporal must be a text such as "value" or "sum:0.5,0.25", not {temporal!r}')
     return temporal, None if series is None else _arrays.codes(series, "series")
 
 
 def _time_dependence(block: int | str | None, groups: Any) -> Any:
-    """Return which rows are resampled together if errors are weighted by their timing: blocks, because neighbouring rows depend on each other."""
+    """Do the same as ``dependence``, but resample blocks by default, because neighbouring rows of a time series depend on each other."""
     return _arrays.dependence("auto" if block is None and groups is None else block, groups)
 
 
@@ -615,17 +615,17 @@ def costs(
     """Compute the mean cost per row at a threshold, or find the threshold with the lowest cost, if errors cost a different amount in every row.
 
     Without ``threshold``, the result has the keys of ``scorewise tune --json``: ``threshold``, ``interval``, ``value`` (the mean cost per row),
-    ``corrected`` (the mean cost to expect on new rows), ``bootstrap``, ``confusion`` and ``costs``. With it, the result has the keys of ``costs``: the
-    total costs ``false_alarms``, ``misses`` and ``total``, the mean cost ``per_row`` with its 95 % interval, and the mean costs ``always_alarm`` and
-    ``never_alarm`` of the forecasts that always and never give an alarm.
+    ``corrected`` (the mean cost to expect on new rows), ``bootstrap``, ``confusion`` and ``costs``. With ``threshold``, the result has the keys of
+    ``costs``: the total costs ``false_alarms``, ``misses`` and ``total``, the mean cost ``per_row`` with its 95 % interval, and the mean costs
+    ``always_alarm`` and ``never_alarm`` of the forecasts that always and never give an alarm.
 
     Parameters
     ----------
     labels, probabilities, weights, positive
         The rows, as in :func:`sweep`.
     cost_fp, cost_fn : float or array-like of shape (n_rows,)
-        The cost of a false alarm and of a miss in each row, or one number for all rows. Costs of errors that cannot happen to a row, such as that of a
-        miss in a negative row, are not read and may be NaN.
+        The cost of a false alarm and of a miss in each row, or one number for all rows. Costs of errors that cannot happen in a row, such as the cost
+        of a miss in a negative row, are not read and may be NaN.
     threshold : float, optional
         The threshold at which the costs are computed.
     subject_to : str or sequence of str, optional

@@ -78,7 +78,7 @@ class ScorePool(MetaEstimatorMixin, _BaseComposition, ScoreEstimator):  # type: 
         predicted. None with two classes.
     costs_ : ndarray of shape (n_classes, n_classes) or None
         If ``score`` is a ``cost_matrix(…)``, the costs, with a row for each true class: the class with the lowest expected cost is predicted. None if
-        the class with the greatest probability has a lower cost on the out-of-fold predictions, and for other scores.
+        predicting the most probable class costs less on the out-of-fold predictions, and None for other scores.
     best_score_ : float or None
         The score of the out-of-fold predictions of this pool of classifiers, with ``threshold_`` or ``factors_``; None when it is undefined. It is
         slightly too good, because the weights and the threshold or factors were chosen on the same predictions.
@@ -392,7 +392,7 @@ def _validate_features(estimator: Any, X: Any, reset: bool) -> None:
 
 
 def _per_row(values: Any, name: str, n_rows: int) -> Array | None:
-    """Convert values with one entry for each row to an array; return None if there are none."""
+    """Return ``values`` as an array, which must have one entry for each row; return None if ``values`` is None."""
     if values is None:
         return None
     found = _arrays.one_dimensional_array(values, name)
@@ -426,19 +426,20 @@ def _fit_and_predict(
 
 
 def _logits(name: str, estimator: Any, X: Any, n_classes: int) -> tuple[str, Array]:
-    """Predict rows; return the name of the method that was used, and the logits of the rows or their values of ``decision_function``.
+    """Return the name of the method with which the classifier predicts rows, and its predictions: logits, or values of ``decision_function``.
 
-    There is one column for two classes, otherwise one for each class. A class that the classifier was not trained on has probability 0.
+    The predictions have one column for two classes, otherwise one column for each class. In logits, a class that the classifier was not trained on
+    has probability 0.
     """
     method = next((method for method in ("predict_proba", "decision_function") if hasattr(estimator, method)), None)
     if method is None:
         raise ValueError(f"{name!r} ({type(estimator).__name__}) has neither predict_proba nor decision_function, so there is nothing to average")
     known = np.asarray(estimator.classes_).astype(np.int64)
     if n_classes == 2 and len(known) != 2:
-        raise ValueError(f"{name!r} was trained on rows of only one class: use fewer folds, or a stratified splitter")
+        raise ValueError(f"the classifier {name!r} was trained on rows of only one class: use fewer folds, or a stratified splitter")
     values = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
     if not np.isfinite(values).all():
-        raise ValueError(f"{name!r} predicted a number that is not finite")
+        raise ValueError(f"the classifier {name!r} predicted a number that is not finite")
     if method == "decision_function":
         values = values[:, None] if values.ndim == 1 else values
         if values.shape[1] != (1 if n_classes == 2 else n_classes):

@@ -170,7 +170,7 @@ def make_report(
     rows = _arrays.row_arrays(labels, probabilities, weights, positive, name="probabilities")
     names = [str(name) for name in classes]
     if len(names) != 2:
-        raise ValueError(f"classes must hold two names, first of the negative and then of the positive class, but its length is {len(names)}")
+        raise ValueError(f"classes must be two names, the negative class first, not {len(names)} names")
     # The environment variable SOURCE_DATE_EPOCH, if it is set, replaces the current time: https://reproducible-builds.org/specs/source-date-epoch/
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     now = datetime.fromtimestamp(int(epoch), timezone.utc) if epoch else datetime.now(timezone.utc)

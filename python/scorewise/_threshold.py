@@ -51,9 +51,9 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
     score : str, default="f1"
         The score to optimise, by name (see :func:`scorewise.scores`) or as a formula.
     subject_to : str or sequence of str, default=None
-        Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``, or ``"precision >= 0.3 with 95%"`` for future rows with this
-        confidence (see :meth:`scorewise.Sweep.best`). If no threshold satisfies them, ``fit`` raises a ValueError. Rows with equal ``groups``,
-        and repeated predictions of the same row, are treated as dependent.
+        Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``. A condition such as ``"precision >= 0.3 with 95%"`` must hold
+        for future rows with this confidence (see :meth:`scorewise.Sweep.best`). If no threshold satisfies them, ``fit`` raises a ValueError. Rows
+        with equal ``groups``, and repeated predictions of the same row, are treated as dependent.
     smooth : float, default=None
         A width from 0.001 to below 0.5, usually 0.2: use the threshold that is best on average over nearby thresholds, which depends less on
         single rows than the exactly best one (see :meth:`scorewise.Sweep.best`). It needs ``predict_proba`` and cannot be combined with
@@ -184,7 +184,8 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
                     "omit smooth, or use an estimator with predict_proba"
                 )
             values, to_original_scale = _ranks(values)
-        # A condition with a confidence is tested for rows that are independent between groups; predictions of the same row belong together, too.
+        # The test of a condition with a confidence assumes that only rows of the same group depend on each other. Without ``groups``, all predictions
+        # of the same row form a group.
         groups = fit_params.get("groups")
         if groups is not None:
             groups = np.asarray(groups)[rows]
@@ -344,7 +345,7 @@ def _ranks(values: Array) -> tuple[Array, Callable[[float], float]]:
     steps = len(levels) + 1
 
     def to_original_scale(rank: float) -> float:
-        """Return the value with this rank, which is scaled to [0, 1]; −∞ below the rank of the least value and ∞ above that of the greatest."""
+        """Return the value at a rank scaled to [0, 1]: −∞ below the rank of the least value, and ∞ above the rank of the greatest value."""
         at = round(rank * steps) - 1
         return -math.inf if at < 0 else math.inf if at >= len(levels) else float(levels[at])
 

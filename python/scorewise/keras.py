@@ -43,7 +43,8 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         With "multilabel", the targets are 0 or 1 for each class; with "multiclass", they are class numbers or one-hot vectors. Classes lie
         along the last axis of the predictions.
     average : {"macro", "weighted", "micro"}, default="macro"
-        How the losses of the classes are averaged: equally, by the number of rows of each class, or after summing the confusion matrices.
+        How the classes are combined. "macro" is the mean of their losses, "weighted" is the mean weighted by the number of rows of each class, and
+        "micro" is the loss of the sum of their confusion matrices.
     from_logits : bool, default=False
         Whether the predictions are logits rather than probabilities.
     """
@@ -77,7 +78,7 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         }  # fmt: skip
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """Return the loss of a batch; the base class would multiply the finished loss by the weights."""
+        """Return the loss of a batch. This replaces the method of the base class, which would multiply the finished loss by the weights."""
         return self.call(y_true, y_pred, sample_weight)
 
     def call(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
@@ -113,7 +114,7 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         return ops.reshape(ops.cast(y, dtype), (-1, classes))
 
     def _log_odds(self, z: Any) -> Any:
-        """Convert the predictions, logits or probabilities, to the log-odds of each class."""
+        """Convert the predictions (logits or probabilities) to the log-odds of each class."""
         if not self.from_logits:
             # Probabilities are clipped, because the derivative of the logit is infinite at 0 and 1.
             least = float(np.finfo(keras.backend.standardize_dtype(z.dtype)).eps)

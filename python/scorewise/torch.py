@@ -58,7 +58,7 @@ class _Prior:
         return {"table": self.table, "_cache": {}}
 
     def coefficients(self, like: Any) -> list[Any]:
-        """Return the coefficients of each range as tensors on the device and with the dtype of ``like``."""
+        """Return the polynomial coefficients for each range of logits, as tensors with the device and the dtype of ``like``."""
         key = (str(like.device), str(like.dtype))
         tensors = self._cache.get(key)
         if tensors is None:
@@ -132,15 +132,15 @@ class ScoreLoss(_Loss):
     task : {"binary", "multilabel", "multiclass"}, default="binary"
         * "binary": logits and targets have the same shape, which is arbitrary.
         * "multilabel": logits and targets have shape (…, classes), and the targets are 0 or 1.
-        * "multiclass": logits have shape (rows, classes, …) and targets, class numbers, shape (rows, …), as in cross-entropy.
+        * "multiclass": logits have shape (rows, classes, …). Targets are class numbers of shape (rows, …), as in cross-entropy.
     average : {"macro", "weighted", "micro"}, default="macro"
-        How the classes are combined: the mean of their losses, their mean weighted by the number of rows of each class, or the loss of the summed
-        confusion matrix.
+        How the classes are combined. "macro" is the mean of their losses, "weighted" is the mean weighted by the number of rows of each class, and
+        "micro" is the loss of the sum of their confusion matrices.
     from_logits : bool, default=True
         Whether the predictions are logits rather than probabilities.
     process_group : ProcessGroup or True, optional
-        Sum over all ranks of this process group (True for the default group): the loss and the gradients are then those of a single process
-        with the whole batch.
+        Sum the confusion matrices of all ranks of this process group (True for the default group). The loss and the gradients are then those of
+        a single process with the whole batch.
     averaged : bool, default=True
         Whether your training code averages the gradients of the ranks, as DistributedDataParallel does. Use False if it sums them.
 
@@ -258,14 +258,14 @@ class Accumulation:
     def count(self, logits: Any, targets: Any, weights: Any = None) -> None:
         """Add the sums of a micro-batch to those of the whole batch."""
         if self._total is not None:
-            raise ValueError("`count` must not be called after the gradients of a batch: start the next batch with a new `loss.accumulate()`")
+            raise ValueError("`count` must not be called after the loss was computed: start the next batch with a new `loss.accumulate()`")
         sums = self.loss.sums(logits.detach(), targets, weights)
         self._sums = sums if self._sums is None else self._sums + sums
 
     def __call__(self, logits: Any, targets: Any, weights: Any = None) -> Any:
         """Return the loss of the whole batch, with the gradient of this micro-batch."""
         if self._sums is None:
-            raise ValueError("no rows have been counted: call `count(logits, targets)` for every micro-batch of the batch before its gradients")
+            raise ValueError("no rows have been counted: call `count(logits, targets)` for every micro-batch before computing the loss")
         if self._total is None:
             self._total = self.loss._sum_over_ranks(self._sums)
         part = self.loss.sums(logits, targets, weights)
@@ -282,10 +282,10 @@ class TemporalScoreLoss(_Loss):
     prior : str, default="cosine:0.5,0.1"
         The distribution of the threshold.
     weighting : {"value", "sum", "maximum"}, default="value"
-        How the weights of errors depend on their timing. The weight of an error is 1, reduced by a number in ``masks`` if an event soon follows
-        the false alarm, or if an alarm soon precedes the missed event. If several events follow, or several alarms precede, the greatest of their
-        numbers ("maximum") or the sum of their numbers ("sum") is subtracted. "value" is like "maximum", except that the weight is 2 for a
-        false alarm with no event near it and for a missed event with no alarm near it.
+        How the weight of an error depends on its timing. The weight is 1, minus a number from ``masks`` if an event soon follows a false alarm,
+        or if an alarm soon precedes a missed event. With several such events or alarms, "maximum" subtracts the greatest of their numbers, and
+        "sum" subtracts the sum of their numbers. "value" is like "maximum", except that the weight is 2 for a false alarm with no event near it
+        and for a missed event with no alarm near it.
     masks : tuple of float, optional
         The numbers that are subtracted from the weight of an error if the event or alarm is 1, 2, … steps away.
     process_group, averaged

@@ -69,7 +69,7 @@ def format_in_sentence(value: float | None) -> str:
 
 
 def format_count(value: float) -> str:
-    """Format an integer with a narrow space between thousands, and any other sum of weights with decimals."""
+    """Format a number of rows or a sum of weights: an integer with a narrow space between thousands, any other number with decimals."""
     return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else format_number(value)
 
 
@@ -207,7 +207,7 @@ class PageFolder:
         return ReportPage(name, path, result, rows)
 
     def write_lead_forecasts(self, n_rows: int) -> None:
-        """Write the test rows of the Beijing air pollution data: the raw forecasts of the model and of persistence, and the event one hour later."""
+        """Write the model's raw probability, the persistence forecast and the event one hour later for each test row of the pollution data."""
         predictions = csv.DictReader(run_command(self.folder, "predict", "pollution.scorewise", "pollution", "--with", "pm2.5").splitlines())
         rows = [(row.get("raw", row["probability"]), float(row["pm2.5"]) if row["pm2.5"] else None) for row in predictions]
         pairs = [(now, later[1]) for now, later in zip(rows, rows[1:]) if later[1] is not None][-n_rows:]
@@ -215,7 +215,7 @@ class PageFolder:
         (self.folder / "lead.csv").write_text("\n".join(["probability,persistence,truth", *lines]) + "\n", encoding="utf-8")
 
     def page_data(self, name: str) -> Any:
-        """Run the command that writes a page, but with a JSON file as the report, and return the data in this file."""
+        """Run the command of a page with `--report NAME.json`, so that it writes the data of the page as JSON, and return the data."""
         words, _ = CASES[name]
         run_command(self.folder, *words, "--report", f"{name}.json")
         return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))

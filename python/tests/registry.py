@@ -6,7 +6,7 @@ import scorewise as sw
 
 
 def every_score() -> list[str]:
-    """Return all registered scores; a score with a parameter gets the value 0.3."""
+    """Return all registered scores. Every parameter of a score is set to 0.3."""
     return [score["signature"].replace("…", "0.3") if score["parameters"] else score["name"] for score in sw.scores()]
 
 

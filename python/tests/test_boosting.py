@@ -294,7 +294,7 @@ def test_metric_accepts_probabilities_with_a_built_in_objective() -> None:
     assert log["training"]["csi"][-1] == pytest.approx(expected, rel=1e-12)
 
 
-def test_start_returns_the_logit_of_the_prior_mean_and_probabilities_converts_margins_back(library: Any) -> None:
+def test_function_start_returns_the_logit_of_the_prior_mean_and_function_probabilities_converts_margins(library: Any) -> None:
     assert library.start("cosine:0.3,0.1") == pytest.approx(np.log(0.3 / 0.7))
     assert library.start("uniform") == 0.0
     assert library.probabilities(library.start("beta:2,5")) == pytest.approx(2 / 7)

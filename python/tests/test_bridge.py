@@ -30,7 +30,7 @@ def with_unusual_bytes(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 FUNCTIONS = {
     "score": lambda y: sw.score(y, P, 0.4, weights=W, replicates=20),
-    "score with a positive label": lambda y: sw.score(y, P, 0.4, positive=True, replicates=20),
+    "score with the argument positive": lambda y: sw.score(y, P, 0.4, positive=True, replicates=20),
     "sweep": lambda y: sw.sweep(y, P).best("f1"),
     "bootstrap": lambda y: sw.sweep(y, P, W).bootstrap("tss", replicates=20),
     "report of a sweep": lambda y: sw.sweep(y, P).report("f1", replicates=5)._document.split('"provenance"')[0],
@@ -50,9 +50,9 @@ FUNCTIONS = {
     "native loss": lambda y: _scorewise.loss((y, P, None), "f1", "uniform", False, False, False),
     "native expected confusion": lambda y: _scorewise.expected_confusion((y, P, None), "uniform", False),
     "native theory": lambda y: _scorewise.theory((y, P, None), "f1", "uniform", False),
-    "labels passed to the fit of an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1).fit(X, y).predict_proba(X).tolist(),
-    "labels passed to the score method of an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1).fit(X, Y).score(X, y),
-    "column passed to an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1)
+    "labels passed to ScoreClassifier.fit": lambda y: sw.ScoreClassifier(epochs=5, random_state=1).fit(X, y).predict_proba(X).tolist(),
+    "labels passed to ScoreClassifier.score": lambda y: sw.ScoreClassifier(epochs=5, random_state=1).fit(X, Y).score(X, y),
+    "column passed to ScoreClassifier": lambda y: sw.ScoreClassifier(epochs=5, random_state=1)
     .fit(pd.DataFrame({"z": Z, "flag": y}), Y)
     .predict_proba(pd.DataFrame({"z": Z, "flag": y}))
     .tolist(),

@@ -38,7 +38,7 @@ def rows_of_rank(rank: int, ranks: int) -> slice:
 
 
 def losses_by_task(group: bool | None, averaged: bool = True) -> dict[str, torch.nn.Module]:
-    """Return a loss for each kind of task. `group` and `averaged` are the arguments of a loss for training in several processes."""
+    """Return a binary, a multiclass and a temporal loss, with `group` as their argument `process_group`, and with `averaged`."""
     options = {"process_group": group, "averaged": averaged}
     return {
         "binary": ScoreLoss("f1", "cosine:0.5,0.4", **options),

@@ -42,8 +42,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Checks of scikit-learn that `ScoreClassifier` cannot pass, each with the reason.
 CLASSIFIER_FAILS = {
-    "check_sample_weight_equivalence_on_dense_data": "of two equal rows, one may be a training row and one a validation row, "
-    "but a row of weight 2 cannot be both; rows of weight 0 have exactly no effect",
+    "check_sample_weight_equivalence_on_dense_data": "of two equal rows, one may be used for training and the other for validation, "
+    "but a single row of weight 2 is used for only one of the two; rows of weight 0 do not change the model",
 }
 PROBABILITY_THRESHOLD_FAILS = {
     "check_classifiers_train": "the check requires that the predicted class has the greatest probability, but this estimator uses a threshold "
@@ -113,7 +113,7 @@ FRAMES = {
 
 @pytest.fixture(scope="module")
 def fitted_classifier():
-    """Return a classifier that was trained on `mixed_columns`."""
+    """Return a classifier that was trained on the table that `mixed_columns` returns."""
     data, y = mixed_columns()
     return sw.ScoreClassifier("tss", hidden=(16,), epochs=80).fit(pandas.DataFrame(data), y)
 
@@ -449,7 +449,7 @@ def test_threshold_satisfies_the_conditions_or_fit_raises_an_error():
     sure = sw.ScoreThreshold(LogisticRegression(), "recall", subject_to="precision >= 0.15 with 95%").fit(X, y)
     assert sure.guarantee_ is not None and constrained.guarantee_ is None
     assert sure.guarantee_["conditions"][0]["test"] == "exact binomial test"
-    # Every row is predicted twice, so its two predictions belong together.
+    # Every row is predicted twice, so its two predictions depend on each other.
     repeated = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
     twice = sw.ScoreThreshold(LogisticRegression(), "recall", subject_to="precision >= 0.15 with 95%", cv=repeated)
     assert "effective number of rows" in twice.fit(X, y).guarantee_["conditions"][0]["test"]
@@ -639,7 +639,7 @@ def test_names_and_number_of_columns_are_checked(fitted_classifier):
 
 
 def fit_classifier(X=None, y=None, sample_weight=None, **settings):
-    """Train a classifier for three epochs; without X or y, on rare events."""
+    """Train a classifier for three epochs, by default on 200 random rows."""
     base, labels = rare_events(200, share=0.3)
     return sw.ScoreClassifier(**{"epochs": 3, **settings}).fit(base if X is None else X, labels if y is None else y, sample_weight)
 

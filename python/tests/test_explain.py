@@ -32,7 +32,7 @@ def table_of(n_rows: int, seed: int) -> tuple[Any, Any]:
 
 @pytest.fixture(scope="module")
 def model() -> Any:
-    """Return a classifier that was trained on `table_of`."""
+    """Return a classifier that was trained on a table that `table_of` returned."""
     return sw.ScoreClassifier("f1", recipe="quick", epochs=40).fit(*table_of(800, 0))
 
 

@@ -37,7 +37,7 @@ def value_and_gradient(loss: ScoreLoss, z: np.ndarray, y: np.ndarray, w: np.ndar
 
 
 def assert_close(value: float, gradient: np.ndarray, expected: float, expected_gradient: np.ndarray, tolerance: float = 1e-5) -> None:
-    """Assert that a loss and its gradient are close to the expected ones, relative to their size."""
+    """Assert that a loss and its gradient are close to the expected ones. The tolerance is relative to the expected values."""
     assert abs(value - expected) <= tolerance * max(1.0, abs(expected))
     assert np.abs(gradient - expected_gradient).max() <= tolerance * max(np.abs(expected_gradient).max(), 1e-3)
 
@@ -87,7 +87,7 @@ def test_binary_losses_equal_the_losses_of_the_reference_implementation(case: di
 
 @pytest.mark.parametrize("case", REFERENCE["multiclass"], ids=lambda case: f"{case['score']}-{prior_of(case)}")
 def test_multiclass_losses_equal_the_reference_implementation_where_it_is_correct(case: dict[str, Any]) -> None:
-    """Compare only the macro average with one prior: with a prior for each class, or with the weighted average, the reference is wrong."""
+    """Use the macro average and the same prior for all classes. With a prior for each class, or with the weighted average, the reference is wrong."""
     classes, p = np.array(REFERENCE["classes"]), np.array(REFERENCE["class_probabilities"], np.float32)
     loss = ScoreLoss(case["score"], prior_of(case), task="multiclass")
     assert float(loss(classes, p)) == pytest.approx(case["loss"], abs=1e-5)

@@ -87,7 +87,7 @@ def test_smoothed_threshold_is_best_on_average_over_nearby_thresholds(forecast: 
     assert intervals.low < best.threshold < intervals.high and intervals != sweep.bootstrap("f1", replicates=100)
 
 
-def test_smoothing_is_refused_with_conditions_and_invalid_widths(forecast: tuple[np.ndarray, ...]) -> None:
+def test_smoothing_is_refused_with_conditions_or_with_an_invalid_width(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
     sweep = sw.sweep(y, p)
     for invalid in (0, 0.5, -0.1, float("nan"), "wide", True):
@@ -282,6 +282,7 @@ def test_intervals_are_wider_if_rows_of_a_group_depend_on_each_other() -> None:
     p = np.clip(0.3 + 0.2 * y + 0.2 * np.repeat(random.normal(size=60), 20), 0, 1)
 
     def width(**dependence: object) -> float:
+        """Return the width of the interval of the TSS. The arguments say which rows depend on each other."""
         interval = sw.score(y, p, 0.4, scores="tss", replicates=500, **dependence).scores["tss"]
         return float(interval["high"] - interval["low"])
 
@@ -323,7 +324,7 @@ def test_corrected_score_of_predictions_without_skill_is_lower_than_the_apparent
     assert sw.sweep([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]).corrected("precision", "precision >= 2") is None
 
 
-def test_scores_of_counts_are_those_of_the_summed_matrix_and_of_the_command(tmp_path: Path) -> None:
+def test_score_counts_scores_the_sum_of_the_confusion_matrices_as_the_command_does(tmp_path: Path) -> None:
     # Finley's tornado forecasts of 1884, divided into two rows.
     tn, fp, fn, tp = [1300, 1380], [40, 32], [10, 13], [15, 13]
     result = sw.score_counts(tn, fp, fn, tp)
@@ -351,8 +352,8 @@ def test_score_counts_accepts_groups_and_blocks_and_refuses_invalid_counts() -> 
         sw.score_counts([-1.0], [1.0], [1.0], [1.0])
 
 
-def test_conditions_with_a_confidence_use_only_thresholds_that_a_test_has_shown() -> None:
-    """With a confidence fewer thresholds qualify, the result says how this was shown, and the error says how many events are missing."""
+def test_condition_with_a_confidence_allows_only_thresholds_that_pass_a_statistical_test() -> None:
+    """With a confidence, fewer thresholds qualify. The result names the statistical test, and the error says how many events are missing."""
     generator = np.random.default_rng(3)
     labels = generator.random(2000) < 0.2
     probabilities = np.clip(0.3 + 0.3 * labels + 0.15 * generator.normal(size=2000), 0, 1)
@@ -445,7 +446,7 @@ def test_a_time_series_is_scored_and_tuned_with_errors_weighted_by_their_timing(
     probabilities = [0.1, 0.8, 0.4, 0.1, 0.1, 0.1, 0.1, 0.7, 0.1, 0.2, 0.1, 0.1, 0.3, 0.1, 0.1, 0.2]
     stations = ["a"] * 8 + ["b"] * 8
     found = sw.score(labels, probabilities, 0.5, scores="csi", temporal="value", series=stations, replicates=50)
-    # The false alarm one hour before the event counts 1/2, the isolated false alarm 2; so do the missed events.
+    # A false alarm one row before an event counts 1/2, and so does a missed event one row after an alarm. Isolated errors count 2.
     assert found["confusion"] == {"tn": 12, "fp": 2.5, "fn": 2.5, "tp": 0}
     assert found.temporal.sequences == 2 and "block" in found.resampled
     sweep = sw.temporal_sweep(labels, probabilities, series=stations)
@@ -469,7 +470,7 @@ def test_two_forecasts_are_compared_with_and_without_weights_of_errors() -> None
     plain = sw.compare(labels, good, early, "csi", names=("good", "early"), block="auto", replicates=200)
     assert plain.better == "good" and plain.first.value == pytest.approx(1.0)
     weighted = sw.compare(labels, good, early, "csi", names=("good", "early"), temporal="sum", replicates=200)
-    # The early forecast gains, because its false alarms come one row before an event.
+    # The weights of errors raise the score of the early forecast, because its false alarms come one row before an event.
     assert weighted.second.value > plain.second.value
     assert weighted.temporal.weighting == "sum:0.5,0.25,0.125"
     with pytest.raises(ValueError, match="leave out series"):

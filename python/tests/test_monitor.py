@@ -7,7 +7,7 @@ from scorewise import ScoreClassifier
 
 
 def rows(count: int, seed: int, shift: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Rows with two numeric columns, and whether the first column plus noise is above 0.8 plus the shift."""
+    """Return random rows of two columns, and labels: whether the first column plus noise is above 0.8 + shift. The first column is shifted, too."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(count, 2))
     X[:, 0] += shift
@@ -16,6 +16,7 @@ def rows(count: int, seed: int, shift: float = 0.0) -> tuple[np.ndarray, np.ndar
 
 @pytest.fixture(scope="module")
 def model() -> ScoreClassifier:
+    """Return a classifier that was trained on rows without a shift."""
     return ScoreClassifier("tss", learners=["linear"], random_state=0).fit(*rows(600, 1))
 
 
@@ -38,7 +39,7 @@ def test_a_shifted_column_is_named_and_the_score_is_worse(model: ScoreClassifier
     assert "periods" in report.figures and "Are the rows still like the training rows?" in report.page()
 
 
-def test_without_classes_only_the_inputs_are_compared(model: ScoreClassifier) -> None:
+def test_without_true_classes_the_change_of_the_score_is_unknown(model: ScoreClassifier) -> None:
     X, _ = rows(400, 4)
     result = model.monitor(X, groups=np.arange(400) // 4).document["result"]
     assert result["change"] == "unknown" and result["labelled"] is None and result["resampled"].startswith("groups")

@@ -45,7 +45,7 @@ def case_folder(tmp_path_factory):
     return folder
 
 
-def test_list_of_test_cases_contains_every_test_case_that_the_example_writes(case_folder):
+def test_list_of_test_cases_is_complete(case_folder):
     assert sorted(path.name for path in case_folder.iterdir()) == sorted(CASES)
 
 
@@ -123,7 +123,7 @@ def test_exported_adult_model_gives_the_same_labels_as_scorewise_predict(tmp_pat
 
 
 def write_storm_table(path, rows, seed):
-    """Write a table of weather stations with times in every format, numbers, strings, ordered categories, booleans, and missing values."""
+    """Write a table of weather stations with times in four formats, numbers, strings, ordered categories, booleans, and missing values."""
     generator = random.Random(seed)
     start = datetime.datetime(1969, 6, 1, 3)
     with open(path, "w", encoding="utf-8", newline="") as file:
@@ -191,7 +191,7 @@ def encode(encoder, rows):
         return min(max((x - scale["mean"]) / scale["deviation"], -1e6), 1e6)
 
     def encode_binned_cell(column, cell):
-        """Return the number that encodes a cell of a binned input: an index, or a number between two indices if the value lies between two knots."""
+        """Return the number that encodes a cell of a binned input: an index or, for a value between two knots, a number between their indices."""
         missing = cell == ""
         if column["coding"] == "levels":
             levels = column["levels"]

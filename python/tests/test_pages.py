@@ -207,8 +207,8 @@ CONTRAST = """() => {
     const textColour = colour(picture ? style.fill : style.color).rgb;
     // The first rectangle of a figure is its background.
     const backgroundColour = picture ? colour(getComputedStyle(picture.querySelector("rect")).fill).rgb : backgroundOf(element);
-    const [one, other] = backgroundColour === null ? [0, 0] : [luminance(textColour), luminance(backgroundColour)];
-    const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    const [textLuminance, backgroundLuminance] = backgroundColour === null ? [0, 0] : [luminance(textColour), luminance(backgroundColour)];
+    const ratio = (Math.max(textLuminance, backgroundLuminance) + 0.05) / (Math.min(textLuminance, backgroundLuminance) + 0.05);
     n_words += 1;
     if (ratio < 4.5) textsWithLowContrast.push([ratio.toFixed(2), words.slice(0, 40), element.tagName]);
   }
@@ -380,8 +380,8 @@ def select_from_jump_menu(page, generator):
     yield
 
 
-def touch_curve(page, generator):
-    """Press the mouse button on the curve of the score, and drag."""
+def drag_along_curve(page, generator):
+    """Press the mouse button on the curve of the score, and drag the mouse."""
     curve = page.locator(".picture.touch").filter(visible=True)
     curve.scroll_into_view_if_needed()
     box = curve.bounding_box()
@@ -414,13 +414,13 @@ def test_page_shows_the_numbers_of_the_command_at_every_selected_threshold(pages
                 type_threshold,
                 click_step_buttons,
                 select_from_jump_menu,
-                touch_curve,
+                drag_along_curve,
                 click_best_threshold,
             ):
                 for _ in move(page, generator):
                     states.append(read_state(page))
         exact = set(thresholds_of_lookup_table(page))
-    # There are seven ways to move the threshold; dragging and touching give two states each, so a round gives nine states.
+    # There are seven ways to move the threshold. Dragging the slider and dragging along the curve give two states each, so a round gives nine states.
     assert len(states) == 9 * rounds
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         expected = list(pool.map(report.score, [each["exact"] for each in states]))
@@ -467,7 +467,7 @@ def test_entered_threshold_selects_the_interval_that_contains_it(pages_folder, b
 
 
 def test_confusion_matrix_is_constant_on_each_interval_of_the_lookup_table(pages_folder):
-    """Count the confusion matrices from the rows: a row is predicted positive if its probability is strictly above the threshold."""
+    """The expected confusion matrices are computed from the rows: a row is predicted positive if its probability is strictly above the threshold."""
     for name in ("score", "tiny", "cost"):
         report = pages_folder[name]
         with open(report.folder / report.rows[0], encoding="utf-8", newline="") as lines:
@@ -566,7 +566,7 @@ def test_jump_menu_selects_the_best_threshold_that_scorewise_tune_finds(pages_fo
             assert state["threshold"] == expected["threshold"]
             assert dict(state["scores"])[score] == format_number(expected["value"])
             assert dict(state["cells"]) == {cell: format_number(expected["confusion"][cell]) for cell in CELLS}
-            # The table of scores shows the same value as the jump menu, and its button selects the same threshold.
+            # The table of scores shows the same best value as the jump menu. The button in the row of the score selects the best threshold again.
             page.locator("#threshold").press("Home")
             row = page.locator("tr", has=page.locator(f"td[data-score='{score}']"))
             assert row.locator("td").nth(-2).inner_text() == format_number(expected["value"])
@@ -632,7 +632,7 @@ def test_headline_shows_the_numbers_of_the_result(pages_folder, browser, name):
             assert words in cards.nth(0).inner_text()
 
 
-def test_importance_of_columns_has_the_numbers_of_the_command(pages_folder, browser):
+def test_importance_of_columns_shows_the_numbers_of_the_command(pages_folder, browser):
     explanations = [("explain", pages_folder["explain"].result), ("train", pages_folder.page_data("train")["explanation"])]
     for name, explanation in explanations:
         with open_page(browser, pages_folder[name]) as page:
@@ -717,7 +717,7 @@ def test_marks_are_aligned_with_the_axes_of_their_figures(pages_folder, browser,
 
 def test_curve_of_a_selected_score_goes_through_its_values_in_the_lookup_table(pages_folder, browser):
     def marks_in_score_figure(page):
-        """Return the marks of the figure of scores by threshold."""
+        """Return the marks in the figure that plots scores against the threshold."""
         return [mark for mark in read_state(page)["marks"] if mark["figure"] == "figure-scores"]
 
     with open_page(browser, pages_folder["score"]) as page:
@@ -769,7 +769,7 @@ def test_downloaded_csv_has_the_numbers_of_the_page_and_of_the_command(pages_fol
             assert dict(state["scores"]) == {score: row[score] or "undefined" for score in list(row)[7:]}
             low, high = float(row["low"]), float(row["high"])
             assert low <= state["threshold"] and (state["threshold"] < high or high == 1)
-            # At the threshold 1 no row is predicted positive, so 1 belongs to an interval only if no row is predicted positive in it.
+            # At the threshold 1 no row is predicted positive. So the last interval includes 1 only if its other thresholds give the same result.
             is_end_included = high == 1 and float(row["fp"]) + float(row["tp"]) == 0
             assert state["same"] == f"{format_number(low)} {'to' if is_end_included else 'up to but not including'} {format_number(high)}"
             check_numbers(state, report.score(row["threshold"]))
@@ -796,7 +796,7 @@ def test_report_command_renders_the_same_page_from_the_data(pages_folder, name):
     rendered = (report.folder / "rendered.html").read_bytes()
 
     def remove_command_and_training_time(text):
-        # The command line and the training time differ between the two pages.
+        # The command line and the training time differ between the page of the first command and the page rendered from its data.
         text = text.replace(f" --report {name}.html --json", "").replace(f" --report {name}.json", "")
         return re.sub(r'("seconds": |<dt>seconds</dt><dd>)[\d.e-]+', r"\1", text)
 

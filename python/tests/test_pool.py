@@ -32,15 +32,15 @@ import scorewise as sw
 from scorewise import _pool, _scorewise
 
 # Checks of scikit-learn that a `ScorePool` cannot pass, each with the reason.
-THRESHOLD_FAILS = {
+CHECKS_FAILED_BY_THRESHOLD = {
     "check_classifiers_train": "in this check the predicted class must be the most probable one, but a `ScorePool` uses another threshold than 1/2",
 }
-BOOTSTRAP_FAILS = {
-    "check_sample_weight_equivalence_on_dense_data": "with more than two classes, a row of weight 2 and two equal rows give different factors of the "
-    "probabilities: the factors are means over bootstrap samples, which draw a row of weight 2 as one row, but two equal rows independently; "
-    "the probabilities are the same, and rows of weight 0 have exactly no effect",
+CHECKS_FAILED_BY_BOOTSTRAP = {
+    "check_sample_weight_equivalence_on_dense_data": "with more than two classes, the factors of the probabilities are means over bootstrap samples. "
+    "A sample draws a row of weight 2 as one row, but draws two equal rows independently, so the factors differ. "
+    "The probabilities are equal, and rows of weight 0 have no effect.",
 }
-NO_WEIGHT_FAILS = dict.fromkeys(
+CHECKS_FAILED_WITHOUT_WEIGHTS = dict.fromkeys(
     [
         "check_sample_weights_pandas_series",
         "check_sample_weights_not_an_array",
@@ -70,9 +70,9 @@ def pool_without_weights():
 
 
 POOLS = [
-    (pool_with_probabilities, THRESHOLD_FAILS | BOOTSTRAP_FAILS),
-    (pool_with_decision_function, THRESHOLD_FAILS),
-    (pool_without_weights, THRESHOLD_FAILS | NO_WEIGHT_FAILS),
+    (pool_with_probabilities, CHECKS_FAILED_BY_THRESHOLD | CHECKS_FAILED_BY_BOOTSTRAP),
+    (pool_with_decision_function, CHECKS_FAILED_BY_THRESHOLD),
+    (pool_without_weights, CHECKS_FAILED_BY_THRESHOLD | CHECKS_FAILED_WITHOUT_WEIGHTS),
 ]
 
 
@@ -83,7 +83,7 @@ def test_scikit_learn_checks_pass_except_the_expected_failures(make, expected_fa
         results = check_estimator(make(), expected_failed_checks=expected_failures, on_skip=None, on_fail=None)
     assert not {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert sum(result["status"] == "passed" for result in results) > 45
-    # If a check that is expected to fail passes, this assertion fails, as a reminder to remove the check from the expected failures.
+    # This assertion fails if one of the expected failures passes. The check must then be removed from the expected failures.
     assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(expected_failures)
 
 
@@ -124,7 +124,7 @@ def test_weights_and_threshold_equal_those_of_a_plain_implementation():
         logits.append(scale * z + shift)
 
     def value(counts):
-        """Return the best CSI, averaged over nearby thresholds, of the mean of the logits in which `counts` are the weights of the classifiers."""
+        """Average the logits of the classifiers with the weights `counts`. Return the best CSI; each CSI is averaged over nearby thresholds."""
         mean = sum(count * z for count, z in zip(counts, logits)) / sum(counts)
         return sw.sweep(y, sigmoid(mean)).best("csi", smooth=0.2).expected_value
 
@@ -183,7 +183,7 @@ def test_predicted_probabilities_are_calibrated():
     assert pool.threshold_ < 0.25
 
 
-def test_useless_classifier_gets_the_least_weight_and_the_pool_is_as_good_as_the_best_classifier():
+def test_useless_classifier_gets_the_least_weight_and_the_pool_is_about_as_good_as_the_best_classifier():
     X, y = rare_events(3000)
     X_new, y_new = X[1500:], y[1500:]
     useless = ("chance", DecisionTreeClassifier(max_depth=1, max_features=1, splitter="random", random_state=0))
@@ -338,7 +338,7 @@ def test_folds_by_time_are_blocks_of_consecutive_times():
         assert (np.diff(folds[np.argsort(order)]) >= 0).all() and set(folds) == {0, 1, 2, 3}
         assert all(len(np.unique(folds[order // 2 == day])) == 1 for day in range(150)), "rows of the same time must be in the same fold"
         assert len(pool.estimators_["recorder"][0].times_) == len(pool.estimators_["recorder"][0].rows_)
-    # If the rows are already sorted by time, no times need to be given.
+    # If the rows are sorted by time, `time` is not needed: KFold makes folds of consecutive rows.
     assert (np.diff(held_out_folds(sw.ScorePool([("recorder", Recorder())], cv=KFold(4)).fit(X, y), 300)) >= 0).all()
 
 

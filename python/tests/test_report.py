@@ -56,7 +56,7 @@ def test_report_equals_the_report_of_the_command_line(
     assert report == expected
     data = json.loads(results.read_text())["provenance"]["data"]
     array_data = sw.report(*forecast, replicates=2).document["provenance"]["data"]
-    assert array_data[0]["fingerprint"] == data[0]["fingerprint"], "a file and arrays with the same rows have the same fingerprint"
+    assert array_data[0]["fingerprint"] == data[0]["fingerprint"], "a file and arrays with the same rows must have the same fingerprint"
 
 
 def test_command_line_renders_the_same_page_from_a_saved_report(forecast: tuple[Any, Any], tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_command_line_renders_the_same_page_from_a_saved_report(forecast: tuple[
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.json", "page.html", "rendered.html"], "the folder must contain no other files"
 
 
-def test_plots_are_the_figures_as_svg_and_png(forecast: tuple[Any, Any], tmp_path: Path) -> None:
+def test_plots_writes_all_figures_as_svg_and_png(forecast: tuple[Any, Any], tmp_path: Path) -> None:
     report = sw.report(*forecast, "f1", replicates=5)
     paths = report.plots(tmp_path / "new" / "folder")
     assert {path.name for path in paths} == {f"{name}.{suffix}" for name in report.figures for suffix in ("svg", "png")}
@@ -110,7 +110,7 @@ def test_reports_of_estimators_describe_the_given_rows() -> None:
     assert document["result"]["confusion"] == {name: int(count) for name, count in zip(confusion._fields, confusion, strict=True)}
     assert document["forecast"]["classes"] == ["calm", "storm"] and document["forecast"]["threshold"] == model.threshold_
     assert [len(member["warm_up"]) + len(member["epochs"]) for member in document["training"]["members"]] == [15, 15]
-    # The model is calibrated, and its prior is a distribution of the threshold of raw predictions, so the page has no section about it.
+    # The prior is a distribution of the threshold of raw predictions. This model is calibrated, so its report has no section about the prior.
     assert model.calibration_ is not None and "theory" not in document
 
     tuned = sw.ScoreThreshold(LogisticRegression(), "csi").fit(X[:600], names[:600])

@@ -33,7 +33,7 @@ def value_and_gradient(loss: torch.nn.Module, z: np.ndarray, y: object, w: np.nd
 
 
 def assert_close(value: float, gradient: np.ndarray, expected: float, expected_gradient: np.ndarray, tolerance: float) -> None:
-    """Assert that a loss and its gradient are close to the expected ones, relative to their size."""
+    """Assert that a loss and its gradient equal the expected ones. The tolerance is relative for large values and absolute for small values."""
     assert abs(value - expected) <= tolerance * max(1.0, abs(expected))
     assert np.abs(gradient - expected_gradient).max() <= tolerance * max(np.abs(expected_gradient).max(), 1e-3)
 
@@ -47,7 +47,7 @@ def test_loss_of_every_score_and_prior_equals_the_loss_of_the_rust_crate(score: 
         assert_close(*value_and_gradient(ScoreLoss(score, prior), z, y, w, torch.float32), expected, expected_gradient, 1e-5)
 
 
-def test_losses_of_formulas_equal_the_losses_of_the_rust_crate() -> None:
+def test_losses_of_score_formulas_equal_the_losses_of_the_rust_crate() -> None:
     z, y, _ = random_rows(2)
     for formula in ("0.5*tss + 0.5*csi", "sqrt(recall*precision)", "max(f1, 0.2)", "tp^0.5/(p + 1)^2", "exp(-fp/n)*abs(tss)"):
         expected, expected_gradient = sw.loss_and_gradient(y, z, formula, "uniform")

@@ -15,9 +15,9 @@ SMALLEST = mpf(10) ** -200
 
 
 def exact_tail(at_least, trials, share):
-    """Return P(A >= at_least) for the binomial distribution with 50 digits.
+    """Return P(A >= at_least) with 50 digits, where A is the number of successes in `trials` trials that each succeed with probability `share`.
 
-    It is the sum of the terms of the distribution or, for fractions, a hypergeometric series for the regularised incomplete beta function.
+    It is a sum of binomial probabilities. If at_least is a fraction, it is the regularised incomplete beta function, as a hypergeometric series.
     """
     share = mpf(share)
     if not isinstance(at_least, int):

@@ -25,7 +25,7 @@ LOSS_PRIORS = [
     "mix:0.05,cosine:0.5,0.1",
 ]
 
-# The formulas of the scores for tensors; `check_case` compares their values with those of FORMULAS.
+# Score formulas that accept tensors. `check_case` compares their losses and gradients with those of the formulas in FORMULAS.
 LOSS_SCORES = {
     "accuracy": lambda c: (c.tp + c.tn) / c.total,
     "precision": lambda c: c.tp / (c.tp + c.fp),
@@ -141,7 +141,7 @@ class ExactLoss:
     STEP = mpf("1e-16")  # gives an error of about 1e-32 in the derivative, far below the precision of a double
 
     def __init__(self, prior, logits, labels, weights):
-        """Compute the expected confusion matrix and the densities of the prior at all rows."""
+        """Compute the expected confusion matrix and, for each row, the derivative of the distribution function with respect to the logit."""
         self.rows = [(y, mpf(w)) for y, w in zip(labels, weights)]
         probabilities = [logistic(mpf(z)) for z in logits]
         distribution = [prior_cdf(prior, p) for p in probabilities]
@@ -149,7 +149,7 @@ class ExactLoss:
         self.densities = [prior_pdf(prior, p) * p * (1 - p) for p in probabilities]
 
     def cells_after_step(self, label, step):
-        """Return the expected confusion matrix if `step` more rows with this label were predicted positive."""
+        """Return the expected confusion matrix after a weight `step` of rows with this label moves from predicted negative to predicted positive."""
         c = self.cells
         if label == 1:
             return Cells(tn=c.tn, fp=c.fp, fn=c.fn - step, tp=c.tp + step)

@@ -61,7 +61,7 @@ def micro_average(score):
 
 
 def chance_agreement(m: ClassCounts):
-    """Return the share of rows that would be correct if the forecast classes were assigned to the rows at random."""
+    """Return the expected share of correct forecasts if the forecast classes were shuffled among the rows."""
     return sum(t * f for t, f in zip(m.observed, m.forecasts)) / m.total**2
 
 

@@ -224,7 +224,8 @@ def scipy_prior(text):
 LEVELS = [0.0, 1e-6, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - 1e-6, 1.0]
 # Points x at which priors with the support [0, 1] are evaluated.
 POINTS = [0.0, 1e-9, 1e-4, 0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 1 - 1e-9, 1.0]
-# Points at which priors with a smaller support are evaluated, as positions in the support: −1 is its lower end and 1 its upper end.
+# Priors with a support smaller than [0, 1], alone or in a mixture, are also evaluated at these points of the support. −1 is its lower end, 1 its
+# upper end.
 POINTS_IN_SUPPORT = [-1.0, -0.999, -0.9, -0.5, -0.1, 0.0, 0.3, 0.7, 0.95, 0.999, 1.0]
 
 
@@ -261,15 +262,15 @@ def exact_prior_values(text):
         yield "quantile", level, float(prior_quantile(text, level))
 
 
-# For a prior and a function, the points x at which scipy differs from the formula by more than 1e-12, with the reason. The values of scipy at these
-# points are not written to the golden file.
+# Maps (prior, function) to the points x at which the relative difference between scipy and the formula exceeds 1e-12, and to the reason. The values
+# of scipy at these points are not written to the golden file.
 KNOWN_SCIPY_DIFFERENCES = {
-    ("cosine:0.5,0.1", "cdf"): ([0.4], "scipy rounds the lower end of the support: 5e-48 instead of 0"),
+    ("cosine:0.5,0.1", "cdf"): ([0.4], "scipy rounds the lower end of the support, so its cdf there is 5e-48 instead of 0"),
     ("cosine:0.3,0.3", "cdf"): ([1e-9], "scipy rounds x; near the end of the support F is proportional to the cube of the distance from the end, so rounding x gives F a large relative error"),
     ("cosine:0.5,0.1", "pdf"): ([0.4001, 0.5999], "scipy computes 1 + cos, which loses digits near the ends of the support, where cos is near −1"),
     ("cosine:0.3,0.3", "pdf"): ([1e-9, 0.0003, 0.5997], "scipy computes 1 + cos, which loses digits near the ends of the support, where cos is near −1"),
-    ("triangular:0.5,0.2", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),
-    ("epanechnikov:0.4,0.3", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),
+    ("triangular:0.5,0.2", "pdf"): ([0.7], "scipy rounds the upper end of the support, so its density there is 1e-15 instead of 0"),
+    ("epanechnikov:0.4,0.3", "pdf"): ([0.7], "scipy rounds the upper end of the support, so its density there is 1e-15 instead of 0"),
     ("beta:0.5,0.5", "cdf"): ([1 - 1e-9], "the cdf of scipy differs by 1.1e-12, but 1 − stats.beta.sf agrees with mpmath"),
     ("normal:0.5,0.1", "cdf"): ([1e-9], "the cdf of scipy is inaccurate here, because it is the difference of two nearly equal values"),
     ("normal:0.2,0.3", "cdf"): ([1e-9], "the cdf of scipy is inaccurate here, because it is the difference of two nearly equal values"),

@@ -46,7 +46,7 @@ def repeated_rows(cells):
 
 
 def imbalanced_learn_scores(*cells):
-    """Return the scores that imbalanced-learn computes from the entries tn, fp, fn and tp; no scores if it cannot represent the matrix."""
+    """Return the scores that imbalanced-learn computes from tn, fp, fn and tp, or an empty dictionary if an entry is fractional or too large."""
     from imblearn import metrics
 
     # Repeated rows are used instead of weights: with sample_weight, imbalanced-learn 0.14 computes the true negatives from the unweighted number of
@@ -104,7 +104,7 @@ def scores_package_scores(tn, fp, fn, tp):
 
 
 def pycm_scores(tn, fp, fn, tp):
-    """Return the scores that pycm computes from a confusion matrix; no scores if an entry is not an integer."""
+    """Return the scores that pycm computes from a confusion matrix, or an empty dictionary if an entry is not an integer."""
     from pycm import ConfusionMatrix
 
     if not all(cell.isdigit() for cell in (tn, fp, fn, tp)):
@@ -151,14 +151,14 @@ def pycm_scores(tn, fp, fn, tp):
     values["tversky(0.3, 0.7)"] = table.TI(alpha=0.7, beta=0.3)[1]
     # The default alpha of pycm is 1; the default of scorewise and imbalanced-learn is 0.1.
     values["iba(0.1)"] = table.IBA_alpha(0.1)[1]
-    # pycm takes the odds t/(1 − t) of the threshold t.
+    # pycm takes the odds t/(1 − t) instead of the threshold t.
     values["net_benefit(0.1)"] = table.NB(w=0.1 / 0.9)[1]
     values["net_benefit(0.5)"] = table.NB(w=1.0)[1]
     return values
 
 
 def xskillscore_scores(*cells):
-    """Return the scores that xskillscore computes from the entries tn, fp, fn and tp; no scores if it cannot represent the matrix."""
+    """Return the scores that xskillscore computes from tn, fp, fn and tp, or an empty dictionary if an entry is fractional or too large."""
     import numpy
     import xarray
     import xskillscore

@@ -120,7 +120,7 @@ def tversky(alpha, beta):
 
 
 def weighted_youden(weight):
-    """Return a function that computes the mean of recall and specificity, in which recall has this weight."""
+    """Return a function that computes weight · recall + (1 − weight) · specificity."""
     return lambda c: mpf(weight) * recall(c) + (1 - mpf(weight)) * specificity(c)
 
 
@@ -307,7 +307,7 @@ KNOWN_DIFFERENCES = {
 
 
 def is_missing(value):
-    """Return whether a tool returned no number."""
+    """Return whether the value that a tool returned is not a finite number."""
     return value is None or value == "None" or not math.isfinite(value)
 
 

@@ -222,7 +222,7 @@ fn the_number_of_runs_is_at_most_the_limit_and_at_least_a_third_of_it_and_equal_
 }
 
 #[test]
-fn best_threshold_between_runs_of_rows_has_the_same_distribution_as_the_best_threshold_between_single_rows() {
+fn combining_sorted_rows_into_runs_does_not_change_the_distribution_of_the_best_threshold() {
     let data = two_forecasts(5, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 1000, seed: 4 };
@@ -236,11 +236,11 @@ fn best_threshold_between_runs_of_rows_has_the_same_distribution_as_the_best_thr
     let short = Rows::new(Probabilities(&data.first[..10]), &data.labels[..10]).unwrap();
     let runs = sweep(&rows).unwrap().runs(10);
     let error = bootstrap.best_of_runs(&short, &runs, &score("csi"), &[]).unwrap_err();
-    assert_eq!(error.to_string(), "wrong number of rows in runs: 4000, expected 10");
+    assert_eq!(error.to_string(), "wrong number of rows in the runs of sorted rows: 4000, expected 10");
 }
 
 #[test]
-fn bootstrap_of_runs_with_one_row_each_equals_bootstrap_of_rows_if_copies_are_drawn_row_by_row() {
+fn if_copies_are_drawn_for_each_row_the_bootstrap_of_runs_of_one_row_equals_the_bootstrap_of_rows() {
     let data = two_forecasts(6, 0.1);
     let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let weighted = rows.weighted(&data.weights).unwrap();

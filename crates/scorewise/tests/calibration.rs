@@ -1,5 +1,5 @@
-//! Calibrated probabilities: the order of rows and their labels never change, and probabilities get better. And the intervals of measures of
-//! probabilities.
+//! Tests of calibrations: they must keep the order of the predictions and every predicted label, and they must improve the probabilities. Also tests
+//! the intervals of measures of probabilities.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -9,7 +9,8 @@ use scorewise::{Probabilities, Rows, is_positive};
 
 use crate::common::{Random, logits_and_labels};
 
-const FOLDS: Bootstrap<'static> = Bootstrap { resampling: Resampling::Poisson, replicates: 1, seed: 1 };
+/// Treats all rows as independent, both in the folds of a cross-validation and in intervals. The replicates are not used.
+const INDEPENDENT: Bootstrap<'static> = Bootstrap { resampling: Resampling::Poisson, replicates: 1, seed: 1 };
 
 /// Predictions and labels of rows: a row with the prediction σ(z) is positive with the probability `share`(z).
 fn rows(random: &mut Random, count: usize, share: impl Fn(f64) -> f64) -> (Vec<f64>, Vec<bool>) {
@@ -38,7 +39,7 @@ fn a_calibration_changes_neither_the_order_of_predictions_nor_a_label() {
             let rows = Rows::new(Probabilities(&predictions), &labels).unwrap();
             let Some(calibration) = Calibration::fit(method, &rows).unwrap() else { continue };
             let mut sorted = predictions.clone();
-            // Predictions that differ by one rounding error, and predictions that were not among the fitted ones.
+            // Adds the next larger and the next smaller f64 of each prediction, and other predictions that were not fitted.
             sorted.extend(predictions.iter().flat_map(|p| [p.next_up().min(1.0), p.next_down().max(0.0), p * p]));
             sorted.extend([0.0, 1e-300, 1e-20, 1.0, 1.0f64.next_down()]);
             sorted.sort_by(f64::total_cmp);
@@ -57,7 +58,10 @@ fn a_calibration_changes_neither_the_order_of_predictions_nor_a_label() {
                 }
                 for pair in sorted.iter().zip(&calibrated).collect::<Vec<_>>().windows(2) {
                     let [(raw, p), (next_raw, next_p)] = [pair[0], pair[1]];
-                    assert!(next_raw - raw < 1e-9 || p < next_p, "{raw} and {next_raw} are merged to {p} and {next_p}");
+                    assert!(
+                        next_raw - raw < 1e-9 || p < next_p,
+                        "{raw} is calibrated to {p}, but the greater {next_raw} to {next_p}"
+                    );
                 }
             }
         }
@@ -67,20 +71,20 @@ fn a_calibration_changes_neither_the_order_of_predictions_nor_a_label() {
 #[test]
 fn a_calibration_lowers_the_log_loss_of_distorted_predictions_on_new_rows() {
     let mut random = Random(9);
-    // A curve of the beta family, and one with a step that only isotonic regression can follow.
+    // In the first case the true probability is a curve of the beta family. In the second it has a step, which only isotonic regression can follow.
     let beta = |z: f64| sigmoid(0.4 * z - 2.0);
     let step = |z: f64| if z < 1.0 { 0.05 } else { 0.6 };
     for (share, method) in
         [(&beta as &dyn Fn(f64) -> f64, CalibrationMethod::Beta), (&step, CalibrationMethod::Isotonic)]
     {
         let (predictions, labels) = rows(&mut random, 4000, share);
-        let choice = choose(&Rows::new(Probabilities(&predictions), &labels).unwrap(), &FOLDS).unwrap();
+        let choice = choose(&Rows::new(Probabilities(&predictions), &labels).unwrap(), &INDEPENDENT).unwrap();
         let calibration = choice.calibration.unwrap();
         assert_eq!(calibration.method(), method, "{:?}", choice.losses);
         let (predictions, labels) = rows(&mut random, 4000, share);
         let loss = |predictions: &[f64]| {
             let rows = Rows::new(Probabilities(predictions), &labels).unwrap();
-            FOLDS.probability_measures(&rows).unwrap().map(Option::unwrap)[1].value
+            INDEPENDENT.probability_measures(&rows).unwrap().map(Option::unwrap)[1].value
         };
         let best = labels.len() as f64;
         let calibrated = calibration.probabilities(&predictions, 0.5);
@@ -98,7 +102,7 @@ fn calibrated_predictions_of_few_rows_are_left_alone_or_hardly_changed() {
     let (mut changes, mut left_alone) = (0.0, 0);
     for _ in 0..40 {
         let (predictions, labels) = rows(&mut random, 150, sigmoid);
-        let choice = choose(&Rows::new(Probabilities(&predictions), &labels).unwrap(), &FOLDS).unwrap();
+        let choice = choose(&Rows::new(Probabilities(&predictions), &labels).unwrap(), &INDEPENDENT).unwrap();
         let Some(calibration) = choice.calibration else {
             left_alone += 1;
             continue;
@@ -106,7 +110,7 @@ fn calibrated_predictions_of_few_rows_are_left_alone_or_hardly_changed() {
         let (predictions, labels) = rows(&mut random, 5000, sigmoid);
         let loss = |predictions: &[f64]| {
             let rows = Rows::new(Probabilities(predictions), &labels).unwrap();
-            FOLDS.probability_measures(&rows).unwrap().map(Option::unwrap)[1].value
+            INDEPENDENT.probability_measures(&rows).unwrap().map(Option::unwrap)[1].value
         };
         changes += loss(&calibration.probabilities(&predictions, 0.5)) - loss(&predictions);
     }
@@ -117,7 +121,7 @@ fn calibrated_predictions_of_few_rows_are_left_alone_or_hardly_changed() {
 #[test]
 fn rows_with_one_class_only_are_not_calibrated() {
     let rows = Rows::new(Probabilities(&[0.1, 0.7, 0.9]), &[true; 3]).unwrap();
-    let choice = choose(&rows, &FOLDS).unwrap();
+    let choice = choose(&rows, &INDEPENDENT).unwrap();
     assert!(choice.calibration.is_none() && choice.losses.is_none());
     assert!(Calibration::fit(CalibrationMethod::Beta, &rows).unwrap().is_none());
 }
@@ -165,7 +169,7 @@ fn groups_of_identical_rows_are_not_taken_for_independent_rows() {
 }
 
 #[test]
-fn intervals_of_measures_and_of_differences_contain_the_true_values_as_often_as_they_should() {
+fn intervals_of_measures_and_of_differences_contain_the_true_values_in_about_95_percent_of_samples() {
     let mut random = Random(11);
     let noisy = |p: f64, random: &mut Random| sigmoid((p / (1.0 - p)).ln() + 2.0 * (random.uniform() - 0.5));
     let mut sample = |count: usize| {
@@ -174,7 +178,7 @@ fn intervals_of_measures_and_of_differences_contain_the_true_values_as_often_as_
         (one, other, labels)
     };
     let measure = |one: &[f64], other: &[f64], labels: &[bool]| {
-        FOLDS
+        INDEPENDENT
             .paired_probability_measures(&Rows::new(Probabilities(one), labels).unwrap(), Probabilities(other))
             .unwrap()
     };
@@ -192,25 +196,25 @@ fn intervals_of_measures_and_of_differences_contain_the_true_values_as_often_as_
             rejected[at] += f64::from(u8::from(low > 0.0 || high < 0.0)) / f64::from(sets);
         }
     }
-    // The standard error of a share of 0.95 of 400 sets is 0.011.
+    // If the true share is 0.95, the share of 400 random samples has a standard error of 0.011.
     assert!(covered.iter().all(|share| (0.915..0.985).contains(share)), "{covered:?}");
     assert!(rejected.iter().all(|share| (0.015..0.09).contains(share)), "{rejected:?}");
 }
 
 #[test]
-fn perfect_and_undefined_measures_have_honest_intervals() {
+fn a_perfect_measure_has_a_wide_interval_or_none_and_an_undefined_measure_is_none() {
     let labels = [true, true, false, false, false];
     let rows = Rows::new(Probabilities(&[0.9, 0.8, 0.2, 0.1, 0.3]), &labels).unwrap();
-    let [_, _, roc_area, precision] = FOLDS.probability_measures(&rows).unwrap().map(Option::unwrap);
+    let [_, _, roc_area, precision] = INDEPENDENT.probability_measures(&rows).unwrap().map(Option::unwrap);
     assert_eq!((roc_area.value, precision.value), (1.0, 1.0));
-    // With two positives, the interval of Clopper and Pearson for two hits of two.
+    // There are only two positives, so the interval is that of Clopper and Pearson for two successes in two trials.
     let (low, high) = roc_area.interval.unwrap();
     assert!((low - 0.025f64.sqrt()).abs() < 1e-12 && high == 1.0);
     let exact = Rows::new(Probabilities(&[1.0, 1.0, 0.0, 0.0, 0.0]), &labels).unwrap();
-    let [brier, log_loss, ..] = FOLDS.probability_measures(&exact).unwrap().map(Option::unwrap);
+    let [brier, log_loss, ..] = INDEPENDENT.probability_measures(&exact).unwrap().map(Option::unwrap);
     assert!(brier.value == 0.0 && brier.interval.unwrap().1 > 0.5 && log_loss.interval.is_none());
     let negatives = Rows::new(Probabilities(&[0.1, 0.2]), &[false; 2]).unwrap();
-    let measures = FOLDS.probability_measures(&negatives).unwrap();
+    let measures = INDEPENDENT.probability_measures(&negatives).unwrap();
     assert!(measures[0].is_some() && measures[2].is_none() && measures[3].is_none());
     assert_eq!(ProbabilityMeasure::ALL.map(ProbabilityMeasure::name)[2], "roc_area");
 }

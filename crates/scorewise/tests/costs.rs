@@ -1,5 +1,5 @@
-//! Tests of costs that differ from row to row: the search for the best threshold must equal looking at every threshold, and intervals of the mean cost
-//! must contain the true mean cost in about 95 % of the cases.
+//! Tests of costs that differ from row to row: the search for the best threshold must find the lowest cost of all thresholds, and intervals of the
+//! mean cost must contain the true mean cost in about 95 % of the cases.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -87,7 +87,7 @@ fn the_best_threshold_has_the_lowest_cost_of_all_thresholds_that_satisfy_the_con
     for_random_samples(|sample, is_weighted| {
         let rows = sample.costs(is_weighted);
         for conditions in [&[], conditions.as_slice()] {
-            // Thresholds at and between all predictions, which are multiples of 1/15.
+            // These thresholds include all predictions, which are multiples of 1/15, and values between any two different predictions.
             let looked_at = (0..=150).map(|step| f64::from(step) / 150.0).chain(sample.probabilities.iter().copied());
             let allowed = looked_at.filter(|threshold| {
                 let matrix = rows.confusion(*threshold);
@@ -106,7 +106,7 @@ fn the_best_threshold_has_the_lowest_cost_of_all_thresholds_that_satisfy_the_con
 }
 
 #[test]
-fn the_intervals_cover_all_thresholds_and_have_the_costs_at_these_thresholds() {
+fn the_intervals_cover_all_thresholds_and_each_has_the_costs_at_the_threshold_in_its_middle() {
     for_random_samples(|sample, is_weighted| {
         let rows = sample.costs(is_weighted);
         let mut end = 1.0;
@@ -141,7 +141,7 @@ fn the_total_cost_is_fp_plus_fn_of_the_matrix_in_which_each_row_has_its_cost_as_
 }
 
 #[test]
-fn if_all_costs_are_1_the_interval_of_the_mean_cost_is_that_of_a_small_error_rate() {
+fn if_all_costs_are_1_the_interval_of_the_mean_cost_is_close_to_the_interval_of_the_error_rate() {
     let mut random = Random(5);
     let labels: Vec<bool> = (0..4000).map(|_| random.uniform() < 0.1).collect();
     let probabilities: Vec<f64> =
@@ -152,7 +152,7 @@ fn if_all_costs_are_1_the_interval_of_the_mean_cost_is_that_of_a_small_error_rat
     let (low, high) = bootstrap.mean_cost(&costs, 0.5).unwrap().interval(0.95).unwrap();
     let errors = costs.at(0.5).total();
     assert!((60.0..110.0).contains(&errors));
-    // The interval of Jeffreys for this many errors in 4000 rows is nearly the value ± 1.96 standard errors.
+    // The interval of Jeffreys for an error rate is close to the rate ± 1.96 standard errors if there are 60 to 110 errors in 4000 rows.
     let rate = errors / 4000.0;
     let deviation = (rate * (1.0 - rate) / 4000.0).sqrt();
     assert!((low - (rate - 1.96 * deviation)).abs() < 0.35 * deviation, "{low}, {rate}, {deviation}");
@@ -161,8 +161,8 @@ fn if_all_costs_are_1_the_interval_of_the_mean_cost_is_that_of_a_small_error_rat
 
 #[test]
 fn intervals_of_the_mean_cost_contain_the_true_mean_cost_in_about_95_of_100_samples() {
-    // Independent rows and groups of ten rows with the same label, cost and prediction; a tenth of the rows is positive, and the cost of a miss varies
-    // by a factor of 20.
+    // In the first case all rows are independent. In the second case ten rows form a group with the same label, cost and prediction. About a tenth
+    // of the rows is positive, and the cost of a miss varies by a factor of 20.
     for (rows_of_group, name) in [(1, "rows"), (10, "groups")] {
         let mut random = Random(17);
         let (samples, groups) = (800, 400);
@@ -196,7 +196,7 @@ fn intervals_of_the_mean_cost_contain_the_true_mean_cost_in_about_95_of_100_samp
 }
 
 #[test]
-fn an_interval_without_errors_reaches_from_almost_0_to_a_few_errors() {
+fn without_errors_the_interval_of_the_mean_cost_reaches_from_almost_0_to_the_cost_of_a_few_errors() {
     let labels: Vec<bool> = (0..100).map(|row| row % 10 == 0).collect();
     let probabilities: Vec<f64> = labels.iter().map(|label| f64::from(u8::from(*label))).collect();
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
@@ -223,7 +223,7 @@ fn replicates_with_one_copy_of_each_row_have_the_best_threshold_of_the_rows() {
 }
 
 #[test]
-fn the_corrected_cost_is_nearer_to_the_cost_on_new_rows_than_the_cost_on_the_same_rows() {
+fn the_corrected_cost_is_nearer_to_the_cost_on_new_rows_than_the_apparent_cost_is() {
     let mut random = Random(23);
     let future = Sample::new(&mut random, 50_000);
     let future = future.costs(false);
@@ -244,7 +244,7 @@ fn the_corrected_cost_is_nearer_to_the_cost_on_new_rows_than_the_cost_on_the_sam
 }
 
 #[test]
-fn a_forecast_compared_with_itself_has_no_difference_and_one_compared_with_its_inverse_is_better() {
+fn a_forecast_costs_as_much_as_itself_and_less_than_its_inverse() {
     let sample = Sample::new(&mut Random(31), 400);
     let rows = sample.costs(false);
     let inverse: Vec<f64> = sample.probabilities.iter().map(|p| 1.0 - p).collect();
@@ -261,7 +261,7 @@ fn a_forecast_compared_with_itself_has_no_difference_and_one_compared_with_its_i
 }
 
 #[test]
-fn only_costs_that_can_be_paid_are_checked() {
+fn invalid_costs_are_reported_unless_the_label_of_the_row_excludes_the_error() {
     let rows = Rows::new(Probabilities(&[0.2, 0.8]), &[false, true]).unwrap();
     assert!(CostRows::new(&rows, &[1.0, f64::NAN], &[-1.0, 2.0]).is_ok());
     let error = CostRows::new(&rows, &[-1.0, 1.0], &[1.0, 1.0]).unwrap_err();

@@ -141,7 +141,7 @@ fn resampling_blocks_of_days_gives_wider_intervals_if_good_and_bad_days_come_in_
 fn intervals_of_a_score_and_of_a_score_difference_contain_the_true_value_for_about_95_percent_of_tables() {
     let (tss, tables) = (score("tss"), 400);
     let value = |counts: &[Confusion]| tss.checked(&sum_of_counts(counts).unwrap()).unwrap();
-    // The true scores are computed from a table that is much longer.
+    // The true scores are computed from a table that is much longer than the sampled tables.
     let all = Days::new(1000, 20_000, 25);
     let truth = [0, 1].map(|forecast| value(&all.counts(forecast, 0.6)));
     let bootstrap = Bootstrap { replicates: 400, ..BOOTSTRAP };
@@ -186,7 +186,7 @@ fn the_interval_of_a_score_difference_from_counts_is_close_to_that_from_single_f
 }
 
 #[test]
-fn two_equal_tables_have_no_difference() {
+fn the_score_difference_of_two_equal_tables_is_0_in_every_replicate() {
     let counts = Days::new(9, 40, 20).counts(0, 0.6);
     let pair = &BOOTSTRAP.paired_counts(&counts, &counts, &[score("csi")]).unwrap()[0];
     assert!(pair.difference.values().iter().all(|difference| *difference == 0.0));
@@ -229,7 +229,8 @@ fn the_width_of_an_interval_depends_on_the_differences_between_rows_and_not_on_t
         interval(&BOOTSTRAP, &counts.iter().map(scaled).collect::<Vec<_>>(), &score("tss"))
     };
     let ((low, high), (scaled_low, scaled_high)) = (scaled_by(1.0), scaled_by(2.25));
-    // The intervals differ slightly, because half a forecast is added to each cell for the derivatives, which matters less for larger counts.
+    // The intervals differ slightly, because half a forecast is added to each cell before the derivatives are computed. The larger the counts are,
+    // the less this half matters.
     let tolerance = 0.05 * (high - low);
     assert!(
         (low - scaled_low).abs() < tolerance && (high - scaled_high).abs() < tolerance,

@@ -24,13 +24,13 @@ fn forecast(rows: usize, seed: u64) -> (Vec<f64>, Vec<bool>) {
     (predictions, labels)
 }
 
-/// The guarantee for these predictions and labels if all rows are independent.
+/// Tests at which thresholds the conditions in `text` hold for these predictions and labels. All rows count as independent.
 fn guarantee(predictions: &[f64], labels: &[bool], text: &str) -> Guarantee {
     let rows = Rows::new(Probabilities(predictions), labels).unwrap();
     INDEPENDENT.guarantee(&rows, &conditions(text)).unwrap().unwrap()
 }
 
-/// The probability of at least `at_least` successes in `trials` trials, summed term by term.
+/// The probability of at least `at_least` successes in `trials` independent trials, each with the success probability `share`.
 fn tail(at_least: usize, trials: usize, share: f64) -> f64 {
     let mut terms = vec![0.0; trials + 1];
     terms[0] = 1.0;
@@ -57,7 +57,7 @@ fn confidences_and_numbers_of_alarms_are_parsed_and_mistakes_are_explained() {
             ("alarms <= 50 per 1000 rows", None),
         ]
     );
-    // A text that is printed can be parsed again.
+    // The text of a condition parses to the same condition.
     for condition in &parsed {
         assert_eq!(conditions(condition.text()), std::slice::from_ref(condition));
         assert_eq!(conditions(condition.without_confidence().text()), [condition.without_confidence()]);
@@ -87,11 +87,11 @@ fn confidences_and_numbers_of_alarms_are_parsed_and_mistakes_are_explained() {
 }
 
 #[test]
-fn recall_is_tested_from_the_lowest_threshold_upwards_with_exact_tails() {
+fn recall_is_tested_from_the_lowest_threshold_upwards_with_exact_binomial_probabilities() {
     let (predictions, labels) = forecast(120, 5);
     let found = guarantee(&predictions, &labels, "recall >= 0.8 with 95%");
     assert_eq!((found.tests[0].method, found.tests[0].sequences), (TestMethod::Exact, 1));
-    // The thresholds from 0 up to the first at which the tail exceeds 5 %.
+    // The thresholds that qualify reach from 0 to the first threshold at which the p-value exceeds 5 %.
     let mut sorted = predictions.clone();
     sorted.sort_by(f64::total_cmp);
     let rows = Rows::new(Probabilities(&predictions), &labels).unwrap();
@@ -114,14 +114,14 @@ fn alarms_and_specificity_are_tested_from_the_highest_threshold_downwards() {
     }
     let found = guarantee(&predictions, &labels, "alarms <= 100 per 1000 with 95%");
     let rows = Rows::new(Probabilities(&predictions), &labels).unwrap();
-    // The largest number of alarms for which the tail for a share of 10 % is at most 5 %: 29 of 400 with a mean of 40.
+    // If each of 400 rows is an alarm with a probability of 10 %, the probability of at most 29 alarms is below 5 %, and that of at most 30 is above.
     let alarms = (0..400).rev().find(|alarms| tail(400 - alarms, 400, 0.9) <= 0.05).unwrap();
     let matrix = sweep(&rows).unwrap().at(found.thresholds[0].0);
     assert_eq!(matrix.tp + matrix.fp, alarms as f64);
 }
 
 #[test]
-fn every_qualifying_threshold_of_a_ratio_passes_its_own_test() {
+fn the_p_value_of_a_condition_on_a_ratio_is_at_most_the_level_at_every_threshold_that_qualifies() {
     let mut random = Random(11);
     let mut qualified = 0;
     for _ in 0..60 {
@@ -158,7 +158,7 @@ fn every_qualifying_threshold_of_a_ratio_passes_its_own_test() {
 }
 
 #[test]
-fn a_higher_confidence_never_lets_more_thresholds_qualify_in_a_fixed_order() {
+fn a_higher_confidence_never_lets_more_thresholds_qualify_if_they_are_tested_in_a_fixed_order() {
     for seed in 0..20 {
         let (predictions, labels) = forecast(300, seed);
         for condition in ["recall >= 0.7", "specificity >= 0.6", "alarms <= 40 per 100"] {
@@ -173,7 +173,7 @@ fn a_higher_confidence_never_lets_more_thresholds_qualify_in_a_fixed_order() {
 }
 
 #[test]
-fn several_conditions_share_the_error_and_must_all_be_shown() {
+fn two_conditions_are_each_tested_at_half_the_level_and_a_threshold_must_pass_both_tests() {
     let (predictions, labels) = forecast(2000, 8);
     let one = guarantee(&predictions, &labels, "precision >= 0.5 with 95%");
     let both = guarantee(&predictions, &labels, "precision >= 0.5 and recall >= 0.5 with 95%");
@@ -207,22 +207,22 @@ fn the_best_threshold_is_searched_among_those_that_qualify() {
             let qualifies =
                 |threshold: f64| found.thresholds.iter().any(|(low, high)| *low <= threshold && threshold < *high);
             assert!(qualifies(best.threshold) && parsed[0].holds(&best.confusion), "{text}, {name}");
-            // The same as looking at every prediction that qualifies.
+            // The best value must equal the greatest value at the predictions that qualify.
             let values = predictions.iter().filter(|threshold| qualifies(**threshold));
             let greatest = values.map(|threshold| score(name).value(&swept.at(*threshold))).fold(f64::MIN, f64::max);
             assert_eq!(best.value, greatest, "{text}, {name}");
-            // The plain condition allows more thresholds.
+            // Without its confidence, the condition allows more thresholds, so the best value is at least as good.
             let plain = swept.best_subject_to(&score(name), &[parsed[0].without_confidence()]).unwrap();
             assert!(plain.value >= best.value, "{text}, {name}");
         }
-        // Replicates and corrected scores use the thresholds that qualify, too.
+        // The replicates and the corrected score are also computed from the thresholds that qualify.
         let distribution = INDEPENDENT.best(&rows, &score("recall"), &parsed).unwrap();
         let (low, high) = (found.thresholds[0].0, found.thresholds[found.thresholds.len() - 1].1);
         assert!(distribution.threshold.values().iter().all(|threshold| (low..=high).contains(threshold)), "{text}");
         let runs = swept.runs(usize::MAX);
         assert!(INDEPENDENT.corrected_best(&rows, &runs, &score("tss"), &parsed).unwrap().is_some());
     }
-    // Without a test of the caller's own, a sweep tests a ratio as if the rows were independent.
+    // If a condition with a confidence has not been tested yet, `best_subject_to` tests it as if the rows were independent.
     let parsed = conditions("precision >= 0.6 with 95%");
     let tested = INDEPENDENT.guarantee(&rows, &parsed).unwrap().unwrap().conditions(&parsed);
     assert_eq!(swept.best_subject_to(&score("recall"), &parsed), swept.best_subject_to(&score("recall"), &tested));
@@ -237,22 +237,23 @@ fn if_no_threshold_qualifies_the_number_of_rows_that_would_be_enough_is_estimate
     assert!(found.thresholds.is_empty() && !found.tests[0].is_met);
     let needed = found.needed.unwrap();
     assert!((0.1..0.9).contains(&needed.threshold));
-    // With 8 hits in 10 alarms, P(A ≥ 8) = 0.167 for a share of 0.6; with 16 in 20 it is 0.051, and with 24 in 30 it is 0.017.
+    // If the true precision is 0.6, the probability of at least 8 hits in 10 alarms is 0.167, of at least 16 in 20 it is 0.051, and of at least 24
+    // in 30 it is 0.017.
     assert!((tail(16, 20, 0.6) - 0.051).abs() < 5e-4 && tail(24, 30, 0.6) < 0.05);
     assert!(needed.factor > 2.0 && needed.factor < 2.2, "{needed:?}");
     assert_eq!(needed.events, ((needed.factor - 1.0) * 8.0).ceil());
     assert_eq!(needed.rows, ((needed.factor - 1.0) * 20.0).ceil());
-    // With that many rows at the same rates, the threshold qualifies.
+    // Three times as many rows are more than needed, so the threshold qualifies.
     let copies = |values: &[f64]| values.repeat(3);
     let found = guarantee(&copies(&predictions), &labels.repeat(3), "precision >= 0.6 with 95%");
     assert_eq!(found.thresholds, [(0.1, 0.9)]);
-    // More rows cannot help if the condition does not hold on these rows, or holds only exactly.
+    // More rows cannot help if these rows violate the condition or satisfy it only with equality.
     assert_eq!(guarantee(&predictions, &labels, "precision >= 0.9 with 95%").needed, None);
     assert_eq!(guarantee(&predictions, &labels, "precision >= 0.8 with 95%").needed, None);
 }
 
 #[test]
-fn dependent_and_weighted_rows_count_less_than_independent_ones() {
+fn rows_that_are_dependent_or_have_unequal_weights_count_less_than_independent_rows() {
     let (predictions, labels) = forecast(300, 4);
     let parsed = conditions("recall >= 0.6 with 95%");
     let rows = Rows::new(Probabilities(&predictions), &labels).unwrap();
@@ -264,7 +265,8 @@ fn dependent_and_weighted_rows_count_less_than_independent_ones() {
     };
     let (independent, method) = found(&rows, Resampling::Poisson);
     assert!(independent > 0.1 && method == TestMethod::Exact);
-    // Four copies of every row, with the copies in one group, say as much as the rows alone or less; if they counted as independent, they would say more.
+    // If the four copies of each row form a group, no more thresholds qualify than without copies. If the copies counted as independent rows, more
+    // thresholds would qualify.
     let (copies, labels_of_copies) = (predictions.repeat(4), labels.repeat(4));
     let groups: Vec<u32> = (0..1200).map(|row| row % 300).collect();
     let repeated = Rows::new(Probabilities(&copies), &labels_of_copies).unwrap();
@@ -297,7 +299,7 @@ fn the_same_seed_gives_the_same_thresholds() {
 }
 
 #[test]
-fn odd_rows_and_conditions_give_an_answer_without_a_panic() {
+fn unusual_rows_and_conditions_do_not_cause_a_panic() {
     let mut random = Random(1);
     for _ in 0..80 {
         let batch = Batch::random(&mut random);

@@ -93,7 +93,7 @@ impl Number for Handle<'_> {
     fn max(self, other: Self) -> Self {
         Handle::map([self, other], |[x, y]| x.max(y))
     }
-    /// Always [`Side::Both`], because one number can be smaller for some matrices and greater for others.
+    /// Always [`Side::Both`], because `self` can be smaller than the other number for some matrices and greater for others.
     fn compare(self, _: Self) -> Side {
         Side::Both
     }

@@ -12,6 +12,7 @@ use scorewise::{
     ScoreLoss, Shape,
 };
 
+/// The score-oriented loss, which is computed from the score of the expected matrix, and the exact loss, which is computed from the expected score.
 fn score_loss_and_exact_loss(score: &Score, prior: &Prior) -> [Loss; 2] {
     [
         Loss::Score(ScoreLoss::new(score.clone(), prior.clone())),
@@ -41,8 +42,8 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                 loss.value_and_gradient(&rows, &mut gradient).unwrap();
                 let largest_derivative = largest_magnitude(&gradient);
                 for row in 0..logits.len() {
-                    // The differences are of fourth order. So the step can be large enough for small rounding errors, while the error from
-                    // the curvature of the loss is still small.
+                    // The error of these differences is proportional to the fourth power of the step, so it is small even for a step that is large
+                    // enough to keep the rounding errors small.
                     let step = 1e-4;
                     let value_after = |by: f64| {
                         let mut logits = logits.clone();
@@ -67,8 +68,8 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                     }
                     checked += 1;
                     let error = (gradient[row] - difference).abs();
-                    // The rounding error of the differences is that of a sum of four values, with factors 8, 8, 1 and 1 (18 in total),
-                    // divided by twelve steps. Each value is accurate to a few units in the last place.
+                    // Each value of the loss is accurate to a few units in the last place. A difference adds four values with the factors 8, 8, 1
+                    // and 1 (18 in total) and divides the sum by 12 times the step.
                     let rounding = 4.0 * f64::EPSILON * 18.0 / (12.0 * step) * value(&logits).abs().max(1.0);
                     assert!(
                         error <= 1e-6 * difference.abs() + rounding,
@@ -228,7 +229,7 @@ fn an_integer_weight_acts_like_copies_of_a_row_and_row_order_does_not_matter() {
 }
 
 #[test]
-fn gradients_of_batches_equal_the_gradient_of_all_rows() {
+fn computing_the_gradient_in_batches_gives_the_gradient_of_all_rows() {
     let mut random = Random(14);
     let (logits, labels) = logits_and_labels(&mut random, 1000, 0.05, 3.0);
     for prior in all_priors() {
@@ -280,7 +281,7 @@ fn losses_of_linear_scores_are_unbiased_over_mini_batches_given_the_class_counts
         for (got, expected) in gradients.iter().zip(&all_rows) {
             assert!((got / 10.0 - expected).abs() < 1e-13, "{score}: {got}, expected {expected}");
         }
-        // The loss of a batch without positives must be finite; with the class counts of that batch alone, tss would be 0 − pofd or undefined.
+        // The loss of a batch without positives must be finite; with the class counts of that batch alone, recall would be 0/0.
         let rows = Rows::new(Logits(&logits[6..12]), &labels[6..12]).unwrap();
         assert!(global.value(&rows).unwrap().is_finite());
     }

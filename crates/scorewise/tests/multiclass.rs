@@ -162,7 +162,8 @@ fn assert_gradient_matches_differences(at: &[f64], value_and_gradient: impl Fn(&
 
 #[test]
 fn gradient_of_the_one_versus_rest_loss_matches_central_differences() {
-    // With this seed, no class has nearly as many alarms as events; for equal numbers, the loss |s − 1| of the frequency bias has a kink.
+    // With this seed, the number of alarms of each class differs clearly from its number of events. Where the two are equal, the loss |s − 1| of the
+    // frequency bias s has a kink.
     let batch = ClassBatch::random(21, 11, 4);
     for name in SCORES {
         for prior in PRIORS {
@@ -201,11 +202,11 @@ fn gradient_of_the_simplex_loss_matches_central_differences() {
     }
 }
 
-/// Costs of four classes, with gains for correct predictions of the last.
+/// Costs of four classes. A correct prediction of the last class has a negative cost, which is a gain.
 const COSTS: &str = "cost_matrix(0, 1, 5, 2; 1, 0, 2.5, 1; 10, 3, 0, 4; 7, 1, 1, -0.5)";
 
 #[test]
-fn the_loss_of_a_cost_matrix_is_the_mean_expected_cost_of_the_softmax_on_a_scale_from_0_to_1() {
+fn the_loss_of_a_cost_matrix_is_the_mean_expected_cost_of_softmax_probabilities_scaled_to_0_to_1() {
     let batch = ClassBatch::random(5, 30, 4);
     let MultiScore::Costs(costs) = multi_score(COSTS) else { panic!("not a cost matrix") };
     let costs_of: Vec<&[f64]> = costs.rows().collect();
@@ -232,7 +233,7 @@ fn the_loss_of_a_cost_matrix_is_the_mean_expected_cost_of_the_softmax_on_a_scale
 fn the_cheapest_class_has_the_lowest_expected_cost() {
     let MultiScore::Costs(costs) = multi_score(COSTS) else { panic!("not a cost matrix") };
     assert_eq!(costs.cheapest(&[1.0, 0.0, 0.0, 0.0]), 0);
-    // The expected costs are 0.7 + 3 = 3.7 and 0.9, if the classes 1 and 2 have the probabilities 0.7 and 0.3; see the columns of the matrix.
+    // If the true class is 1 with probability 0.7 and 2 with probability 0.3, predicting class 1 has the lowest expected cost, 0.3 · 3 = 0.9.
     assert_eq!(costs.cheapest(&[0.0, 0.7, 0.3, 0.0]), 1);
     assert_eq!(costs.cheapest(&[0.7, 0.0, 0.3, 0.0]), 1);
 }
@@ -471,7 +472,7 @@ fn every_class_uses_its_own_prior() {
 }
 
 #[test]
-fn gradients_of_batches_equal_the_gradient_of_all_rows() {
+fn computing_the_gradient_in_batches_gives_the_gradient_of_all_rows() {
     let all_rows = ClassBatch::random(12, 100, 4);
     let parts: Vec<ClassBatch> = [(0, 17), (17, 18), (18, 100)]
         .map(|(from, to)| all_rows.select_rows_and_classes(&(from..to).collect::<Vec<_>>(), &[0, 1, 2, 3]))

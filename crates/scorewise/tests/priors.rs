@@ -75,7 +75,7 @@ fn invalid_priors_are_rejected_with_a_one_line_error() {
         ("cosine", "write `cosine:centre,half_width`, for example `cosine:0.5,0.1`"),
         ("cosine:a,b", "`a` is not a number"),
         ("cosine:0.1,0.1,0.1", "two numbers are needed"),
-        ("uniform:0.8,0.2", "the lower end must come first"),
+        ("uniform:0.8,0.2", "the lower end must come first and must be below the upper end"),
         ("uniform:-0.1,0.5", "must lie in [0, 1]"),
         ("beta:0,1", "between 0.01 and 1000"),
         ("kumaraswamy:1,inf", "between 0.01 and 1000"),
@@ -84,7 +84,7 @@ fn invalid_priors_are_rejected_with_a_one_line_error() {
         ("logistic:0.5,NaN", "the scale must lie between 1e-6 and 1e6"),
         ("mix:0,uniform", "must be above 0 and below 1"),
         ("mix:0.5", "write `mix:share,prior`"),
-        ("mix:0.5,mix:0.5,uniform", "write one mixture with one share"),
+        ("mix:0.5,mix:0.5,uniform", "a mixture cannot contain another mixture"),
         ("gauss:0.5,0.1", "not a known family of priors; the families are uniform, cosine,"),
         ("", "not a known family"),
     ] {

@@ -52,7 +52,7 @@ fn brute_force_expectation(batch: &Batch, centre: f64, half_width: f64) -> Confu
     expected
 }
 
-/// The expected confusion matrices for all multiples of h/128 near the rows as centres of the prior (h is its half-width), and the matrix at the
+/// The expected confusion matrices of priors whose centres cover the log-odds of all rows in steps of 1/128 of the half-width, and the matrix at the
 /// threshold 1.
 fn brute_force_matrices(batch: &Batch, width: f64) -> Vec<Confusion> {
     let h = half_width(width);
@@ -119,7 +119,7 @@ fn smoothed_threshold_equals_brute_force_for_every_score() {
 
 #[test]
 fn expected_matrix_is_accurate_for_narrow_and_wide_priors_and_extreme_predictions() {
-    // The finite log-odds range from −700 to 37. Sums over all rows would lose the digits of the few rows inside a narrow prior.
+    // The finite log-odds range from −700 to 37. In sums over all rows, rounding would hide the few rows inside a narrow prior.
     let mut random = Random(42);
     let mut probabilities = vec![1e-304, 1e-200, 1e-12, 1.0 - 1e-12, 1.0_f64.next_down(), 0.0, 1.0];
     probabilities.extend((0..400).map(|_| random.uniform()));
@@ -181,7 +181,7 @@ fn f32_and_f64_predictions_of_the_same_values_give_the_same_smoothed_threshold()
 
 #[test]
 fn a_prediction_of_0_never_counts_as_positive_and_a_prediction_of_1_does_unless_the_threshold_is_1() {
-    // The prediction of 0 is a miss at every threshold, so recall cannot reach 1 and nothing is gained by a threshold near 0.
+    // The positive row with the prediction 0 is a miss at every threshold. So recall cannot reach 1, and a threshold near 0 gains nothing.
     let found = smoothed_threshold(&batch(&[0.0, 0.5, 0.4, 0.2], &[1, 1, 0, 0]), &score("f1"), 0.05).unwrap();
     assert_eq!(found.confusion, Confusion::new(2.0, 0.0, 1.0, 1.0));
     assert!(found.expected.fn_ >= 1.0, "{found:?}");
@@ -215,7 +215,7 @@ fn smoothed_threshold_of_a_single_class_or_row_is_none_only_if_the_score_is_unde
 #[test]
 fn smoothed_threshold_of_separated_classes_lies_in_the_gap_between_them() {
     // The gap between the classes is wider than the prior. Where no row lies inside the prior, the expected score is constant, and the threshold is
-    // in the middle of the gap, like the exactly best threshold.
+    // in the middle of the gap, like the best threshold without smoothing.
     let rows = batch(&[0.02, 0.01, 0.03, 0.97, 0.98, 0.99], &[0, 0, 0, 1, 1, 1]);
     let exact = sweep(&rows.rows()).unwrap().best(&score("f1")).unwrap();
     let found = smoothed_threshold(&rows, &score("f1"), 0.2).unwrap();
@@ -229,11 +229,12 @@ fn smoothed_threshold_of_separated_classes_lies_in_the_gap_between_them() {
 }
 
 #[test]
-fn expected_score_at_the_smoothed_threshold_of_a_narrow_prior_is_at_least_the_exactly_best_score() {
+fn expected_score_at_the_smoothed_threshold_of_a_narrow_prior_is_at_least_the_best_score_without_smoothing() {
     let mut random = Random(45);
     for _ in 0..60 {
         let mut batch = Batch::random(&mut random);
-        // With log-odds at least 0.04 apart, the prior of width 0.001 (half-width 0.004) fits between any two predictions.
+        // The log-odds of different predictions are at least 0.04 apart. The prior of width 0.001 fits between them, because it is only 0.008 wide on
+        // the scale of log-odds.
         batch
             .probabilities
             .iter_mut()
@@ -243,8 +244,8 @@ fn expected_score_at_the_smoothed_threshold_of_a_narrow_prior_is_at_least_the_ex
             let found = smoothed_threshold(&batch, &score, 0.001);
             assert_eq!(found.is_some(), exact.is_some(), "{score}");
             if let (Some(found), Some(exact)) = (found, exact) {
-                // The score of an expected matrix may even be better than the exactly best score, because the matrix can lie between those of two
-                // thresholds.
+                // The score of the expected matrix can even be better than the best score without smoothing, because the expected matrix can lie
+                // between the matrices of two thresholds.
                 let (smooth, exact) = (score.oriented_value(found.expected_value), score.oriented_value(exact.value));
                 assert!(smooth > exact - 1e-9, "{score}: {found:?}, {exact}");
                 if ["tss", "accuracy", "cost(fp=1, fn=10)"].contains(&score.name()) {
@@ -344,7 +345,7 @@ fn bootstrap_of_the_smoothed_threshold_equals_smoothing_of_rows_weighted_by_thei
 }
 
 #[test]
-fn dividing_the_rows_into_runs_hardly_changes_the_bootstrap_of_the_smoothed_threshold() {
+fn combining_sorted_rows_into_runs_hardly_changes_the_bootstrap_of_the_smoothed_threshold() {
     let rows = calibrated_batch(20_000, 49);
     let bootstrap = Bootstrap { resampling: Resampling::Stratified, replicates: 40, seed: 3 };
     let by_rows = bootstrap.smooth_best(&rows.rows(), &score("f1"), 0.2).unwrap();
@@ -354,7 +355,7 @@ fn dividing_the_rows_into_runs_hardly_changes_the_bootstrap_of_the_smoothed_thre
         assert_close(*row, *run, 0.005, &"threshold");
     }
     let error = bootstrap.smooth_best_of_runs(&calibrated_batch(10, 0).rows(), &runs, &score("f1"), 0.2).unwrap_err();
-    assert_eq!(error.to_string(), "wrong number of rows in runs: 20000, expected 10");
+    assert_eq!(error.to_string(), "wrong number of rows in the runs of sorted rows: 20000, expected 10");
 }
 
 #[test]

@@ -31,8 +31,8 @@ fn every_combination_of_seed_purpose_and_number_has_its_own_stream() {
                 );
             }
         }
-        // Training derives further seeds from a seed: one for each fold, from it one for each ensemble member of the fold, from that one for each
-        // restart of the member, and from that the seeds of the initial weights and of the order of the batches.
+        // Training derives further seeds: from its own seed one for each fold, from the seed of a fold one for each ensemble member, from the seed
+        // of a member one for each restart, and from the seed of a restart those of the initial weights and of the order of the batches.
         for fold in 0..3 {
             let fold_seed = stream(seed, Purpose::FoldTraining, fold);
             for member in 0..10 {

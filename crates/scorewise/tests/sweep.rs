@@ -6,10 +6,11 @@ use crate::common::{Batch, Random, all_scores, score};
 use scorewise::sweep::{Best, BlockLength, Bootstrap, Condition, Histogram, Resampling, sweep};
 use scorewise::{Confusion, Error, Probabilities, Rows, Score};
 
-/// An interval of thresholds, from the first end up to but not including the second.
+/// A half-open interval of thresholds: the first number belongs to the interval, the second does not.
 type ThresholdInterval = (f64, f64);
 
-/// Every interval of thresholds with the same confusion matrix, and that matrix, counted row by row without a sweep.
+/// All intervals of thresholds on which the confusion matrix is constant, each with its matrix. The matrices are counted row by row, without a
+/// sweep.
 fn all_threshold_intervals(batch: &Batch) -> Vec<(ThresholdInterval, Confusion)> {
     let mut edges = batch.probabilities.clone();
     edges.push(0.0);
@@ -155,7 +156,7 @@ fn best_threshold_under_conditions_equals_exhaustive_search() {
     }
 }
 
-/// Random predictions and labels, for batches so large that the sweep uses its radix sort and its bounds of the score over blocks of rows;
+/// Random predictions and labels. The batches are so large that the sweep uses radix sort, and branch and bound to find the best threshold.
 /// `shape` selects how the predictions are distributed.
 fn large_batch(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec<bool>) {
     let labels: Vec<bool> = (0..rows).map(|_| random.uniform() < [0.3, 0.01, 0.5, 0.3][shape]).collect();
@@ -177,7 +178,8 @@ fn large_batch(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec
     (labels.iter().map(predict).collect(), labels)
 }
 
-/// The highest `Score::oriented_value` over all thresholds, found by sorting the rows and evaluating the score after each of them.
+/// The highest `Score::oriented_value` over all thresholds. The rows are sorted by prediction, and the score is evaluated for every split of the
+/// sorted rows that a threshold can make.
 fn best_value_over_all_thresholds(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));

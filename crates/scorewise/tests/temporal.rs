@@ -1,4 +1,4 @@
-//! Tests of the losses for time series: compares time-weighted matrices with their definitions, evaluated row by row.
+//! Tests of the losses for time series. Time-weighted matrices are compared with matrices that are computed row by row from the definition.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -235,7 +235,7 @@ fn gradient_matches_central_difference_for_every_score() {
 }
 
 #[test]
-fn gradient_for_tied_predictions_equals_the_gradient_if_later_predictions_are_slightly_higher() {
+fn tied_logits_have_the_same_gradient_as_logits_that_increase_slightly_from_row_to_row() {
     let sample = RandomSeries::new(5, 60, Some(4.0));
     let distinct: Vec<f64> = sample.logits.iter().enumerate().map(|(row, z)| z + 1e-10 * row as f64).collect();
     for (_, weighting) in weightings() {

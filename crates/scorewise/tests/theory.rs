@@ -1,7 +1,7 @@
 //! Checks every theorem of Marchetti et al. (2022), and the corrections of two of them, on thousands of random batches.
 //!
-//! Row weights are multiples of ⅛, so that sums of weights are exact in any order. Matrices computed in two ways are therefore bit-identical,
-//! and only sums over the intervals of the threshold have rounding errors.
+//! Row weights are multiples of ⅛, so that sums of weights are exact in any order. A matrix is therefore bit-identical if it is computed in another
+//! way. Only sums over intervals of thresholds have rounding errors.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -58,7 +58,7 @@ fn expected_matrix_is_the_mean_over_thresholds() {
 }
 
 #[test]
-fn covariance_and_expected_difference_of_deviations_match_brute_force() {
+fn covariance_and_deviation_difference_match_brute_force() {
     check_random_batches(3, 500, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         let (mean, [[tp, mixed], [also_mixed, fp]]) = (matrices.expected(), matrices.covariance());
@@ -365,15 +365,15 @@ fn corrected_theorem_2_holds_for_lipschitz_scores() {
             }
         }
     });
-    // A score may have no bound in a batch without rows of one class; in all other batches a bound exists.
+    // A score may have no bound if all rows of a batch are of the same class. Every score must have a bound in more than half of the batches.
     assert!(bounded.iter().all(|count| *count > 1000), "{bounded:?}");
 }
 
 #[test]
 fn theorem_2_as_printed_is_false_for_two_clusters_of_predictions() {
-    // There are 100 negatives with prediction 0.1 and 100 positives with prediction 0.9. Accuracy is 1 for thresholds between the two
-    // predictions, which have probability 0.8, and ½ otherwise; at the expected matrix it is 0.9. So the mean absolute
-    // deviation is 0.8 · 0.1 + 0.2 · 0.4 = 0.16.
+    // There are 100 negatives with prediction 0.1 and 100 positives with prediction 0.9. The threshold lies between 0.1 and 0.9 with probability
+    // 0.8. Accuracy is then 1, and otherwise ½. The accuracy of the expected matrix is 0.9, so the mean absolute deviation from it is
+    // 0.8 · 0.1 + 0.2 · 0.4 = 0.16.
     let mut probabilities = vec![0.1; 100];
     probabilities.extend([0.9; 100]);
     let labels: Vec<bool> = (0..200).map(|row| row >= 100).collect();
@@ -390,14 +390,14 @@ fn theorem_2_as_printed_is_false_for_two_clusters_of_predictions() {
 }
 
 #[test]
-fn lipschitz_constant_bounds_the_change_between_any_two_matrices() {
+fn lipschitz_constant_bounds_the_change_of_a_score_between_any_two_matrices() {
     let mut random = Random(15);
     for score in all_scores() {
         for _ in 0..20 {
             let counts = ClassCounts { positives: 40.0 * random.uniform(), negatives: 40.0 * random.uniform() };
             let Some(k) = lipschitz(&score, &counts) else { continue };
             let mut matrix = || {
-                // The corners of the set of matrices are included, because most scores have their largest gradient there.
+                // Some values are exactly 0 or `all`, because most scores have their largest gradient at matrices with such values.
                 let mut part = |all: f64| all * (1.4 * random.uniform() - 0.2).clamp(0.0, 1.0);
                 Confusion::at(part(counts.positives), part(counts.negatives), &counts)
             };
@@ -486,7 +486,7 @@ fn taylor_approximation_is_on_average_more_accurate_than_the_score_of_the_expect
         }
         assert!(
             second_order < 0.5 * plug_in,
-            "{prior}: the error of the Taylor approximation is {second_order}, that of the score of the expected matrix {plug_in}"
+            "{prior}: the errors sum to {second_order} for the Taylor approximation, and to {plug_in} for the score of the expected matrix"
         );
     }
 }
@@ -543,7 +543,7 @@ fn calibrated_threshold_agrees_with_the_best_threshold_of_calibrated_predictions
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The report of the theory for one score, prior and set of rows
+// The theory report: all exact values and bounds for one score, prior and set of rows
 
 #[test]
 fn theory_report_agrees_with_separately_computed_values() {
@@ -606,7 +606,7 @@ fn theory_report_rejects_invalid_input() {
     let rows = Rows::new(Probabilities(&[0.7, 0.2]), &labels).unwrap();
     let report = |score: &Score, fractions: &[f64]| theory::report(score, &Prior::uniform(), &rows, fractions, None);
     let message = report(&score("f1"), &[0.5, 0.0]).unwrap_err().to_string();
-    assert_eq!(message, "fractions of the range must be finite numbers above 0, not 0");
+    assert_eq!(message, "fractions must be finite numbers above 0, not 0");
     let overflow = report(&score("exp(1000*tp)"), &DEFAULT_FRACTIONS).unwrap_err();
     assert_eq!(overflow, Error::NotFinite { score: "exp(1000*tp)".into() });
     let invalid = Rows::new(Probabilities(&[0.7, 1.2]), &labels).unwrap();

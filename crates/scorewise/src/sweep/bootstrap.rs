@@ -230,7 +230,7 @@ impl Bootstrap<'_> {
         conditions: &[Condition],
     ) -> Result<BestDistribution> {
         self.check_settings_for(rows.len())?;
-        check_same_length("runs", rows.len(), runs.rows)?;
+        check_same_length("the runs of sorted rows", rows.len(), runs.rows)?;
         let conditions = &self.tested(rows, conditions)?;
         let find = |runs: &Runs, masses| runs.best_threshold(masses, score, conditions);
         Ok(self.with_block_length_for_runs(rows, runs, score, &find).thresholds_between_runs(rows, runs, find))
@@ -263,7 +263,7 @@ impl Bootstrap<'_> {
         width: f64,
     ) -> Result<BestDistribution> {
         self.check_settings_for(rows.len())?;
-        check_same_length("runs", rows.len(), runs.rows)?;
+        check_same_length("the runs of sorted rows", rows.len(), runs.rows)?;
         let smoothed = SmoothedRuns::new(runs, half_width(width)?);
         let find = |runs: &Runs, masses| smoothed.threshold(runs, masses, score);
         Ok(self.with_block_length_for_runs(rows, runs, score, &find).thresholds_between_runs(rows, runs, find))

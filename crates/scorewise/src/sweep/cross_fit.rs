@@ -85,7 +85,7 @@ impl Bootstrap<'_> {
         find: impl Fn(Vec<(f64, f64)>) -> Option<(f64, f64)> + Sync + Send,
     ) -> Result<Option<CorrectedScore>> {
         self.check_settings_for(rows.len())?;
-        check_same_length("runs", rows.len(), runs.rows)?;
+        check_same_length("the runs of sorted rows", rows.len(), runs.rows)?;
         let all: Vec<(f64, f64)> = runs.runs.iter().map(|run| run.mass).collect();
         let Some((threshold, _)) = find(all) else { return Ok(None) };
         let resolved = self.with_block_length(rows, threshold, score);

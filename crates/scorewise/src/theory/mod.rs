@@ -92,7 +92,7 @@ pub fn report<P: Predictions>(
 ) -> Result<Theory> {
     if let Some(fraction) = fractions.iter().find(|fraction| !(**fraction > 0.0 && fraction.is_finite())) {
         let reason = format!("must be finite numbers above 0, not {fraction}");
-        return Err(Error::Setting { what: "fractions of the range", reason });
+        return Err(Error::Setting { what: "fractions", reason });
     }
     let matrices = Matrices::new(prior, rows)?;
     let distribution = matrices.score_distribution(score)?;

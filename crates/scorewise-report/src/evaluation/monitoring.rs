@@ -808,8 +808,8 @@ mod tests {
         let tss = Score::parse("tss").unwrap();
         assert_eq!(change.change(&tss), ScoreChange::Worse);
         assert_eq!(ThenAndNow::new(change.now, change.then).change(&tss), ScoreChange::Better);
-        let change = ThenAndNow::new(with_interval(0.6, 0.5, 0.7), with_interval(0.5, 0.45, 0.55));
-        assert_eq!(change.change(&tss), ScoreChange::None);
+        let small_change = ThenAndNow::new(with_interval(0.6, 0.5, 0.7), with_interval(0.5, 0.45, 0.55));
+        assert_eq!(small_change.change(&tss), ScoreChange::None);
         assert_eq!(ThenAndNow::new(change.then, Estimate::default()).change(&tss), ScoreChange::Unknown);
         let fpr = Score::parse("false_alarm_ratio").unwrap();
         assert_eq!(change.change(&fpr), ScoreChange::Better, "lower values are better");

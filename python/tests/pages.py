@@ -88,7 +88,7 @@ class ReportPage:
     path: pathlib.Path
     # The JSON output of the command that wrote the page.
     result: Any
-    # The arguments with which `score` and `tune` read the rows that this page describes.
+    # The options with which `score` and `tune` read the same rows as this page.
     rows: tuple[str, ...] = ()
 
     @property

@@ -17,7 +17,7 @@ SMALLEST = mpf(10) ** -200
 def exact_tail(at_least, trials, share):
     """Return P(A >= at_least) with 50 digits, where A is the number of successes in `trials` trials that each succeed with probability `share`.
 
-    It is a sum of binomial probabilities. If at_least is a fraction, it is the regularised incomplete beta function, as a hypergeometric series.
+    An integer at_least gives a sum of binomial probabilities; other numbers give the regularised incomplete beta function, which continues this sum.
     """
     share = mpf(share)
     if not isinstance(at_least, int):

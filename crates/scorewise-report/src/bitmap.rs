@@ -99,7 +99,7 @@ mod tests {
     fn a_line_has_the_same_thickness_in_every_direction() {
         assert_eq!(segment_corners((0, 0), (10, 0), 8), [(0, 4), (10, 4), (10, -4), (0, -4)]);
         assert_eq!(segment_corners((0, 0), (0, 10), 8), [(-4, 0), (-4, 10), (4, 10), (4, 0)]);
-        // A diagonal line with a thickness of 8 extends 8/√2 = 5.7 units along each axis, rounded to 6.
+        // A thickness of 8, measured at right angles to a diagonal line, is 8/√2 = 5.7 units along each axis, rounded to 6.
         assert_eq!(segment_corners((0, 0), (10, 10), 8), [(-3, 3), (7, 13), (13, 7), (3, -3)]);
         assert_eq!(segment_corners((0, 0), (7, 0), 5), [(0, 2), (7, 2), (7, -3), (0, -3)]);
         assert_eq!(segment_corners((0, 0), (0, 7), 5), [(-2, 0), (-2, 7), (3, 7), (3, 0)]);

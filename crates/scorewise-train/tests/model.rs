@@ -531,7 +531,7 @@ fn a_model_file_with_an_inconsistent_description_is_refused() {
         ("/format", json!("1"), "its description cannot be parsed: invalid type: string \"1\", expected u64"),
         ("/classes", json!(["no"]), "the model has 1 classes, but at least 2 are needed"),
         ("/classes", json!(["no", "no"]), "the class `no` appears twice"),
-        ("/classes", json!(["a", "b", "c"]), "a target that is a condition has 2 classes, not 3"),
+        ("/classes", json!(["a", "b", "c"]), "a target given as a condition has 2 classes, not 3"),
         ("/decision/threshold", json!(1.5), "the threshold 1.5 lies outside [0, 1]"),
         ("/decision/threshold", json!(0.9), "the threshold 0.9 lies outside the interval of equally good thresholds"),
         ("/decision/threshold", Value::Null, "its description cannot be parsed: invalid type: null"),

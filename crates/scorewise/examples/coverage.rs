@@ -125,7 +125,7 @@ impl Kind {
         if self.rate < 0.1 { 1.3 } else { 0.9 }
     }
 
-    /// The true confusion matrix at a threshold, as shares of the rows.
+    /// The true confusion matrix, as shares of the rows, if rows whose forecast is above `threshold` are predicted positive.
     fn truth(self, threshold: f64) -> Confusion {
         let normal = Normal::standard();
         let (hit, alarm) = (normal.sf(threshold - SKILL), normal.sf(threshold));

@@ -89,7 +89,7 @@ impl Design {
     }
 }
 
-/// The true confusion matrix at a threshold on the scale of the forecast, as shares of the rows.
+/// The true confusion matrix, as shares of the rows, if rows whose forecast is above `threshold` are predicted positive.
 fn truth(rate: f64, threshold: f64) -> Confusion {
     let normal = Normal::standard();
     let (hit, alarm) = (normal.sf(threshold - SKILL), normal.sf(threshold));

@@ -20,7 +20,7 @@ pub struct GuaranteeSummary {
     pub needed: Option<NeededEvents>,
 }
 
-/// A condition with a confidence, and how it was tested.
+/// A condition that must hold for future rows with a given confidence, and how this was tested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GuaranteedCondition {
     /// The condition, such as `precision >= 0.3 with 95%`.

@@ -15,8 +15,8 @@ use crate::number::format_number;
 pub const MAX_EXACT_ROWS: usize = 200_000;
 
 /// With more than [`MAX_EXACT_ROWS`] rows, the rows are sorted by prediction and divided into this many runs of consecutive rows, and bootstrap
-/// replicates search only the thresholds between the predictions of two neighbouring runs. This loses no accuracy: the sampling error of the rank of
-/// the best threshold among n rows is about n^⅔, much more than the number of rows in a run.
+/// replicates search only the thresholds at the boundaries of runs. This loses no accuracy: the sampling error of the rank of the best threshold
+/// among n rows is about n^⅔, much more than the number of rows in a run.
 pub const THRESHOLD_RUNS: usize = 1 << 16;
 
 /// Settings for the search of the best threshold.

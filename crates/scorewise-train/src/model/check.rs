@@ -69,7 +69,7 @@ impl Model {
                 Err("the classes of the target differ from those of the model".into())
             }
             LabelRule::Condition { .. } if count != 2 => {
-                Err(format!("a target that is a condition has 2 classes, not {count}"))
+                Err(format!("a target given as a condition has 2 classes, not {count}"))
             }
             _ => Ok(()),
         }?;

@@ -89,7 +89,7 @@ impl NetworkShape {
             .map(|shape| NetworkShape { positions, ..shape })
     }
 
-    /// The number of positions of each input of a look-up layer; empty if the first layer is dense.
+    /// For each input of a look-up layer, the number of rows of its table; empty if the first layer is dense.
     #[must_use]
     pub fn positions(&self) -> &[usize] {
         &self.positions

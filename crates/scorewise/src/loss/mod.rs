@@ -34,9 +34,11 @@ use crate::rows::{Logits, Rows, check_same_length};
 /// predicted probability of the row. The gradient of a row depends on the other rows only through these two derivatives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassDerivatives {
-    /// ∂ℓ/∂F for a positive row; equal to ∂s/∂FN − ∂s/∂TP if higher values of the score s are better.
+    /// The derivative of the loss ℓ with respect to F, the probability that a row is predicted positive, for a positive row. It
+    /// equals ∂s/∂FN − ∂s/∂TP if higher values of the score s are better.
     pub positive: f64,
-    /// ∂ℓ/∂F for a negative row; equal to ∂s/∂TN − ∂s/∂FP if higher values of the score s are better.
+    /// The derivative of the loss ℓ with respect to F, the probability that a row is predicted positive, for a negative row. It
+    /// equals ∂s/∂TN − ∂s/∂FP if higher values of the score s are better.
     pub negative: f64,
 }
 

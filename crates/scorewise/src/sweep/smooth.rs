@@ -290,7 +290,7 @@ impl<'a> SmoothSearch<'a> {
         centres
     }
 
-    /// The expected confusion matrix for the prior with this centre, which is given as a multiple of 1/128 of the half-width.
+    /// The expected confusion matrix for the prior whose centre is `centre` / 128 times its half-width.
     fn expected(&self, centre: i64) -> Confusion {
         let lowest = centre - CENTRES_PER_HALF_WIDTH;
         let first = self.bins.partition_point(|bin| bin.index >= centre + CENTRES_PER_HALF_WIDTH);

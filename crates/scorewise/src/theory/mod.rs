@@ -80,9 +80,10 @@ pub struct Theory {
     pub calibrated_threshold: Option<f64>,
 }
 
-/// All exact values and bounds for one score on these rows. For each number in `fractions`, the result contains the probability that a quantity
-/// deviates from its mean by at least this fraction of its range, with its bound; [`DEFAULT_FRACTIONS`] are usual. The calibrated threshold is
-/// computed from `optimum`, the best value of the score; if `optimum` is `None`, the best value on these rows is used.
+/// All exact values and bounds for one score on these rows. For each number in `fractions`, and for each of TN, TP, their sum and the score, the
+/// result contains the probability of a deviation from the mean by at least this fraction of the range, and a bound of this probability;
+/// [`DEFAULT_FRACTIONS`] are usual. The calibrated threshold is computed from `optimum`, the best value of the score; if `optimum` is `None`, the best
+/// value on these rows is used.
 pub fn report<P: Predictions>(
     score: &Score,
     prior: &Prior,

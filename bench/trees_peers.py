@@ -29,7 +29,8 @@ import time
 import lightgbm
 import numpy as np
 import pandas as pd
-import quality
+from quality_methods import features, text_columns
+from quality_tables import load, split
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TREES = {"adult": 100, "flights": 50}
@@ -67,13 +68,13 @@ def write_and_return_tables(folder: pathlib.Path) -> dict[str, tuple[pd.DataFram
     """
     found = {}
     for name in TREES:
-        table = quality.load(name)
-        rows, _ = quality.split(name, table, 0)
+        table = load(name)
+        rows, _ = split(name, table, 0)
         if name == "adult":
             rows = rows[table.iloc[rows].notna().all(axis=1).to_numpy()]  # the 30162 complete rows
         table = table.iloc[rows].reset_index(drop=True)
-        labels, inputs = table.target.to_numpy().astype(np.uint8), quality.features(table)
-        text = quality.text_columns(inputs)
+        labels, inputs = table.target.to_numpy().astype(np.uint8), features(table)
+        text = text_columns(inputs)
         numbers = inputs.assign(**{column: inputs[column].astype("category").cat.codes for column in text}).astype(np.float32)
         inputs = inputs.astype({column: "category" for column in text})
         for kind, columns in ((name, inputs), (f"{name}.numbers", numbers)):

@@ -119,7 +119,7 @@ def compare(name: str, learners: str) -> dict[str, Any]:
         options = ["--learners", learners, "--cross-fit", "2", "--ensemble", "1", "--replicates", "10"]
         train_model(options, problem, classes, 0, folder)
         run_command("export", folder / "model.scorewise", "--onnx", folder / "model.onnx")
-        expected, decisions = predict(folder / "model.scorewise", folder / "test.parquet", classes)
+        expected, decisions = predict(folder / "model.scorewise", folder / "test.parquet", classes, "probability")
         session = onnxruntime.InferenceSession(folder / "model.onnx", providers=["CPUExecutionProvider"])
         metadata = session.get_modelmeta().custom_metadata_map
         matrix = encode(json.loads(metadata["encoder"]), test)

@@ -46,22 +46,23 @@ def train_model(options: list[str], problem: Problem, classes: np.ndarray, seed:
     return json.loads(run_command("train", folder / "train.parquet", *arguments, *by_time, *output, *options))
 
 
-def predict(model: Path, table: Path, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def predict(model: Path, table: Path, classes: np.ndarray, column: str = "raw") -> tuple[np.ndarray, np.ndarray]:
     """Predict the rows of a table with `scorewise predict`; return the probabilities of all classes, and the index of the predicted class of each row."""
     output = model.with_suffix(".predictions.parquet")
     run_command("predict", model, table, "-o", output, "--overwrite")
-    return read_predictions(output, classes)
+    return read_predictions(output, classes, column)
 
 
-def read_predictions(path: Path, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def read_predictions(path: Path, classes: np.ndarray, column: str = "raw") -> tuple[np.ndarray, np.ndarray]:
     """Read a table of predictions; return the probabilities of all classes, and the index of the predicted class of each row.
 
-    With two classes, the probabilities are those before calibration, because thresholds are chosen on them; calibration does not change their order.
+    With two classes, the probabilities of the positive class are in the column `column`: `raw` or, after calibration, `probability`. Thresholds are chosen
+    before calibration, which does not change the order of the rows. A model without calibration writes no column `raw`.
     """
     found = pd.read_parquet(path)
     names = [str(value) for value in classes]
     if len(classes) == 2:
-        probability = (found.raw if "raw" in found else found.probability).to_numpy(float)
+        probability = (found[column] if column in found else found.probability).to_numpy(float)
         return np.stack([1 - probability, probability], 1), found.decision.astype(int).to_numpy()
     probabilities = np.stack([found[f"probability of {name}"].to_numpy(float) for name in names], 1)
     return probabilities, found.decision.astype(str).map({name: at for at, name in enumerate(names)}).to_numpy()

@@ -115,7 +115,7 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
         match training_explanation(&trained.model, &rows) {
             Ok(explanation) => document.explanation = explanation,
             Err(Failure(problem)) => {
-                document.notes.push(format!("the importance of the columns was not computed: {problem}"))
+                document.notes.push(format!("the importance of the columns was not computed: {problem}"));
             }
         }
         Ok(document)

@@ -32,8 +32,8 @@ class ScoreClassifier(ScoreEstimator):
     """Classifier that is trained, in Rust, for the score it is evaluated by: a pool of neural networks, boosted trees and linear models.
 
     Accepts pandas, polars and pyarrow tables with numbers, categories, times and missing values (NaN, None). NumPy arrays are tables of numbers.
-    By default the model is that of the command ``scorewise train``: for each of five folds, three networks, two ensembles of boosted trees and a
-    linear model are trained on the other folds. The weights of the three types of models in the mean, and the threshold, are chosen on the
+    By default the model is that of the command ``scorewise train``: for each of five folds, three networks, four ensembles of boosted trees and
+    a linear model are trained on the other folds. The weights of the three types of models in the mean, and the threshold, are chosen on the
     predictions for rows that a model was not trained on. ``recipe="quick"`` trains one network, in a fraction of the time. With two classes,
     ``classes_[1]`` is the positive class; it is predicted if its probability is above ``threshold_``.
 
@@ -76,8 +76,8 @@ class ScoreClassifier(ScoreEstimator):
     bins : int, default=None
         The maximum number of intervals into which the values of a numeric column are divided; 0 only standardises numeric columns.
     ensemble : int, default=None
-        The number of networks that are averaged; with cross-fitting, this many networks are trained for each fold. Trees and linear models
-        are trained once for each fold.
+        The number of networks that are averaged; with cross-fitting, this many networks are trained for each fold. Both kinds of
+        trees are trained twice for each fold, and linear models once.
     cross_entropy_first : bool, default=None
         Whether to train with cross-entropy before training with the loss of the score.
     threshold : {"auto", "tuned", "centre"} or float, default=None

@@ -16,7 +16,7 @@ class Model:
     @property
     def calibration(self, /) -> str | None:
         """
-        The method by which the predictions are calibrated, `beta` or `isotonic`; `None` if they are not.
+        The method by which the predictions are calibrated, `beta` or `isotonic`; `None` if they are not calibrated.
         """
     @property
     def classes(self, /) -> list[str]:
@@ -44,14 +44,14 @@ class Model:
         """
     def labels(self, /, probabilities: Incomplete) -> Incomplete:
         """
-        The predicted class of each row, as an index into the list of classes. The argument is the result of the method `probabilities` with
-        `raw`.
+        The predicted class of each row, as an index into the list of classes. `probabilities` is what the method `probabilities`
+        returns if `raw` is true.
         """
     def monitor(self, /, columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete | None, weights: Incomplete | None, time: str | None, every: str | None, resample: str | None, at_least: SupportsFloat | SupportsIndex | None, replicates: SupportsIndex, seed: SupportsIndex) -> str:
         """
         Judges the model on new rows. Returns the data of a report as JSON, whose `result` has the keys of `scorewise monitor --json`. `labels` are
-        indices into the list of classes, or `None` if the true classes are not known. `resample` is `rows`, `blocks`, `blocks:48` or
-        `group:COLUMN`; `None` for the dependence in training.
+        indices into the list of classes, or `None` if the true classes are not known. `resample` says which rows depend on each
+        other: `rows`, `blocks`, `blocks:48` or `group:COLUMN`; `None` assumes the same dependence as for the training rows.
         """
     def options(self, /) -> str:
         """
@@ -60,7 +60,7 @@ class Model:
     def probabilities(self, /, columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], raw: bool) -> Incomplete:
         """
         Predicted probabilities, row by row. With two classes there is one number for each row, the probability of the second class; with more
-        classes there is one number for each class. With `raw`, they are the predictions before the calibration.
+        classes there is one number for each class. If `raw` is true, the predictions are returned as they are before the calibration.
         """
     @property
     def raw_threshold(self, /) -> float | None:
@@ -89,8 +89,8 @@ class Sweep:
         """
     def best(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
         """
-        The best threshold among those that satisfy the conditions, as JSON. The bootstrap is only used to test conditions with a confidence. `rows` must be
-        the rows that the sweep was made from.
+        The best threshold among those that satisfy the conditions, as JSON. The bootstrap is only used to test conditions with a confidence. `rows`
+        must be the rows that the sweep was made from.
         """
     def bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
         """
@@ -98,7 +98,7 @@ class Sweep:
         """
     def corrected(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], width: SupportsFloat | SupportsIndex | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str | None:
         """
-        An estimate of the score that the best threshold, or with `width` the smoothed threshold, will have on new rows. The result is JSON with the
+        Estimates the score on new rows: at the best threshold or, if `width` is given, at the smoothed threshold. The result is JSON with the
         estimate and its 95 % interval, or `None` if there is no estimate. `rows` must be the rows that the sweep was made from.
         """
     @property
@@ -182,7 +182,8 @@ def command(arguments: SupportsGetItem[int, str]) -> int:
 
 def compare(labels: Incomplete, forecasts: tuple[Incomplete, Incomplete], weights: Incomplete | None, names: SupportsLenAndGetItem[str], thresholds: SupportsLenAndGetItem[SupportsFloat | SupportsIndex] | None, score: str, series: tuple[str, Incomplete | None] | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
     """
-    The comparison of two forecasts of the same rows, as JSON, each at its threshold or, without `thresholds`, at its own best threshold. If `series` is given, errors are weighted by their timing.
+    Compares two forecasts of the same rows and returns the result as JSON. Without `thresholds`, each forecast is judged at its own best threshold.
+    If `series` is given, errors are weighted by their timing.
     """
 
 def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex) -> list[float]:
@@ -192,8 +193,8 @@ def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold:
 
 def costs(rows: tuple[Incomplete, Incomplete, Incomplete | None], costs: tuple[Incomplete, Incomplete], threshold: SupportsFloat | SupportsIndex | None, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
     """
-    The costs of the errors at a threshold or, without one, the threshold with the lowest cost among those that satisfy the conditions, as JSON.
-    `costs` are the costs of a false alarm and of a miss in each row.
+    The costs of the errors at `threshold`, as JSON. If `threshold` is `None`, the search finds the threshold with the lowest cost among those that
+    satisfy the conditions. `costs` holds the cost of a false alarm and the cost of a miss in each row.
     """
 
 def cross_fit(labels: Incomplete, classes: SupportsGetItem[int, str], columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], folds: SupportsIndex, repeats: SupportsIndex, may_reduce: bool, seed: SupportsIndex) -> list[tuple[Incomplete, Incomplete]]:
@@ -217,7 +218,7 @@ def expected_confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], p
 
 def figure_png(document: str, name: str) -> bytes:
     """
-    The figure of a report with this name, as PNG.
+    The figure called `name` in a report, as PNG. `document` is the data of the report as JSON.
     """
 
 def figures(document: str) -> list[tuple[str, str, str, str]]:
@@ -237,20 +238,27 @@ def page(document: str) -> str:
 
 def pieces(prior: str) -> tuple[float, list[tuple[float, float, Incomplete]]]:
     """
-    The distribution function of a prior as piecewise polynomials of the logit. Returns its value for very small logits, and a list of ranges of
-    logits. Each range has its lower end, the width of the intervals into which it is divided, and one row of polynomial coefficients for each
-    interval.
+    The distribution function of a prior as piecewise polynomials of the logit. Returns the value of the function below all segments, and the
+    segments. A segment is a range of logits, divided into panels (intervals) of equal width. It is returned as a tuple: its lowest logit, the width
+    of a panel, and an array with the polynomial coefficients of one panel in each row.
     """
 
 def pool(candidates: SupportsGetItem[int, Incomplete], has_scale: SupportsGetItem[int, bool], labels: Incomplete, classes: SupportsIndex, weights: Incomplete | None, score: str, seed: SupportsIndex) -> tuple[str, Incomplete]:
     """
-    Chooses how the classifiers of a pool are combined, on predictions for rows that they were not trained on. `candidates` holds the predictions of
-    each classifier, row by row, with one number for each row if there are two classes. `has_scale` says for each classifier whether its predictions
-    are logits; otherwise they are values of a `decision_function`, whose scale is not known. Returns two results. The first is JSON with the keys
-    `calibrations` (a list of scales and shifts), `weights`, `threshold` (null if there is none), `factors` (the predicted class is the one with the
-    greatest product of its probability and its factor; null if there are two classes, or if the class with the greatest probability is predicted) and
-    `value` (the score of the resulting decisions). The second is the combined probability of each row, or the combined probabilities of its classes
-    if there are more than two.
+    Chooses how the classifiers of a pool are combined, on predictions for rows that the classifiers were not trained on.
+
+    `candidates` holds the predictions of each classifier, row by row: one number for each row if there are two classes, otherwise one number for each
+    row and class. `has_scale` says for each classifier whether its predictions are logits. If not, they are values of a `decision_function`, whose
+    scale is not known.
+
+    Returns a JSON object, and the combined probabilities in the same form as the predictions of one classifier. The keys of the JSON object are:
+
+    - `calibrations`: for each classifier, the scale and the shift that calibrate its predictions.
+    - `weights`: for each classifier, its weight in the mean of the calibrated predictions.
+    - `threshold`: the decision threshold; null with more than two classes.
+    - `factors`: one factor for each class; the class with the greatest product of factor and probability is predicted. Null if no factors are used.
+    - `costs`: the cost matrix; the class with the lowest expected cost is predicted. Null if no costs are used.
+    - `value`: the score of the resulting decisions; null if it is undefined.
     """
 
 def pool_logits(probabilities: Incomplete, outputs: SupportsIndex) -> Incomplete:
@@ -262,8 +270,8 @@ def pool_logits(probabilities: Incomplete, outputs: SupportsIndex) -> Incomplete
 
 def pool_probabilities(candidates: SupportsGetItem[int, Incomplete], calibrations: SupportsGetItem[int, tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex]], weights: SupportsGetItem[int, SupportsFloat | SupportsIndex], outputs: SupportsIndex) -> Incomplete:
     """
-    The probabilities that a pool of classifiers predicts. `candidates` holds the logits of each classifier, averaged over its models, one of which
-    was trained for each fold; `calibrations` and `weights` are those that the function `pool` returned.
+    The probabilities that a pool of classifiers predicts. Each classifier has one model for each fold; `candidates` holds, for each classifier, the
+    mean of the predictions of its models. `calibrations` and `weights` are those that the function `pool` returned.
     """
 
 def prior_facts(prior: str) -> tuple[str, float, tuple[float, float], tuple[float, float]]:
@@ -289,20 +297,23 @@ def score(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: Sup
 
 def score_counts(counts: tuple[Incomplete, Incomplete, Incomplete, Incomplete], scores: SupportsGetItem[int, str] | None, by: tuple[Incomplete, SupportsGetItem[int, str]] | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
     """
-    Scores of the sum of confusion matrices, with their confidence intervals, as JSON. `counts` are the arrays of tn, fp, fn and tp. `by` is a pair:
-    the number of the group of each row, and the names of the groups. Each group gets its own scores.
+    Scores of a table whose rows are confusion matrices, with confidence intervals, as JSON: the scores of the sum of all rows and, with `by`, also of
+    the sum of the rows of each group. `counts` holds the columns tn, fp, fn and tp. `by` is a pair: the group number of each row, and the names of
+    the groups.
     """
 
 def score_facts(score: str) -> tuple[str, str, float, str]:
     """
-    Describes a score. Returns its name; its formula as Python source, with the variables `tn fp fn tp p n total` and with functions that
-    must return 0 where they are undefined; the value that it should approach, which is +∞ if higher values are better and −∞ if lower values
-    are better; and a full description as JSON.
+    Describes a score. Returns its name; its formula as Python source; the value that it should approach (+∞ if higher values are better, −∞ if lower
+    values are better); and a full description as JSON.
+
+    The Python source contains the variables `tn fp fn tp p n total` and calls functions that the caller defines (see `ExpressionTree::python`). A
+    function must return 0 where its result is undefined.
     """
 
 def score_series(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex, scores: SupportsGetItem[int, str] | None, series: tuple[str, Incomplete | None], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | str | Incomplete | None]) -> str:
     """
-    Scores of the time-weighted counts at a threshold with their confidence intervals, as JSON.
+    Scores at a threshold with their confidence intervals, as JSON. The scores are computed from counts in which errors are weighted by their timing.
     """
 
 def scores() -> str:
@@ -327,8 +338,8 @@ def train(columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete
     """
     Trains a model. `labels` holds the class of each row as an index into `classes`; with two classes, the second is the positive one. `options`
     is JSON with the fields of `TrainingOptions`; an absent field has its default value. If errors are weighted by their timing, the rows are split by
-    time: by the first column of dates, otherwise in their order. `series` is then the number of the time series of each row. Returns the model and a
-    summary of the training run as JSON.
+    the first column of dates or, if there is none, by their order. `series` then holds one integer for each row, which identifies the time series of
+    the row. Returns the model and a summary of the training run as JSON.
     """
 
 def training_options() -> list[str]:

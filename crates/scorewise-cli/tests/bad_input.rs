@@ -344,3 +344,19 @@ fn tables_that_do_not_fit_the_model_are_reported() {
         "error: text.csv:3, column `x`: `high` is not a number\nhint: add `--missing high` to read it as missing",
     );
 }
+
+#[test]
+fn a_missing_gpu_is_an_error_unless_the_device_is_chosen_automatically() {
+    if std::path::Path::new("/dev/nvidia0").exists() {
+        return; // With a GPU, scripts/gpu-check.sh tests training on it.
+    }
+    let folder = Folder::new("gpu");
+    folder.write("t.csv", csv_table(300));
+    let message = "error: --device: the GPU cannot be used: there is no driver of NVIDIA (libcuda)\nhint: train with `--device cpu`";
+    let mut arguments = train_arguments("t.csv", "y");
+    arguments.extend(["--device", "cuda"]);
+    folder.refuses(&arguments, message);
+    folder.refuses(&["reproduce", "pollution", "--repeats", "1", "--device", "cuda"], message);
+    arguments.pop();
+    folder.works(&[arguments, vec!["auto", "--recipe", "quick"]].concat(), "");
+}

@@ -90,7 +90,7 @@ pub fn train(
         plan.split = Split::Time(None);
     }
     let trained = interruptible(py, |stop| {
-        let backend = backend::open(threads.clamp(1, 1024));
+        let backend = backend::open(backend::Device::Cpu, threads.clamp(1, 1024))?;
         trainer::train(&table, None, &Reading::default(), &plan, &*backend, &StopFlag(stop))
     })?;
     let mut trained = trained.map_err(to_py_error)?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use scorewise_table::split::CrossValidation;
 use scorewise_table::table::{Category, Column, Reading, Table, Values};
-use scorewise_train::backend::{Backend, Cpu, Remote, RemoteRun, Watch, install, open, train_chunk};
+use scorewise_train::backend::{Backend, Cpu, Device, Remote, RemoteRun, Watch, install, open, train_chunk};
 use scorewise_train::fit::{Epoch, Fit};
 use scorewise_train::job::Job;
 use scorewise_train::learner::Learner;
@@ -208,9 +208,9 @@ fn the_function_open_returns_the_installed_backend() {
     let (table, plan) = table_and_plan();
     let prepared = prepare(&table, false, &plan).unwrap();
     let fit = |backend: Arc<dyn Backend>| backend.fit(prepared.datasets(), &prepared.jobs()[..1], &never_stop);
-    assert_eq!(fit(open(1)).unwrap_err().to_string(), "worker: is asleep");
+    assert_eq!(fit(open(Device::Cpu, 1).unwrap()).unwrap_err().to_string(), "worker: is asleep");
     assert!(install(None).is_some());
-    assert_eq!(fit(open(1)).unwrap().len(), 1);
+    assert_eq!(fit(open(Device::Cpu, 1).unwrap()).unwrap().len(), 1);
 }
 
 /// Counts the epochs and lists the finished jobs of a training run. If `stop_after` is set, stops the run after this number of epochs.

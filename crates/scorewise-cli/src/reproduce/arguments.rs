@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use scorewise::Score;
 use scorewise_train::Error;
+use scorewise_train::backend::Device;
 use scorewise_train::reproduce::{Contender, Experiment};
 
 use crate::outcome::Failure;
@@ -37,6 +38,9 @@ pub struct ReproduceArguments {
     /// Number of threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
+    /// The hardware on which networks are trained
+    #[arg(long, value_enum, default_value_t = Device::Cpu)]
+    pub device: Device,
     /// Folder for tables, figures and results [default: reproduce-adult or reproduce-pollution]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scorewise_report::document::{Document, Reproduction};
 use scorewise_report::evaluation::PaperComparison;
 use scorewise_table::output::{OutputKind, Outputs};
-use scorewise_train::backend;
+use scorewise_train::backend::{self, Backend};
 use scorewise_train::reproduce::{ExperimentData, Journal, Task, Trial, perform as run_trials};
 use scorewise_train::{Error, Location};
 
@@ -28,7 +28,7 @@ use crate::train::thread_count;
 /// Performs all training runs that are not yet in the file of finished training runs (`--csv`), then writes tables and figures.
 pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     let settings = arguments.settings()?;
-    let threads = thread_count(arguments.threads)?;
+    let backend = backend::open(arguments.device, thread_count(arguments.threads)?)?;
     let start = Instant::now();
     let journal = Journal::open(&settings.csv, settings.experiment, arguments.seed)?;
     // Output paths are checked before training, because training takes long.
@@ -45,7 +45,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     }
     let mut report_files = arguments.report.open_with(outputs)?;
     let tasks = settings.experiment.tasks(&settings.scores, &settings.contenders, settings.repeats, &settings.cures);
-    let Some(trials) = run_tasks(&settings, &tasks, arguments.seed, threads, &journal)? else {
+    let Some(trials) = run_tasks(&settings, &tasks, arguments.seed, &*backend, &journal)? else {
         let done = tasks.iter().filter(|task| journal.find(task).is_some()).count();
         let total = tasks.len();
         let message = format!("stopped after {done} of {total} training runs; run the same command again to continue");
@@ -90,7 +90,7 @@ fn run_tasks(
     settings: &ReproduceSettings,
     tasks: &[Task],
     seed: u64,
-    threads: usize,
+    backend: &dyn Backend,
     journal: &Journal,
 ) -> Result<Option<Vec<Trial>>, Failure> {
     let _graceful_stop = interrupt::GracefulStop::new();
@@ -116,8 +116,7 @@ fn run_tasks(
             bar.set_message(format!("{} with {}", task.score, trial.contender));
         }
     };
-    let trials =
-        run_trials(&data, tasks, seed, &*backend::open(threads), journal, on_trial, interrupt::is_stop_requested);
+    let trials = run_trials(&data, tasks, seed, backend, journal, on_trial, interrupt::is_stop_requested);
     bar.finish_and_clear();
     Ok(trials?)
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use scorewise_table::output::OutputKind;
 use scorewise_table::split::Split;
 use scorewise_table::table::Source;
+use scorewise_train::backend::Device;
 use scorewise_train::plan::TrainingOptions;
 
 use crate::outcome::note;
@@ -86,6 +87,9 @@ pub struct TrainArguments {
     /// Number of threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub threads: Option<usize>,
+    /// The hardware on which networks are trained
+    #[arg(long, value_enum, default_value_t = Device::Cpu, help_heading = "Training")]
+    pub device: Device,
 
     /// Which rows depend on each other, and are therefore resampled together: `rows` if all rows are independent; `blocks` if rows follow each other in
     /// time, in blocks whose length is estimated from the rows or given as in `blocks:48`; `group:COLUMN` if rows with the same value of a column belong

@@ -171,7 +171,7 @@ fn run_training(
     arguments: &TrainArguments,
 ) -> Result<TrainingResult, Failure> {
     let start = Instant::now();
-    let backend = backend::open(thread_count(arguments.threads)?);
+    let backend = backend::open(arguments.device, thread_count(arguments.threads)?)?;
     let mut notes: Vec<Note> = Vec::new();
     let folds = arguments
         .folds

@@ -5,13 +5,18 @@
 //! |---|---|
 //! | `cpu` | runs jobs on the threads of this machine |
 //! | `remote` | divides the list into chunks for workers, for example on other machines, and contains the function that a worker calls |
+//! | `cuda` | trains hundreds of small networks at once on a GPU of NVIDIA |
 //! | `message` | data sets, jobs and training results as bytes |
 
 mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod message;
 mod remote;
 
 pub use cpu::{Cpu, in_parallel};
+#[cfg(feature = "cuda")]
+pub use cuda::Cuda;
 pub use remote::{Remote, RemoteRun, train_chunk};
 
 use std::ops::ControlFlow;
@@ -34,15 +39,45 @@ pub trait Backend: Sync {
 /// The backend that [`install`] has chosen for this process.
 static INSTALLED: RwLock<Option<Arc<dyn Backend + Send>>> = RwLock::new(None);
 
-/// Returns the backend that [`install`] has chosen or, if it has chosen none, [`Cpu`] with the given number of threads. The command line and Python
-/// train with this backend.
-#[must_use]
-pub fn open(threads: usize) -> Arc<dyn Backend> {
+/// The hardware on which networks are trained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Device {
+    /// The threads of this machine
+    #[default]
+    Cpu,
+    /// The first GPU of NVIDIA for small networks with dense inputs and without warm start (recipe `paper`), this machine's threads for all else
+    Cuda,
+    /// The GPU if there is one, otherwise the threads of this machine
+    Auto,
+}
+
+/// Returns the backend that [`install`] has chosen or, if it has chosen none, the backend of this device; jobs that run on the CPU use the given
+/// number of threads. The command line and Python train with this backend. An error says why the GPU cannot be used.
+pub fn open(device: Device, threads: usize) -> Result<Arc<dyn Backend>> {
     let installed = INSTALLED.read().unwrap_or_else(PoisonError::into_inner).clone();
-    match installed {
-        Some(backend) => backend,
-        None => Arc::new(Cpu { threads }),
+    if let Some(backend) = installed {
+        return Ok(backend);
     }
+    match device {
+        Device::Cpu => Ok(Arc::new(Cpu { threads })),
+        Device::Cuda => open_cuda(threads),
+        Device::Auto => Ok(open_cuda(threads).unwrap_or_else(|_| Arc::new(Cpu { threads }))),
+    }
+}
+
+/// Opens the GPU.
+#[cfg(feature = "cuda")]
+fn open_cuda(threads: usize) -> Result<Arc<dyn Backend>> {
+    Ok(Arc::new(Cuda::open(threads)?))
+}
+
+/// The error for a program that was built without support for GPUs.
+#[cfg(not(feature = "cuda"))]
+fn open_cuda(_threads: usize) -> Result<Arc<dyn Backend>> {
+    use scorewise_table::{error::Error, setting::Setting};
+    let hint = format!("train with `{}`", Setting("device").to("cpu"));
+    Err(Error::setting("device", "this program was built without the feature `cuda`", hint))
 }
 
 /// Chooses the backend that [`open`] returns in this process from now on; `None` stands for the threads of this machine. Returns the backend that

@@ -135,6 +135,19 @@ pub struct CourseSummary {
     pub restarts: usize,
 }
 
+/// How far a phase can still go ([`Course::limits`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EpochLimits {
+    /// The lowest validation loss of the phase so far.
+    pub lowest: f64,
+    /// Number of epochs since the epoch with the lowest validation loss, or since the start of the phase.
+    pub since_best: usize,
+    /// The phase ends when `since_best` reaches this number.
+    pub patience: usize,
+    /// Number of epochs after which the phase ends in any case.
+    pub epochs_left: usize,
+}
+
 /// A training run as a state machine. It says which action comes next, and receives the result of each action.
 #[derive(Clone, Debug)]
 pub struct Course {
@@ -326,6 +339,20 @@ impl Course {
             success: self.success,
             restarts: self.restarts,
         }
+    }
+
+    /// The limits of the phase in progress, for a backend that trains several epochs before it tells the course about them; `None` if the next action
+    /// is not an epoch.
+    #[must_use]
+    pub fn limits(&self) -> Option<EpochLimits> {
+        let CourseState::Train(phase) = self.state else { return None };
+        let count = self.run.history.len();
+        Some(EpochLimits {
+            lowest: self.run.lowest,
+            since_best: count - self.run.kept.map_or(0, |kept| kept + 1),
+            patience: self.patience(phase),
+            epochs_left: self.max_epochs(phase) - count,
+        })
     }
 
     /// Whether another attempt is allowed.

@@ -13,7 +13,7 @@ mod batch;
 mod course;
 
 pub(crate) use batch::{Batch, are_neighbours};
-pub use course::{Action, Course, CourseSummary, Keep, Policy, WarmUpPolicy};
+pub use course::{Action, Course, CourseSummary, EpochLimits, Keep, Policy, WarmUpPolicy};
 pub use objective::Objective;
 pub use sample::Sample;
 

@@ -38,6 +38,8 @@ pub(crate) use initialisation::log_odds;
 pub use initialisation::{centre, coverage, has_centre};
 pub use optimiser::{Adam, Descent, Optimiser};
 pub use settings::{BatchSize, HiddenLayers, NetworkSettings, WarmStart};
+#[cfg(feature = "cuda")]
+pub(crate) use training::NetworkRun;
 pub use training::fit;
 
 use rand_core::Rng;

@@ -143,6 +143,9 @@ pub struct Adam {
 }
 
 impl Adam {
+    /// The default values of β₁, β₂ and ε.
+    pub(crate) const DEFAULTS: (f32, f32, f32) = (0.9, 0.999, 1e-7);
+
     /// Creates an optimiser for networks with as many parameters as this one.
     #[must_use]
     pub fn new(network: &Network) -> Self {
@@ -163,9 +166,9 @@ impl Adam {
             decays[range.clone()].fill(1.0);
         }
         Adam {
-            momentum: 0.9,
-            memory: 0.999,
-            epsilon: 1e-7,
+            momentum: Adam::DEFAULTS.0,
+            memory: Adam::DEFAULTS.1,
+            epsilon: Adam::DEFAULTS.2,
             decay: 0.0,
             mean: zeros.clone(),
             square: zeros,

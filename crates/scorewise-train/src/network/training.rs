@@ -31,51 +31,132 @@ pub fn fit(
     threads: usize,
     watch: &mut dyn FnMut(usize, &Epoch) -> ControlFlow<()>,
 ) -> Result<Fit> {
-    settings.check(objective)?;
-    sample.check()?;
-    if matches!(objective, Objective::Temporal(_)) && sample.places.is_none() {
-        let problem = "errors are weighted by their timing, but the order of the rows in time is not known";
-        return Err(Error::setting("temporal", problem, "give the place of each row in the order of time"));
-    }
-    let outputs = objective.outputs(sample.classes);
-    let shape = settings.shape(sample, outputs)?;
-    let mut course = Course::new(settings.policy(objective, outputs));
-    let mut training = NetworkTraining::new(&shape, sample, settings, objective, threads);
-    loop {
-        match course.action() {
-            Action::Initialise { restart, centre } => {
-                training.initialise(stream(seed, Purpose::Restart, restart as u64), centre);
-                course.initialised();
-            }
-            Action::StartPhase(phase) => {
-                let loss = training.start_phase(phase)?;
-                course.phase_started(loss);
-            }
-            Action::TrainEpoch { phase, learning_rate } => match training.epoch(phase, learning_rate)? {
-                Some(epoch) => {
-                    let stop = watch(course.epoch_number(), &epoch).is_break();
-                    if course.record(epoch, stop) {
-                        training.save_best();
-                    }
+    let mut run = NetworkRun::new(settings, objective, seed, sample, threads)?;
+    while let Some((phase, learning_rate)) = run.next_epoch()? {
+        match run.training.epoch(phase, learning_rate)? {
+            Some(epoch) => {
+                let stop = watch(run.course.epoch_number(), &epoch).is_break();
+                if run.course.record(epoch, stop) {
+                    run.training.save_best();
                 }
-                None => course.diverged(),
-            },
-            Action::RestoreBest => {
-                training.restore_best();
-                course.restored();
             }
-            Action::MoveBias => {
-                if let Some(warm) = settings.warm_start_for(objective, outputs) {
-                    training.move_biases(&warm)?;
-                }
-                course.bias_moved();
-            }
-            Action::CheckOneSided => {
-                let one_sided = training.is_one_sided()?;
-                course.checked(one_sided);
-            }
-            Action::Finish => return Ok(Fit::new(Member::Network(training.network), course.summary())),
+            None => run.course.diverged(),
         }
+    }
+    Ok(run.finish())
+}
+
+/// A training run of a network: the network, and the course that decides what comes next. Whoever owns the run trains the epochs.
+pub(crate) struct NetworkRun<'a> {
+    course: Course,
+    training: NetworkTraining<'a>,
+    seed: u64,
+}
+
+impl<'a> NetworkRun<'a> {
+    /// Prepares a training run; an error if the settings or the rows are invalid.
+    pub fn new(
+        settings: &'a NetworkSettings,
+        objective: &'a Objective,
+        seed: u64,
+        sample: &'a Sample<'a>,
+        threads: usize,
+    ) -> Result<Self> {
+        settings.check(objective)?;
+        sample.check()?;
+        if matches!(objective, Objective::Temporal(_)) && sample.places.is_none() {
+            let problem = "errors are weighted by their timing, but the order of the rows in time is not known";
+            return Err(Error::setting("temporal", problem, "give the place of each row in the order of time"));
+        }
+        let outputs = objective.outputs(sample.classes);
+        let shape = settings.shape(sample, outputs)?;
+        let course = Course::new(settings.policy(objective, outputs));
+        Ok(NetworkRun { course, training: NetworkTraining::new(&shape, sample, settings, objective, threads), seed })
+    }
+
+    /// Does everything that comes before the next epoch, such as drawing initial weights. Returns the phase and the learning rate of the next epoch;
+    /// `None` if the training run has ended.
+    pub fn next_epoch(&mut self) -> Result<Option<(Phase, f32)>> {
+        let NetworkRun { course, training, seed } = self;
+        loop {
+            match course.action() {
+                Action::Initialise { restart, centre } => {
+                    training.initialise(stream(*seed, Purpose::Restart, restart as u64), centre);
+                    course.initialised();
+                }
+                Action::StartPhase(phase) => {
+                    let loss = training.start_phase(phase)?;
+                    course.phase_started(loss);
+                }
+                Action::TrainEpoch { phase, learning_rate } => return Ok(Some((phase, learning_rate))),
+                Action::RestoreBest => {
+                    training.restore_best();
+                    course.restored();
+                }
+                Action::MoveBias => {
+                    if let Some(warm) = training.settings.warm_start_for(training.objective, training.outputs) {
+                        training.move_biases(&warm)?;
+                    }
+                    course.bias_moved();
+                }
+                Action::CheckOneSided => {
+                    let one_sided = training.is_one_sided()?;
+                    course.checked(one_sided);
+                }
+                Action::Finish => return Ok(None),
+            }
+        }
+    }
+
+    /// The fitted network and its history.
+    pub fn finish(self) -> Fit {
+        Fit::new(Member::Network(self.training.network), self.course.summary())
+    }
+}
+
+/// What a backend needs that trains the epochs of a run by itself. The parameters and the best parameters of the phase are then kept by the backend.
+#[cfg(feature = "cuda")]
+impl NetworkRun<'_> {
+    /// Number of phases that have begun; the optimiser begins anew with each phase.
+    pub fn phases(&self) -> usize {
+        self.training.phases
+    }
+
+    /// The parameters at the start of the phase.
+    pub fn parameters(&self) -> &[f32] {
+        &self.training.network.parameters
+    }
+
+    /// Number of training rows.
+    pub fn rows(&self) -> usize {
+        self.training.order.len()
+    }
+
+    /// Number of rows in a batch.
+    pub fn batch_rows(&self) -> usize {
+        self.training.batch_size(Phase::Main)
+    }
+
+    /// Weight decay of the optimiser.
+    pub fn weight_decay(&self) -> f32 {
+        self.training.settings.weight_decay
+    }
+
+    /// The training rows in the order of the next epoch.
+    pub fn next_order(&mut self) -> &[u32] {
+        self.training.shuffle_order(self.batch_rows());
+        &self.training.order
+    }
+
+    /// The course, which receives the losses of the epochs.
+    pub fn course(&mut self) -> &mut Course {
+        &mut self.course
+    }
+
+    /// Replaces the parameters by those after the last epoch, and the best parameters of the phase.
+    pub fn set_parameters(&mut self, parameters: &[f32], best: &[f32]) {
+        self.training.network.parameters.copy_from_slice(parameters);
+        self.training.best.copy_from_slice(best);
     }
 }
 
@@ -104,6 +185,12 @@ struct NetworkTraining<'a> {
     /// The training rows as blocks of a time series, and the place of each row of the sample in the order of time; `None` unless the loss weights
     /// errors by their timing.
     blocks: Option<(TimeBlocks, &'a [u32])>,
+    /// Number of phases that have begun.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(dead_code, reason = "only backends that train epochs by themselves read it")
+    )]
+    phases: usize,
     /// The best parameters of the current phase so far.
     best: AlignedBuffer,
     /// The parameters from which the table of the look-up layer in `best` was computed; `None` if the first layer is dense.
@@ -141,6 +228,7 @@ impl<'a> NetworkTraining<'a> {
                 }
                 _ => None,
             },
+            phases: 0,
             best: network.parameters.clone(),
             network,
         }
@@ -177,6 +265,7 @@ impl<'a> NetworkTraining<'a> {
 
     /// Begins a phase with a new optimiser. Returns the validation loss of the current weights.
     fn start_phase(&mut self, phase: Phase) -> Result<f64> {
+        self.phases += 1;
         self.optimiser = dense_optimiser(&self.network, self.settings);
         if let Some(look_up) = &mut self.look_up {
             look_up.reset_optimiser(self.settings);
@@ -213,14 +302,33 @@ impl<'a> NetworkTraining<'a> {
         Ok(Some(Epoch { phase, training, validation, coverage }))
     }
 
+    /// Number of rows in a batch of this phase.
+    fn batch_size(&self, phase: Phase) -> usize {
+        let rows = self.order.len();
+        match phase {
+            Phase::Main if self.warm_up.is_some() => self.settings.batch.rows_for_score(rows, self.rare_rows),
+            _ => self.settings.batch.rows(rows),
+        }
+    }
+
+    /// Shuffles the training rows for an epoch with batches of this size. If a batch contains all rows, their order does not affect the gradient. Then
+    /// the rows are not shuffled, because they are read fastest in the order in which they lie in memory.
+    fn shuffle_order(&mut self, batch_size: usize) {
+        if batch_size < self.order.len() {
+            shuffle(&mut self.order, &mut self.random);
+            if self.settings.stratified {
+                stratify(&mut self.order, self.sample.labels, self.sample.classes);
+            }
+        }
+    }
+
     /// Takes the optimiser steps of an epoch. Returns the mean loss of the batches.
     fn steps(&mut self, phase: Phase, learning_rate: f32) -> scorewise::Result<f64> {
         let Sample { matrix, labels, weights, .. } = *self.sample;
-        let (rows, rare) = (self.order.len(), self.rare_rows);
-        let batch_size = match phase {
-            Phase::Main if self.warm_up.is_some() => self.settings.batch.rows_for_score(rows, rare),
-            _ => self.settings.batch.rows(rows),
-        };
+        let batch_size = self.batch_size(phase);
+        if self.blocks.is_none() || phase != Phase::Main {
+            self.shuffle_order(batch_size);
+        }
         let objective = match (phase, &self.warm_up) {
             (Phase::WarmUp, Some(cross_entropy)) => cross_entropy,
             _ => self.objective,
@@ -229,14 +337,6 @@ impl<'a> NetworkTraining<'a> {
         let batches: Vec<RowBatch<'_>> = if let Some((blocks, _)) = blocks {
             blocks.batches(labels, batch_size, &mut self.random)
         } else {
-            // If a batch contains all rows, their order does not affect the gradient. Then the rows are not shuffled, because they are read fastest
-            // in the order in which they lie in memory.
-            if batch_size < self.order.len() {
-                shuffle(&mut self.order, &mut self.random);
-                if self.settings.stratified {
-                    stratify(&mut self.order, labels, self.sample.classes);
-                }
-            }
             self.order.chunks(batch_size).map(|rows| RowBatch { rows: rows.into(), blocks: None }).collect()
         };
         let (mut sum, mut count) = (0.0, 0);

@@ -30,6 +30,7 @@ mod number;
 mod dual;
 mod interval;
 mod print;
+mod cuda;
 mod shape;
 
 use std::fmt;

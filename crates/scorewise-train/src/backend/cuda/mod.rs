@@ -133,7 +133,7 @@ impl Cuda {
         }
         let (major, minor) = self.context.compute_capability().map_err(device_error)?;
         let options = CompileOptions {
-            options: vec![format!("--gpu-architecture=sm_{major}{minor}"), "--std=c++17".into()],
+            options: vec![format!("-arch=sm_{major}{minor}"), "-std=c++17".into()],
             ..CompileOptions::default()
         };
         let compiled = compile_ptx_with_opts(&kernel.source, options).map_err(device_error)?;
@@ -289,7 +289,7 @@ mod tests {
     fn compile(shape: &NetworkShape, objective: &Objective, capability: u32) {
         let source = source::source(shape, objective).expect("the kernel has this loss");
         let options = CompileOptions {
-            options: vec![format!("--gpu-architecture=sm_{capability}"), "--std=c++17".into()],
+            options: vec![format!("-arch=sm_{capability}"), "-std=c++17".into()],
             ..CompileOptions::default()
         };
         if let Err(error) = compile_ptx_with_opts(&source, options) {

@@ -23,4 +23,6 @@ cp "$out/adult/"figure-[12].svg "$out/adult/"figure-[12].png docs/results/
   cat "$out/pollution/table.md" docs/results/pollution.md
   printf '\n## Beyond\n\n'
   cat "$out/pollution/beyond.md" docs/results/beyond.md
+  printf '\n## Training on a GPU\n'
+  cat docs/results/gpu.md
 } >docs/results.md

@@ -347,7 +347,7 @@ fn tables_that_do_not_fit_the_model_are_reported() {
 
 #[test]
 fn a_missing_gpu_is_an_error_unless_the_device_is_chosen_automatically() {
-    if std::path::Path::new("/dev/nvidia0").exists() {
+    if Path::new("/dev/nvidia0").exists() {
         return; // With a GPU, scripts/gpu-check.sh tests training on it.
     }
     let folder = Folder::new("gpu");

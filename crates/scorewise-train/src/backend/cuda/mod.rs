@@ -37,7 +37,8 @@ use crate::learner::Learner;
 use crate::network::{NetworkShape, Optimiser};
 use group::{Group, SharedBuffers};
 
-/// Greatest number of groups, each with a thread that waits for the GPU: a GPU runs at most 32 queues of launches at the same time.
+/// Greatest number of groups, each with a thread that waits for the GPU: a GPU runs at most 32 queues of launches at the same time. The driver uses
+/// only 8 of them unless the environment variable `CUDA_DEVICE_MAX_CONNECTIONS` is 32, which the command sets when it starts.
 const MAX_GROUPS: usize = 32;
 /// Greatest number of segments (ranges of logits) of a prior that the kernel can use.
 const MAX_SEGMENTS: usize = 4;
@@ -82,11 +83,6 @@ struct NetworkKernel {
 impl Cuda {
     /// Opens the first GPU. Jobs that it cannot train run on `threads` threads of this machine. An error says why there is no GPU.
     pub fn open(threads: usize) -> Result<Self> {
-        // Launches of different groups must not wait for each other in the same queue. The driver reads this variable when it starts.
-        if std::env::var_os("CUDA_DEVICE_MAX_CONNECTIONS").is_none() {
-            // SAFETY: `open` is called before other threads are started.
-            unsafe { std::env::set_var("CUDA_DEVICE_MAX_CONNECTIONS", MAX_GROUPS.to_string()) };
-        }
         // SAFETY: both functions only try to load a library.
         let (driver, compiler) =
             unsafe { (cudarc::driver::sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) };

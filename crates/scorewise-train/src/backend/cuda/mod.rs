@@ -31,7 +31,7 @@ use scorewise_table::error::{Error, Result};
 use scorewise_table::setting::Setting;
 
 use super::{Backend, Cpu, Watch};
-use crate::fit::Fit;
+use crate::fit::{Fit, Objective};
 use crate::job::{Dataset, Job};
 use crate::learner::Learner;
 use crate::network::{NetworkShape, Optimiser};
@@ -104,21 +104,36 @@ impl Cuda {
         self.context.name().map_err(device_error)
     }
 
-    /// The kernel that can train this job; `None` if there is none.
-    fn kernel_for(datasets: &[Dataset], job: &Job) -> Option<NetworkKernel> {
+    /// The shape of the network of a job that a kernel may be able to train; `None` if none can, whatever the loss.
+    fn shape_for(datasets: &[Dataset], job: &Job) -> Option<NetworkShape> {
         let Learner::Network(settings) = &job.learner else { return None };
         let sample = datasets.get(job.dataset)?.sample(job.split);
         if sample.binned.is_some() || settings.optimiser != Optimiser::Adam || sample.places.is_some() {
             return None;
         }
         let shape = settings.shape(&sample, job.objective.outputs(sample.classes)).ok()?;
-        let segments = job.objective.priors().first().map_or(0, |prior| prior.piecewise_polynomial().segments.len());
         // A warm-up has another loss and so another kernel, which these launches do not have.
         let has_warm_up = settings.warm_start_for(&job.objective, shape.outputs()).is_some();
-        if !source::fits(&shape) || segments > MAX_SEGMENTS || has_warm_up {
-            return None;
+        (source::fits(&shape) && !has_warm_up).then_some(shape)
+    }
+
+    /// The kernel for networks of this shape and this loss; `None` if there is none.
+    fn kernel_for(shape: NetworkShape, objective: &Objective) -> Option<NetworkKernel> {
+        let segments = objective.priors().first().map_or(0, |prior| prior.piecewise_polynomial().segments.len());
+        let source = source::source(&shape, objective).filter(|_| segments <= MAX_SEGMENTS)?;
+        Some(NetworkKernel { source, shape })
+    }
+
+    /// The index of a kernel in the queue. It is compiled and added unless the queue has it already: losses that differ only in their prior have the
+    /// same kernel.
+    fn add_kernel(&self, queue: &mut Queue, kernel: NetworkKernel) -> Result<usize> {
+        if let Some(index) = queue.kernels.iter().position(|(known, _)| known.source == kernel.source) {
+            return Ok(index);
         }
-        Some(NetworkKernel { source: source::source(&shape, &job.objective)?, shape })
+        let function = self.compile(&kernel)?;
+        queue.kernels.push((kernel, function));
+        queue.waiting.get_mut().unwrap_or_else(PoisonError::into_inner).push(VecDeque::new());
+        Ok(queue.kernels.len() - 1)
     }
 
     /// Compiles the kernel with this source, unless it has been compiled before.
@@ -204,23 +219,31 @@ impl Backend for Cuda {
     fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>> {
         let mut queue = Queue { kernels: Vec::new(), waiting: Mutex::default(), ended: AtomicBool::new(false) };
         let mut on_cpu = Vec::new();
+        // The index of the kernel for each shape with each loss. Many jobs have the same, and to write a kernel takes long.
+        let mut known: Vec<(NetworkShape, &Objective, Option<usize>)> = Vec::new();
         for (number, job) in jobs.iter().enumerate() {
-            let Some(kernel) = Cuda::kernel_for(datasets, job) else {
+            let Some(shape) = Cuda::shape_for(datasets, job) else {
                 on_cpu.push(number);
                 continue;
             };
-            let known = queue.kernels.iter().position(|(known, _)| known.source == kernel.source);
-            let waiting = queue.waiting.get_mut().unwrap_or_else(PoisonError::into_inner);
-            let index = match known {
-                Some(index) => index,
+            let found = known.iter().find(|(other, objective, _)| *other == shape && **objective == job.objective);
+            let kernel = match found {
+                Some((_, _, kernel)) => *kernel,
                 None => {
-                    let function = self.compile(&kernel)?;
-                    queue.kernels.push((kernel, function));
-                    waiting.push(VecDeque::new());
-                    waiting.len() - 1
+                    let kernel = match Cuda::kernel_for(shape.clone(), &job.objective) {
+                        Some(kernel) => Some(self.add_kernel(&mut queue, kernel)?),
+                        None => None,
+                    };
+                    known.push((shape, &job.objective, kernel));
+                    kernel
                 }
             };
-            waiting[index].push_back(number);
+            match kernel {
+                Some(kernel) => {
+                    queue.waiting.get_mut().unwrap_or_else(PoisonError::into_inner)[kernel].push_back(number);
+                }
+                None => on_cpu.push(number),
+            }
         }
         let mut results: Vec<Option<Fit>> = jobs.iter().map(|_| None).collect();
         let multiprocessors = self
@@ -279,7 +302,6 @@ mod tests {
     use scorewise::{CrossEntropy, Loss, Prior, Score, ScoreLoss};
 
     use super::*;
-    use crate::fit::Objective;
 
     /// Compiles the kernel for a shape, a loss and a compute capability such as 90. No GPU is needed.
     fn compile(shape: &NetworkShape, objective: &Objective, capability: u32) {
